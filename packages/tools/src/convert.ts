@@ -19,7 +19,7 @@ import {
 import type { CallAnswer } from "./call/call-reply.ts";
 import { type ResultShape, showResult } from "./call/record/shape.ts";
 
-/** Returns the response of CallTool, with the result in the requested form. */
+/** Returns the response of CallTool, with the result cut to the requested form. */
 export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): CallToolResponse {
   const { callId = "", result, isSandbox, isReplay, jobId = "" } = answer;
   const { json, warnings } = showResult(answer, shape);
@@ -52,7 +52,7 @@ export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): Call
   });
 }
 
-/** Decrypted parts of a call. Lists omit its arguments and result. */
+/** Decrypted parts of a call. In lists, the arguments and the result are omitted. */
 export type OpenedCall = { readonly message: string; readonly argumentsJson: string; readonly resultJson: string };
 
 /** Returns a call of the ledger as a message. */

@@ -2,7 +2,7 @@ import { call, defineFaults, type FaultText, field, formatValue, text, wait } fr
 
 /** Faults of tool calls, call limits, hooks and searches. */
 export const toolFaults = defineFaults({
-  /** The project sees no tool with that slug. `meant`: the nearest one that it sees. */
+  /** The project sees no tool with that slug. `meant`: slug of the most similar tool that the project sees. */
   TOOL_NOT_FOUND: {
     code: "not_found",
     field: (path: string) => path,
@@ -167,7 +167,7 @@ export const toolFaults = defineFaults({
     help: (tool: string, _faults: readonly string[], example: string) =>
       `Call it as ${example}. The input schema of ${tool} says what it takes.`,
   },
-  /** read_tool was called with a tool that does more than read. */
+  /** read_tool was called with a tool that can change something. */
   TOOL_NOT_READ: {
     code: "invalid_argument",
     field: "slug",

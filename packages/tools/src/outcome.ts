@@ -30,14 +30,14 @@ export type CallResult = {
   /** True if the same call may be sent again and may then succeed. */
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
-  /** 0 when the app did not answer. */
+  /** HTTP status of the app's answer. 0 if the app did not answer. */
   readonly providerStatus: number;
   readonly warnings: readonly string[];
   readonly faults: readonly ArgumentFault[];
   readonly preview: RequestPreview | undefined;
 };
 
-/** Returns a result with defaults for the fields that most outcomes leave empty. */
+/** Returns a result. Fields that most outcomes leave empty have defaults. */
 export function resultOf(part: Partial<CallResult> & Pick<CallResult, "outcome">): CallResult {
   return {
     value: undefined,

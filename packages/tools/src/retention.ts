@@ -10,18 +10,18 @@ import { keyLifeMs, nodeLost } from "./call/gate/keyed-call.ts";
 /** Options of the sweep of calls; times in milliseconds. */
 export type CallSweepOptions = {
   db: Executor;
-  /** Retention of calls (SVC_CALL_RETENTION); at least a day, because idempotency keys last one. */
+  /** Time for which calls are kept, milliseconds (SVC_CALL_RETENTION). At least a day, because idempotency keys are valid for a day. */
   callRetentionMs: number;
   /** Rows per batch. Default 500. */
   batchMax?: number;
 };
 
-/** Far beyond a call's deadline of 30 s: its node is gone. Milliseconds. */
+/** Time after which a running call has certainly lost its node, milliseconds. A call's deadline is 30 s. */
 const runningMaxMs = 600_000;
-/** Calls scanned per statement: about 2 ms. */
+/** Calls scanned per statement. Scanning them takes about 2 ms. */
 const lookMax = 5_000;
 
-/** Every minute, ends calls whose node is gone, then deletes calls past their retention. */
+/** Returns the sweep of calls. Every minute, it ends calls whose node was lost, then deletes calls that are older than their retention. */
 export function callSweep({ db, callRetentionMs, batchMax = 500 }: CallSweepOptions): Sweep {
   return {
     what: "calls",

@@ -6,8 +6,8 @@ import { isDirect } from "./direct-tools.ts";
 import type { ListedTool } from "./meta-tools.ts";
 
 /**
- * A tool of svc itself, offered to agents in addition to the meta-tools. A client gets it if its grant includes the tool's group or its
- * address names the tool.
+ * A tool of svc itself, offered to agents in addition to the meta-tools. A client gets the tool if its grant includes the tool's group, or
+ * if the client's address names the tool.
  */
 export type AgentTool = {
   readonly group: AgentToolGroup;
@@ -16,10 +16,13 @@ export type AgentTool = {
   answer(args: Params, context: McpContext): Promise<ToolAnswer | TaskAnswer>;
 };
 
-/** A call that continues as a task of the protocol's tasks extension. The client asks for it by its id. */
+/** A call that continues as a task of the protocol's tasks extension. The client asks for the task by the task's id. */
 export type TaskAnswer = { readonly task: Params };
 
-/** Returns the tools that a client may use at its address: those that the address names, or all granted tools if it names none. */
+/**
+ * Returns the tools of svc that a client may use at its address: the tools that the address names, or all granted tools if the address
+ * names none.
+ */
 export function usableAgentTools(
   tools: readonly AgentTool[],
   { address, principal }: { readonly address: McpAddress; readonly principal: ProjectPrincipal },

@@ -3,7 +3,7 @@ import type { Database } from "@svc/db/connect";
 import { findConsoleLink, makeConsoleLink, spendConsoleLink } from "@svc/db/console/links";
 import type { McpContext, McpOutcome, Params } from "../mcp/offer.ts";
 
-/** Dependencies of the confirmations by a client's user. */
+/** Dependencies of asking a client's user for confirmation. */
 export type ConfirmationStore = { readonly db: Database; readonly clock: Clock };
 
 /** The question for the user of an agent's client: whether a call may be made. */
@@ -22,7 +22,10 @@ export function canAskUser({ client }: Pick<McpContext, "client">): boolean {
   return Object.keys(elicitation).length === 0 || isObject(elicitation["form"]);
 }
 
-/** Asks the client to ask its user. The state that the client carries is valid for one call of the same key, once, for ten minutes. */
+/**
+ * Asks the client to ask its user about a call. The client carries a state back to svc. The state is valid for ten minutes, for one call of
+ * the same key, and can be used once.
+ */
 export async function askUser(
   { db, clock }: ConfirmationStore,
   { projectId, keyId }: ProjectPrincipal,
@@ -43,7 +46,10 @@ export async function askUser(
 /** A user's answer. `confirmed`: yes to the call of that name. `declined`: no. `none`: no valid answer. */
 type UserAnswer = { readonly kind: "none" | "declined" } | { readonly kind: "confirmed"; readonly name: string };
 
-/** Reads the answer of a client's user and consumes it: if several requests carry the same answer, it counts for one of them. */
+/**
+ * Reads the answer of a client's user and consumes the answer: if several requests carry the same answer, only one of these requests is
+ * confirmed by it.
+ */
 export async function readUserAnswer(
   { db, clock }: ConfirmationStore,
   { projectId, keyId }: ProjectPrincipal,
@@ -62,7 +68,7 @@ export async function readUserAnswer(
   return isYes && name !== undefined ? { kind: "confirmed", name } : { kind: "declined" };
 }
 
-/** A tool's answer: text for a model, and the same as data for a program. */
+/** A tool's answer: `texts` for a model, and the same content as data (`structured`) for a program. */
 export type ToolAnswer = {
   readonly texts: readonly string[];
   readonly structured: Readonly<Record<string, unknown>>;
@@ -76,7 +82,7 @@ export function toolResult({ texts, structured, isError }: ToolAnswer): Readonly
   return { content: texts.map((text) => ({ type: "text", text })), structuredContent: structured, isError };
 }
 
-/** Returns an answer that is not an error. */
+/** Returns an answer that is not an error, in text and data. */
 export function answered<Data extends Readonly<Record<string, unknown>>>(
   structured: Data,
   ...texts: readonly string[]
@@ -91,7 +97,7 @@ export function firstSentence(description: string, lengthMax: number): string {
   return cutText(sentence, lengthMax);
 }
 
-/** Returns a text of at most `lengthMax` characters. Three dots mark a cut. */
+/** Returns a text cut to at most `lengthMax` characters. Three dots mark the cut. */
 export function cutText(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax - 3).toWellFormed()}...` : text;
 }

@@ -4,22 +4,22 @@ import type { Database } from "@svc/db/connect";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { ToolAnswer } from "./answer.ts";
 
-/** Entities with accounts of an app that an agent may use: the newest few. */
+/** The newest entities that have accounts of an app and that an agent may use. `hasMore`: more such entities exist. */
 type ConnectedApp = { readonly toolkit: string; readonly entityIds: readonly string[]; readonly hasMore: boolean };
 
-/** The caller, and the tools whose apps are checked. */
+/** The caller of a search, and the tools whose apps are checked for connected accounts. */
 export type ConnectedQuery = {
   readonly view: CatalogView;
   readonly principal: Pick<ProjectPrincipal, "projectId" | "binding">;
   readonly slugs: readonly string[];
 };
 
-/** Maximum number of apps checked at once, and of entities named for each. */
+/** Limits of one answer. `toolkitsMax`: apps that are checked. `entitiesMax`: entities named for each app. */
 const toolkitsMax = 5;
 const entitiesMax = 5;
 const accountsMax = 20;
 
-/** Adds to an answer the connected accounts of the apps of some tools. A scoped key or grant sees only the accounts that it may use. */
+/** Returns an answer with the connected accounts of the tools' apps added. A scoped key or grant sees only the accounts that it may use. */
 export async function withConnected(
   store: { readonly db: Database; readonly clock: Clock },
   { view, principal, slugs }: ConnectedQuery,

@@ -12,7 +12,7 @@ import { spoken } from "./words.ts";
 
 // Converts calls and tools to the meta-tools' answers: data for a program and text for a model.
 
-/** Advice about the next call in an answer, in terms of the called tool. */
+/** Advice about the next call, as part of an answer. The advice uses the names of the tool that the agent called. */
 export type CallHints = {
   /** How to send a call that needs confirmation. */
   readonly confirm: string;
@@ -22,7 +22,7 @@ export type CallHints = {
   readonly rest: string;
 };
 
-/** Returns the answer of a call as data. Fields with default values are omitted, except those that a program always checks. */
+/** Returns the answer of a call as data. Fields with default values are omitted, except the fields that a program always checks. */
 export function callData(answer: CallAnswer, { json, warnings }: ShownResult): Record<string, unknown> {
   const { callId = "", result, isSandbox, isReplay, jobId } = answer;
   const { outcome, retryable, retryAfterMs, providerStatus, preview, faults } = result;
@@ -41,19 +41,19 @@ export function callData(answer: CallAnswer, { json, warnings }: ShownResult): R
       replayed: isReplay,
       jobId,
     }),
-    // Parsed exactly because some apps use integer ids that a double cannot hold.
+    // Parsed exactly, because some apps use integer ids with more digits than a double can hold.
     ...(json !== "" && { result: parseExactJson(json) }),
   };
 }
 
-/** Removes fields that the JSON form of a message also omits: empty, 0, false or absent. */
+/** Returns the fields without empty, 0, false and absent values. The JSON form of a message omits the same fields. */
 function withoutDefaults(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const isSet = (value: unknown) =>
     typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => isSet(value)));
 }
 
-/** Returns the message of a result. The service's own text uses the agents' tool names; an app's text is unchanged. */
+/** Returns the message of a result. In svc's own text, API names are replaced by the agents' tool names; an app's text is unchanged. */
 function messageOf({ outcome, message }: CallResult): string {
   return ownOutcomes.has(outcome) ? spoken(message) : message;
 }
@@ -117,7 +117,7 @@ function adviceOf(outcome: string): string {
   return "Sent again unchanged, it would fail again.";
 }
 
-/** Maximum characters of a request body in the text: enough to judge the request. The structured content has all of it. */
+/** Maximum characters of a request body in the text: enough to judge the request. The structured content contains the whole body. */
 const bodyTextMax = 2_000;
 
 function requestText({ method, url, headers, body }: RequestPreview): string {

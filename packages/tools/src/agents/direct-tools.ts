@@ -10,7 +10,7 @@ import { type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 /** Maximum number of directly listed tools: about as many as a model should see, and more than most model vendors accept. */
 const directMax = 200;
 
-/** The address and the caller of a request. A scoped key sees only the tools that it may use. */
+/** The address and the caller of a request. A caller with a scoped key sees only the tools that the key may use. */
 type DirectRequest = { readonly address: McpAddress; readonly principal: Pick<ProjectPrincipal, "binding"> };
 
 /** True if the address names tools to list directly. Otherwise the meta-tools are listed. */
@@ -21,8 +21,8 @@ export function isDirect({ toolkits, tools }: McpAddress): boolean {
 const nameMax = 64;
 
 /**
- * Returns the name of a tool for models. Few model vendors accept a dot or more than 64 characters. No slug has two underscores, and a
- * digest keeps shortened names distinct.
+ * Returns the name of a tool for models. Few model vendors accept a dot or more than 64 characters, so dots become two underscores (no slug
+ * has two underscores) and long names are shortened. A digest keeps shortened names distinct.
  */
 export function directName(slug: string): string {
   const name = slug.replace(".", "__");
@@ -36,7 +36,7 @@ export function listedMetaTools(address: McpAddress): readonly ListedTool<MetaTo
   return isDirect(address) ? metaTools.filter(({ name }) => address.tools.includes(name)) : metaTools;
 }
 
-/** Returns the tool with that name if the address lists it. */
+/** Returns the tool with the name `name` if the address lists that tool; otherwise undefined. */
 export function findDirect(view: CatalogView, asking: DirectRequest, name: string): Tool | undefined {
   for (const tool of view.tools.values())
     if (isDirectlyListed(tool, asking) && directName(tool.slug) === name) return tool;
@@ -44,8 +44,8 @@ export function findDirect(view: CatalogView, asking: DirectRequest, name: strin
 }
 
 /**
- * Returns the tools that the address lists, each with its own schema, ordered by slug, or the fault of the address. `given`: tools of svc
- * itself that the address names in addition to the meta-tools.
+ * Returns the tools that the address lists, each with its own schema, ordered by slug. If the address is wrong, returns the address's fault
+ * instead. `given`: tools of svc itself that the address names in addition to the meta-tools.
  */
 export function listDirect(
   view: CatalogView,
@@ -63,7 +63,7 @@ export function listDirect(
   return { tools: [...own, ...tools.map((tool) => listed(tool, view))] };
 }
 
-/** True if the address lists the tool itself, and the key may use it. */
+/** True if the address lists this tool directly and the key may use the tool. */
 export function isDirectlyListed(tool: Tool, { address, principal }: DirectRequest): boolean {
   return isNamed(tool, address) && isToolGranted(principal.binding, tool);
 }

@@ -5,8 +5,8 @@ import type { Params } from "../mcp/offer.ts";
 import { meantSlugs } from "./meant-names.ts";
 import type { ListedTool } from "./meta-tools.ts";
 
-// Clients and models write arguments in different ways. An argument with one possible meaning is converted; the schema judges everything
-// else.
+// Clients and models write arguments in different ways. svc converts an argument that has only one possible meaning; the schema judges
+// every other argument.
 
 type Schema = { readonly properties: Params; readonly isClosed: boolean };
 
@@ -14,7 +14,7 @@ function schemaOf({ properties, additionalProperties }: Params): Schema {
   return { properties: isObject(properties) ? properties : {}, isClosed: additionalProperties === false };
 }
 
-/** Alternative names of arguments. An alternative does not apply if the called tool has an argument of that name. */
+/** Alternative names of arguments. An alternative name is ignored if the called tool has an argument with exactly that name. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   slug: ["tool", "tool_slug", "tool_name", "tool_id"],
   query: ["q", "use_case", "intent", "search", "text"],
@@ -28,7 +28,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 /** Fields into which some clients put a whole call. */
 const envelopes = ["arguments", "args", "params", "parameters", "input", "tool_input"];
 
-/** Returns an object, also if it is given as JSON text; undefined for any other value. */
+/** Returns an object, given as an object or as JSON text; undefined for any other value. */
 export function objectOf(value: unknown): Params | undefined {
   if (isObject(value)) return value;
   // PHP writes an object without fields as an empty list. An empty text has no content either.
@@ -45,7 +45,10 @@ export function objectOf(value: unknown): Params | undefined {
   }
 }
 
-/** Returns the arguments of a tool of svc as the client meant them. `view`: for the arguments of a tool that is called by its slug. */
+/**
+ * Returns the arguments of a tool of svc as the client meant them. `view`: the catalog in which a tool that is called by its slug is looked
+ * up.
+ */
 export function meantArguments(
   { inputSchema }: Pick<ListedTool, "inputSchema">,
   given: Params,
@@ -66,7 +69,7 @@ export function meantArguments(
   return withoutOptionalNulls(inputSchema, withSlug) as Params;
 }
 
-/** Unwraps a call that some clients put into one field of another object. */
+/** Returns the arguments of a call. Some clients put all arguments into one field of another object; that object is removed. */
 function withoutEnvelope(given: Params, { properties }: Schema): Params {
   const names = Object.keys(given);
   const [name = ""] = names;
@@ -95,12 +98,12 @@ function renamed(given: Params, { properties }: Schema, called: Schema | undefin
     const known = nameIn(name, properties);
     return [known === undefined || Object.hasOwn(given, known) ? name : known, value] as const;
   });
-  // If two names mean the same argument, neither is converted.
+  // If two given names mean the same argument, neither name is converted.
   const count = Map.groupBy(entries, ([name]) => name);
   return [...count.values()].some((same) => same.length > 1) ? given : Object.fromEntries(entries);
 }
 
-/** Converts a text to the type of its argument if the text is such a value. */
+/** Returns a text converted to the type of its argument, if the text can be read as that type (for example "5" as a number). */
 function typedAs(schema: unknown, value: unknown): unknown {
   const type = isObject(schema) ? schema["type"] : undefined;
   if (type === "object") return objectOf(value) ?? value;
@@ -138,7 +141,10 @@ function slugIn({ slug }: Params, view: CatalogView): Params {
   return found.length === 1 ? { slug: found[0] } : {};
 }
 
-/** Moves each argument to its level: arguments of the called tool into `arguments`, arguments of the call itself to the top level. */
+/**
+ * Returns the arguments, each at its correct level: arguments of the called tool in `arguments`, arguments of the call itself at the top
+ * level.
+ */
 function placed(given: Params, own: Schema, called: Schema): Params {
   const inner = insideOf(given["arguments"], called);
   if (inner === undefined) return given;
@@ -154,7 +160,7 @@ function placed(given: Params, own: Schema, called: Schema): Params {
   );
   const moved = new Set([...movesIn, ...movesOut].map(([name]) => name));
   const stays = (entries: readonly (readonly [string, unknown])[]) => entries.filter(([name]) => !moved.has(name));
-  // Confirming a call that needs no confirmation changes nothing.
+  // True for an argument that changes nothing: confirmation of a call that needs no confirmation.
   const isIdle = ([name, value]: readonly [string, unknown]) =>
     name === "confirm" && !isOfTool(name) && called.isClosed && typeof typedAs(confirmSchema, value) === "boolean";
   const args = [...stays(Object.entries(inner)), ...movesIn].filter((entry) => !isIdle(entry));
@@ -172,8 +178,8 @@ function placed(given: Params, own: Schema, called: Schema): Params {
 const confirmSchema = { type: "boolean" };
 
 /**
- * Returns the arguments of the called tool. They are unwrapped from another object if that is the only content and not an argument of the
- * tool.
+ * Returns the arguments of the called tool. If the only content is another object, and the tool has no argument of that object's name, the
+ * arguments are taken out of that object.
  */
 function insideOf(value: unknown, { properties, isClosed }: Schema): Params | undefined {
   const inner = value === undefined || value === null ? {} : objectOf(value);
@@ -183,12 +189,12 @@ function insideOf(value: unknown, { properties, isClosed }: Schema): Params | un
   return (isWrapped ? objectOf(inner?.[name]) : undefined) ?? inner;
 }
 
-/** Returns the arguments of a directly listed tool, unwrapped from an object that holds nothing else. */
+/** Returns the arguments of a directly listed tool. If they are wrapped in an object that holds nothing else, that object is removed. */
 export function unwrapped(given: Params, { inputSchema }: { readonly inputSchema: Params }): Params {
   return insideOf(given, schemaOf(inputSchema)) ?? given;
 }
 
-/** Returns the correct form of a client's call, with each name at its level. Values of the tool's arguments are not repeated. */
+/** Returns the correct form of a client's call, with each argument name at its level. The values of the tool's arguments are left out. */
 function callToMake({ name, inputSchema }: ListedTool, given: Params): string {
   const { properties } = schemaOf(inputSchema);
   const { required } = inputSchema;

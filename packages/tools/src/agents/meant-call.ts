@@ -12,8 +12,8 @@ export type AskedTool = { readonly name: string; readonly args: Params };
 type Asking = Pick<McpContext, "address" | "principal">;
 
 /**
- * Returns the call that a client means: the name of a listed tool, and arguments in that tool's form. The slug of an app's tool in place of
- * a name means a call of it. Undefined if the tool is not certain.
+ * Returns the call that a client means: the name of a listed tool, and arguments in that tool's form. If the client gives the slug of an
+ * app's tool as the name, the call is a call of that app's tool. Undefined if it is not certain which tool is meant.
  */
 export function meantCall(
   { name, args }: AskedTool,
@@ -46,7 +46,10 @@ function meantTools(name: string, view: CatalogView, { principal }: Asking): rea
   });
 }
 
-/** Returns arguments for a meta-tool, made from those given to the app's tool: its own arguments, or those of the whole call. */
+/**
+ * Returns the arguments for a meta-tool. `args` are the arguments that the client gave for the app's tool: either the tool's own arguments
+ * or those of the whole call.
+ */
 function callOf({ slug, inputSchema }: Tool, args: Params, caller: ListedTool): Params {
   const taken = caller.inputSchema["properties"] as object;
   const own = (inputSchema["properties"] ?? {}) as object;
@@ -56,7 +59,7 @@ function callOf({ slug, inputSchema }: Tool, args: Params, caller: ListedTool): 
     : { slug, arguments: args };
 }
 
-/** Returns the alternative to a tool that a client does not have, with the call to make. */
+/** Returns the message for a tool that a client does not have: a tool to use instead, with the call to make. */
 export function insteadOf(
   name: string,
   {

@@ -4,7 +4,10 @@ import { metaTools } from "./meta-tools.ts";
 
 // Clients write names in their own way: with a server prefix, other separators or another case.
 
-/** Returns a name without case and separators: `salesCrm.listDeals`, `SALES_CRM__LIST_DEALS` and `sales-crm/list-deals` are equal. */
+/**
+ * Returns a name in lower case and without separators. `salesCrm.listDeals`, `SALES_CRM__LIST_DEALS` and `sales-crm/list-deals` give the
+ * same result.
+ */
 function plainOf(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }
@@ -14,8 +17,8 @@ const nameMax = 200;
 const metaNames: ReadonlySet<string> = new Set(metaTools.map(({ name }) => plainOf(name)));
 
 /**
- * Returns the possible names without server prefixes, the whole name first. The name of a meta-tool does not count as a prefix: permission
- * for `read_tool` must not permit a call of the name after it.
+ * Returns the possible names without server prefixes, starting with the whole name. The name of a meta-tool is not a prefix: permission for
+ * `read_tool` must not permit a call of the tool whose name follows `read_tool`.
  */
 function formsOf(name: string): string[] {
   const forms = [name];
@@ -29,7 +32,7 @@ function formsOf(name: string): string[] {
   return forms.map(plainOf).filter((form) => form !== "");
 }
 
-/** Returns the one name that a text means; undefined if it matches none or several. */
+/** Returns the name that a text means; undefined if the text matches no name or several names. */
 export function meantName<Name extends string>(text: string, names: Iterable<Name>): Name | undefined {
   const known = [...names];
   const exact = known.find((name) => name === text);
@@ -45,7 +48,10 @@ type SlugIndex = ReadonlyMap<string, ReadonlySet<string>>;
 
 const indexes = new WeakMap<CatalogView["tools"], SlugIndex>();
 
-/** Indexes slugs by their plain forms: the whole slug, as a client lists it, and the tool's name alone. */
+/**
+ * Returns an index of slugs by two plain forms: the form of the whole slug (the name that clients list), and the form of the tool's name
+ * alone.
+ */
 function indexOf({ tools }: CatalogView): SlugIndex {
   const known = indexes.get(tools);
   if (known !== undefined) return known;
@@ -64,7 +70,10 @@ function indexOf({ tools }: CatalogView): SlugIndex {
   return index;
 }
 
-/** Returns the slugs that a text may mean: the text itself if such a tool exists, none if it resembles no slug. */
+/**
+ * Returns the slugs that a text may mean. If a tool has exactly this slug, returns only that slug. If the text resembles no slug, returns
+ * none.
+ */
 export function meantSlugs(text: string, view: CatalogView): readonly string[] {
   if (view.tools.has(text)) return [text];
   const index = indexOf(view);

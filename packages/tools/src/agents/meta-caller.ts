@@ -34,13 +34,13 @@ type AgentCall = {
   readonly principal: ProjectPrincipal;
   /** Advice about the next call in its answer. */
   readonly hints: CallHints;
-  /** The call that the user confirmed, if the client can ask its user. */
+  /** The confirmation by the client's user: the call that the user confirmed. Undefined if the client cannot ask its user. */
   readonly person?: CallRequest["person"];
-  /** Definition to call. Default: the one that the project sees. */
+  /** Definition of the tool to call. Default: the definition that the project sees. */
   readonly pinned?: CallRequest["pinned"];
 };
 
-/** Calls a tool and returns its result. A call that only needs confirmation is not an error. Rejects with the errors of CallTool. */
+/** Calls a tool and returns the result. A call that only needs confirmation is not an error. Rejects with the errors of CallTool. */
 export async function answerCall(
   args: CallArguments,
   { caller, principal, hints, pinned, person }: AgentCall,
@@ -78,14 +78,14 @@ async function answerRead(view: CatalogView, args: ReadArguments, call: AgentCal
   const toolkit = tool && view.toolkits.get(tool.toolkitSlug);
   if (tool === undefined || toolkit === undefined)
     throw toolFaults.TOOL_NOT_FOUND("slug", args.slug, nearest(args.slug, view.tools.keys()));
-  // For a tool that a key may not call, the key learns only that fact.
+  // If a key may not call a tool, the key learns only that fact.
   if (tool.class !== "read" && isToolGranted(call.principal.binding, tool))
     throw toolFaults.TOOL_NOT_READ(tool.slug, tool.class);
-  // Uses the definition that was checked, because the toolkit may be published again in between.
+  // Calls the definition that was checked above, because the toolkit may be published again before the call.
   return answerCall(args, { ...call, ...(tool.kind === "action" && { pinned: { toolkit, action: tool } }) });
 }
 
-/** Answers describe_tool with the same data as GetTool, schemas as objects. Throws TOOL_NOT_FOUND. */
+/** Returns the answer of describe_tool: the same data as GetTool, with schemas as objects. Throws TOOL_NOT_FOUND. */
 function answerDescribe(
   view: CatalogView,
   { slug }: { readonly slug: string },
@@ -114,7 +114,7 @@ export type MetaCaller = (
   person?: CallRequest["person"],
 ) => Promise<ToolAnswer>;
 
-/** Creates the caller of meta-tools on the same engine as ToolsService. */
+/** Creates the caller of meta-tools. It uses the same engine as ToolsService. */
 export function createMetaCaller({
   views,
   caller,

@@ -56,7 +56,7 @@ async function list({ views, agentTools }: AgentTools, context: McpContext): Pro
   return "error" in listed ? refused(listed.error) : complete({ tools: listed.tools });
 }
 
-/** Returns the meta-tools that a key can use. Two of them cannot call anything if the key is scoped to other classes. */
+/** Returns the meta-tools that a key can use. read_tool or call_tool is left out if the key's scope contains no class that it can call. */
 function usableMetaTools(binding: Binding | undefined): readonly ListedTool[] {
   const classes = binding?.accessClasses ?? [];
   if (classes.length === 0) return metaTools;
@@ -87,7 +87,7 @@ async function call(tools: AgentTools, params: Params, context: McpContext): Pro
   }
 }
 
-/** Returns the tools of svc that a client has, and the tools of apps that it may call through them. */
+/** Returns the tools of svc that a client has, and the tools of apps that the client may call through the tools of svc. */
 async function knownTools({ views, agentTools }: AgentTools, asking: McpContext) {
   const given = [
     ...usableAgentTools(agentTools, asking).map(({ listed }) => listed),
@@ -97,8 +97,8 @@ async function knownTools({ views, agentTools }: AgentTools, asking: McpContext)
 }
 
 /**
- * Returns the message for an unknown tool. For a tool of svc that was not granted, it says how to get it; for any other name, it suggests
- * an alternative.
+ * Returns the message for an unknown tool. If it is a tool of svc that was not granted, the message says how to get the tool. For any other
+ * name, the message suggests an alternative.
  */
 function unknownTool({ agentTools }: AgentTools, name: string, known: Parameters<typeof insteadOf>[1]): string {
   const text = `Unknown tool: ${name.slice(0, 80)}`;
@@ -107,13 +107,13 @@ function unknownTool({ agentTools }: AgentTools, name: string, known: Parameters
   return `${text}. svc has it, and it was not given here: name it in the address, /mcp?tools=…,${name}, or have the key or grant given it`;
 }
 
-/** Returns the user's answer if the client can ask its user. The same request does not ask again after a no. */
+/** Returns the user's answer if the client can ask its user. After a no, the same request does not ask the user again. */
 async function personOf(tools: AgentTools, params: Params, { principal }: McpContext) {
   const said = await readUserAnswer(tools, principal, params);
   return { confirmed: said.kind === "confirmed" ? said.name : undefined, isDeclined: said.kind === "declined" };
 }
 
-/** Returns the answer of the tool with that name; undefined if the client does not have it. */
+/** Returns the answer of the tool with the given name; undefined if the client does not have that tool. */
 async function answerTool(
   { views, caller, callMeta, agentTools, validators, db, clock }: AgentTools,
   { name, args, person }: { readonly name: string; readonly args: Params; readonly person: CallRequest["person"] },

@@ -15,16 +15,18 @@ export type SearchArguments = {
   readonly limit?: number;
 };
 
-/** The caller of a search and the tools it searches with. */
+/** The caller of a search, and the views and finder that the search uses. */
 export type SearchContext = Pick<ToolQuery, "availabilityOf"> & {
   readonly finder: ToolFinder;
   readonly principal: Pick<ProjectPrincipal, "projectId" | "binding">;
 };
 
-/** Maximum length of a line: long enough to tell tools apart, short enough for fifty of them. */
+/** Maximum characters of a line: long enough to distinguish tools, short enough for a list of fifty tools. */
 const lineMax = 140;
 
-/** Answers search_tools: a line for each matching tool, best first, and the confidence. Throws the errors of SearchTools. */
+/**
+ * Returns the answer of search_tools: one line for each matching tool, best first, and the confidence. Throws the errors of SearchTools.
+ */
 export async function answerSearch(
   view: CatalogView,
   args: SearchArguments,
@@ -59,7 +61,7 @@ type ToolLine = {
   readonly description: string;
   readonly accessClass: string;
   readonly requiredArguments: readonly string[];
-  /** Meta-tool that calls it. */
+  /** Meta-tool that calls the found tool. */
   readonly callWith: string;
 };
 

@@ -1,7 +1,9 @@
 import { Fault, type PartedText, partedOf, renderAdvice, renderText, retryAfterText } from "@svc/core";
 import type { ToolAnswer } from "./answer.ts";
 
-/** The API's names in the agents' terms: names of their own tools, or of a person's task if no tool exists. */
+/**
+ * The API's names, and what agents are shown instead: a name of the agents' own tools, or the task that a person must do if no tool exists.
+ */
 const words: Readonly<Record<string, string>> = {
   toolSlug: "slug",
   toolkitSlug: "toolkit",
@@ -28,7 +30,7 @@ const words: Readonly<Record<string, string>> = {
   SetProjectPolicy: "the project's policy",
   GetJob: "the application",
   WatchJob: "the console",
-  // A skill that cannot start has a program that a person must correct.
+  // If a skill cannot start, a person must correct the skill's program.
   ListSkills: "search_tools",
   GetSkill: "describe_tool",
   PromoteJob: "the console",
@@ -46,13 +48,13 @@ const words: Readonly<Record<string, string>> = {
 };
 const pattern = new RegExp(`\\b(?:${Object.keys(words).join("|")})\\b`, "g");
 
-/** Returns a call or a field of the API in the agents' terms. Other names stay. */
+/** Returns the agents' term for a call or a field of the API. Other names are returned unchanged. */
 function spokenName(named: string): string {
   const [name = "", ...how] = named.split(" ");
   return Object.hasOwn(words, name) ? [words[name], ...how].join(" ") : named;
 }
 
-/** Returns a text in parts with the names that an agent knows. */
+/** Returns a text made of parts, with API names replaced by names that an agent knows. */
 export function spokenText(said: PartedText): string {
   return renderText(said, (_kind, name) => spokenName(name));
 }
@@ -63,7 +65,7 @@ export function spoken(text: string): string {
 }
 
 /**
- * Returns a fault for an HTTP answer, with its advice in the terms of these tools. It includes the time to wait because agents' clients
+ * Returns a fault for an HTTP answer. Its advice uses the names of the agents' tools. It includes the time to wait, because agents' clients
  * show no headers.
  */
 export function spokenFault(refusal: Fault): Fault {
@@ -72,7 +74,7 @@ export function spokenFault(refusal: Fault): Fault {
   return new Fault(code, message, details, retryAfterMs);
 }
 
-/** Returns a fault for a model: the problem, the correct form and the time to wait, in the terms of these tools. */
+/** Returns a fault as an answer for a model: the problem, the correct form and the time to wait, with the names of the agents' tools. */
 export function answerRefusal(refusal: Fault): ToolAnswer {
   const { reason = "INTERNAL", field = "" } = refusal.details[0] ?? {};
   const message = renderText(refusal.says, (kind, name) =>
@@ -86,7 +88,7 @@ export function answerRefusal(refusal: Fault): ToolAnswer {
   };
 }
 
-/** Returns the help of a detail in the terms of these tools, including the time to wait. */
+/** Returns the help text of a fault's detail with the names of the agents' tools, including the time to wait. */
 function spokenHelp(refusal: Fault, index: number): string {
   const help = refusal.advice[index] ?? partedOf("");
   return renderAdvice([help], retryAfterText(refusal), (_kind, name) => spokenName(name));

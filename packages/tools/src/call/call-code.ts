@@ -7,14 +7,14 @@ import { beginKeyed, type KeyContext } from "./gate/keyed-call.ts";
 import { checkArguments, describeFaults } from "./prepare/check-arguments.ts";
 import type { LedgerEntry } from "./record/ledger.ts";
 
-/** A confirmed call of code with valid arguments, `confirm` removed. */
+/** A confirmed call of code with valid arguments. The argument `confirm` is removed. */
 export type CodeCall = {
   readonly caller: Caller;
   readonly tool: CodeTool;
   readonly args: Readonly<Record<string, unknown>>;
 };
 
-/** Answer of code, or why it did not run. */
+/** Answer of code, or the reason why the code did not run. */
 export type CodeAnswer =
   | { readonly outcome: "ok"; readonly value: Readonly<Record<string, unknown>> }
   | { readonly outcome: "not_callable" | "no_account"; readonly message: string };
@@ -22,7 +22,7 @@ export type CodeAnswer =
 /** Runs code of the service. Rejects if the database is unavailable. */
 export type CodeCaller = (call: CodeCall) => Promise<CodeAnswer>;
 
-/** Finds code that a project has but its view does not list, such as an older version of a skill. */
+/** Finds code that a project has but that the project's view does not list (for example an older version of a skill). */
 export type CodeFinder = (projectId: ProjectId, toolSlug: string) => Promise<CodeTool | undefined>;
 
 /** Dependencies of calls of code. Without `callCode`, this node cannot call code. */
@@ -32,8 +32,8 @@ export type CodeContext = KeyContext & {
 };
 
 /**
- * Checks a call of code as a call of an action is checked, then runs and records it. A dry run only reports if it would run. If another
- * call took the idempotency key in between, returns that call's outcome.
+ * Checks a call of code like a call of an action, then runs the code and records the call. A dry run only reports if the code would run. If
+ * another call took the idempotency key in the meantime, returns the other call's outcome.
  */
 export async function callCodeTool(
   context: CodeContext,
@@ -64,7 +64,7 @@ function prepare({ callCode }: CodeContext, { caller, args }: LedgerEntry, tool:
     const { faults } = checked;
     return { result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }) };
   }
-  // If a person must confirm, the job that the call starts asks for it, and the caller's `confirm` is ignored.
+  // If a person must confirm, the job that this call starts asks the person, and the caller's `confirm` is ignored.
   if (checked.isConfirmed || confirmingRule(caller.confirm, tool.class) !== undefined)
     return { run: () => callCode({ caller, tool, args: checked.params }) };
   const message = `${tool.slug} is destructive and was not begun; call it again with "confirm": true among its arguments to begin it`;

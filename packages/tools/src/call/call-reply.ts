@@ -6,14 +6,14 @@ import type { EarlierOutcome, KeyRefusal } from "./gate/keyed-call.ts";
 /** The reply to a call stopped by a call limit of the project or by the toolkit's own rate. Nothing was sent or recorded. */
 export type LimitRefusal = {
   readonly outcome: "limited";
-  /** Name of the limit; for a toolkit's own rate, `@` and its slug. */
+  /** Name of the limit. For a toolkit's own rate: `@` followed by the toolkit's slug. */
   readonly limit: string;
   readonly isPaused: boolean;
-  /** When to try again, milliseconds from now. Jobs get successive times. */
+  /** Time until the next try, milliseconds from now. Jobs that wait for the same limit get successive times. */
   readonly retryAfterMs: number;
 };
 
-/** Answer of a call. `callId` is undefined for dry runs, which are not recorded. */
+/** Answer of a call. `callId` is undefined for a dry run, because dry runs are not recorded. */
 export type CallAnswer = {
   readonly callId: Id<"call"> | undefined;
   readonly result: CallResult;
@@ -29,10 +29,10 @@ export type CallAnswer = {
 };
 
 /**
- * Every expected outcome of a call. `answered`: see its result. `held`: nothing was sent because the call needs confirmation.
- * `in_progress`: the first call with the idempotency key is still running. `key_reused`: the key was used for another call. `limited`: a
- * call limit is full or paused. `refused`: the call is outside the caller's scope. `no_such_tool`: the project sees no tool with that slug;
- * `meant` is the nearest one that it sees.
+ * Every expected outcome of a call. `answered`: its result says how the call ended. `held`: nothing was sent because the call needs
+ * confirmation. `in_progress`: the first call with the idempotency key is still running. `key_reused`: the key was used for another call.
+ * `limited`: a call limit is full or paused. `refused`: the call is outside the caller's scope. `no_such_tool`: the project sees no tool
+ * with that slug; `meant` is the slug of the most similar tool that the project sees.
  */
 export type CallReply =
   | { readonly outcome: "answered" | "held"; readonly answer: CallAnswer }
@@ -46,7 +46,7 @@ export function replyOf(answer: CallAnswer): CallReply {
   return { outcome: answer.result.outcome === "held" ? "held" : "answered", answer };
 }
 
-/** Returns the reply to a call whose idempotency key an earlier call holds. */
+/** Returns the reply to a call whose idempotency key was already used by an earlier call. */
 export function replyOfEarlier({ isSandbox }: { readonly isSandbox: boolean }, earlier: EarlierOutcome): CallReply {
   if (earlier.outcome !== "ended") return earlier;
   const { callId, result } = earlier;

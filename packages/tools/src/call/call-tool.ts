@@ -11,19 +11,19 @@ import type { MadeCall } from "./prepare/prepared-call.ts";
 import { type ReadyCall, type ReadyContext, readyCall } from "./ready-call.ts";
 import type { ExecuteContext } from "./send/execute.ts";
 
-/** Calls tools. Rejects only if the database is unavailable before anything is sent. */
+/** Calls tools. Rejects only if the database is unavailable before the call is sent. */
 export type ToolCaller = {
   call(request: CallRequest): Promise<CallReply>;
   /**
-   * Prepares a call whose start and end the caller commits together with its own changes. Undefined if `call` must make it: it ends before
-   * anything is sent, or its idempotency key is taken. Records nothing.
+   * Prepares a call and records nothing. The caller commits the start and the end of the call together with its own changes. Undefined if
+   * the caller must use `call` instead: the call ends before anything is sent, or its idempotency key is taken.
    */
   ready(request: CallRequest): Promise<ReadyCall | undefined>;
 };
 
 /** A caller of tools that tracks its running calls. */
 export type DrainingToolCaller = ToolCaller & {
-  /** Resolves when no call is running: each has an answer, and its outcome is recorded if the database accepted it. */
+  /** Resolves when no call is running. Each call then has an answer, and its outcome is recorded if the database accepted the outcome. */
   drain(): Promise<void>;
 };
 
@@ -68,7 +68,7 @@ async function call(context: ToolCallContext, request: CallRequest): Promise<Cal
   }
 }
 
-/** Asks hooks, then answers a dry run, sends the call, or records that it is not sent. */
+/** Asks the hooks about a call, then does one of three things: answers a dry run, sends the call, or records that the call is not sent. */
 async function pass(context: ToolCallContext, made: MadeCall): Promise<CallReply> {
   const { prepared, ...left } = made.hooks === undefined ? made : await reviewed(context, made);
   if (left.plan.isDryRun) return replyOf(dryRun(context, prepared));

@@ -8,27 +8,30 @@ import type { MadeCall, PreparedCall } from "./prepare/prepared-call.ts";
 import type { Ledger, LedgerEntry } from "./record/ledger.ts";
 import { type ExecuteContext, type ExecuteOptions, executeCall } from "./send/execute.ts";
 
-/** The end of an executed call, for its caller to commit. */
+/** The end of an executed call. The caller of the call commits this end. */
 export type UnrecordedEnd = {
   /**
-   * Complete ledger row. No answer is kept for the idempotency key, because the caller commits its own result with the row and the call is
-   * not repeated.
+   * Complete ledger row, without an answer for the idempotency key. The caller commits its own result with the row, so the call is not
+   * repeated.
    */
   readonly record: CallRecord;
-  /** True if the row exists since the start of the call and only its end is missing. */
+  /** True if the row was written at the start of the call and only its end is missing. */
   readonly wasBegun: boolean;
-  /** Commits the row alone, with its idempotency key, for a caller that could not commit. Never rejects: `onUnrecorded` receives errors. */
+  /**
+   * Commits the row alone, with its idempotency key. For a caller that could not commit the row with its own changes. Never rejects:
+   * `onUnrecorded` receives errors.
+   */
   write(): Promise<void>;
 };
 
-/** Outcome of a ready call. `end`: the part for the caller to commit; undefined if there is nothing left to commit. */
+/** Outcome of a ready call. `end`: the row that the caller must commit; undefined if nothing is left to commit. */
 export type SentCall = { readonly called: CallReply; readonly end: UnrecordedEnd | undefined };
 
-/** A call that is ready to be sent. Call `send` or `cancel` exactly once. */
+/** A call that is ready to be sent. The caller must call either `send` or `cancel`, exactly once. */
 export type ReadyCall = {
   /**
-   * The row that the caller commits before sending; without it, a crash hides that the call may have been executed. Do not send if the key
-   * is already taken. Undefined for a read.
+   * The row that the caller commits before sending. Without this row, a crash hides that the call may have been executed. If the row's key
+   * is already taken, do not send the call. Undefined for a read.
    */
   readonly begun: CallRecord | undefined;
   send(): Promise<SentCall>;
@@ -39,8 +42,8 @@ export type ReadyCall = {
 export type ReadyContext = GateContext & LimitContext & Omit<ExecuteContext, "ledger">;
 
 /**
- * Prepares the call that `call` would send. Undefined if it ends before sending or must go through `call`, for example because hooks review
- * it. Records nothing.
+ * Prepares the call that `call` would send, and records nothing. Undefined if the call ends before sending or if the caller must use `call`
+ * (for example because hooks review the call).
  */
 export async function readyCall(context: ReadyContext, request: CallRequest): Promise<ReadyCall | undefined> {
   const taken = await takeToTheGate(context, request);
@@ -57,7 +60,7 @@ export async function readyCall(context: ReadyContext, request: CallRequest): Pr
 
 type Entered = Exclude<Awaited<ReturnType<typeof enter>>, { kind: "full" }>;
 
-/** Returns a call that its limits admitted. Its slots are released when it ends. */
+/** Returns a ready call after its limits admitted the call. The call's slots are released when the call ends. */
 function readied(
   context: ReadyContext,
   { entry, prepared, plan }: MadeCall<PreparedCall>,
@@ -87,7 +90,7 @@ type ExecuteReadyContext = Omit<ExecuteContext, "ledger"> & {
   readonly ledger: Pick<Ledger, "ended" | "bound" | "put">;
 };
 
-/** A call to send and its committed row. The row is undefined for a read, which has no start row. */
+/** A call to send, and its row that was committed at the start. The row is undefined for a read, because a read has no row at its start. */
 type ReadyExecution = ExecuteOptions & {
   readonly entry: LedgerEntry;
   readonly prepared: PreparedCall;
@@ -95,8 +98,8 @@ type ReadyExecution = ExecuteOptions & {
 };
 
 /**
- * Sends a call whose caller commits its end. A failed call's end is committed here: the caller may wait and try again, and a crash in
- * between must not leave the outcome in doubt.
+ * Sends a call whose caller commits its end. If the call failed, its end is committed here, because the caller may wait and try again. A
+ * crash during that wait must not make the outcome unknown.
  */
 async function executeReady(
   context: ExecuteReadyContext,

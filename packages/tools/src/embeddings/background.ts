@@ -14,42 +14,42 @@ import { blocksOf, likenessesOf, type Vector, type VectorBlocks } from "./vector
 
 /** Vectors of a toolkit's tools. */
 export type ToolkitVectors = {
-  /** By the tool's position in the toolkit's index. Skills have no vector. */
+  /** Vectors in the order of the tools in the toolkit's index. Skills have no vector. */
   readonly vectors: VectorBlocks;
-  /** For each meaningless text, its similarity to the nearest tool. */
+  /** Similarities of meaningless texts to the toolkit's tools: for each text, the similarity to the nearest tool. */
   readonly senseless: readonly number[];
 };
 
-/** Keeps the vectors of toolkits in memory and reads them in the background. */
+/** Keeps the vectors of toolkits in memory. It reads missing vectors in the background. */
 export type VectorKeeper = {
-  /** Undefined until they are loaded; the first call starts loading. */
+  /** Returns the vectors of a toolkit; undefined until they are loaded. The first call starts loading. */
   of(toolkit: Toolkit): ToolkitVectors | undefined;
   /** Ends the background work. */
   close(): Promise<void>;
 };
 
-/** Vectors are read again after this time, so that the database records their use. Milliseconds. */
+/** Time after which vectors are read from the database again, milliseconds. Reading them records that they are in use. */
 const freshMs = 86_400_000;
-/** Maximum number of waiting toolkits. A toolkit that is dropped is added again when it is searched. */
+/** Maximum number of toolkits that wait for vectors. A toolkit that is dropped is added again at its next search. */
 const waitingMax = 2_000;
-/** Minimum time between two reported failures, milliseconds. */
+/** Minimum time between two failure reports, milliseconds. */
 const reportIntervalMs = 5_000;
 
 type Kept = ToolkitVectors & { readonly readAt: number };
 
-/** Dependencies of the keeper. `onFailed` receives failures, at most once in 5 s; the keeper continues after a pause. */
+/** Dependencies of the keeper. `onFailed` receives failures, at most one in 5 s. After a failure, the keeper pauses and continues. */
 export type VectorKeeperOptions = VectorStoreOptions & { readonly onFailed: (error: Error) => void };
 
 /**
- * Creates the keeper. Each request holds texts of one toolkit only, and owners take turns: texts that an endpoint refuses delay only their
- * own project.
+ * Creates the keeper. Each request contains texts of one toolkit only, and owners take turns. If the endpoint refuses texts of a project,
+ * only that project is delayed.
  */
 export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   const { clock, endpoint, onFailed } = options;
   const kept = new WeakMap<Toolkit, Kept>();
   const lines = new ToolkitLines(waitingMax);
   const closing = new AbortController();
-  /** Pace of the meaningless texts, which come before any toolkit. */
+  /** Pace for the meaningless texts, which are read before any toolkit. */
   const ownPace: LinePace = { failures: 0, notBeforeMs: 0 };
   let senseless: readonly Vector[] | undefined;
   let reportedAtMs = Number.NEGATIVE_INFINITY;
@@ -104,7 +104,7 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   };
   const want = (toolkit: Toolkit) => {
     if (closing.signal.aborted) return;
-    // A new toolkit does not wait until others may have another turn.
+    // A new toolkit ends the pause, because it need not wait until another owner may have a turn again.
     if (lines.add(toolkit)) nap.abort();
     working ??= work().finally(() => {
       working = undefined;
@@ -136,7 +136,7 @@ async function placed(
   for (const text of apart) {
     const likenesses = likenessesOf(text, vectors).filter((likeness) => !Number.isNaN(likeness));
     senseless.push(likenesses.reduce((most, likeness) => Math.max(most, likeness), -1));
-    // All vectors of a large toolkit together would block the event loop for 20 ms.
+    // Other work runs between blocks. All vectors of a large toolkit at once would block the event loop for 20 ms.
     await setImmediate();
   }
   return { vectors, senseless };

@@ -12,13 +12,13 @@ export type EmbeddingsTarget = {
 
 /** Client of the endpoint. */
 export type EmbeddingsEndpoint = EmbeddingsTarget & {
-  /** Returns the vectors of texts, in order. Throws EmbeddingsError. */
+  /** Returns the vectors of texts, in the order of the texts. Throws EmbeddingsError. */
   embed(texts: readonly string[]): Promise<Vector[]>;
   /** Aborts running requests. */
   close(): Promise<void>;
 };
 
-/** Why there are no vectors, as the end of a sentence about the endpoint. It contains nothing of the request or the answer. */
+/** Reason why there are no vectors, as the end of a sentence about the endpoint. The reason quotes neither the request nor the answer. */
 export class EmbeddingsError extends Error {
   override readonly name = "EmbeddingsError";
   readonly kind: Exclude<EndpointOutcome, "ok">;
@@ -32,11 +32,11 @@ export class EmbeddingsError extends Error {
 /** Dependencies and limits of an endpoint. */
 export type EndpointOptions = EmbeddingsTarget & {
   readonly guard: AddressGuard;
-  /** Returns the current bearer token; empty or undefined for none. */
+  /** Returns the current bearer token. Empty or undefined if the endpoint needs no token. */
   readonly key: () => Promise<string | undefined>;
-  /** Timeout for the whole answer, milliseconds. */
+  /** Maximum time until the complete answer has arrived, milliseconds. */
   readonly timeoutMs: number;
-  /** Maximum texts per request. Together with the vector size, it limits how much of an answer is read. */
+  /** Maximum texts per request. This maximum and the vector size limit how many bytes of an answer are read. */
   readonly textsMax: number;
   readonly connections: number;
   readonly clock: Clock;
@@ -49,8 +49,8 @@ const numberBytes = 28;
 const aroundBytes = 16_384;
 
 /**
- * Creates the client: one POST for a few texts, in the form of OpenAI's API. The address guard checks the address when it is dialled;
- * redirects are not followed.
+ * Creates the client. It sends one POST for a few texts, in the form of OpenAI's API. The address guard checks the address when the client
+ * connects; the client does not follow redirects.
  */
 export function createEmbeddingsEndpoint(options: EndpointOptions): EmbeddingsEndpoint {
   const { url, model, guard, timeoutMs, textsMax, connections } = options;

@@ -13,14 +13,17 @@ import { createQueryVectors, questionsMax } from "./query-vectors.ts";
 import { batchMax } from "./tool-vectors.ts";
 import { likenessesOf, type Vector } from "./vectors.ts";
 
-/** Finds the tools of a view by words and, if the deployment configures an endpoint, by meaning. */
+/** Finds the tools of a view by words. If the deployment configures an embeddings endpoint, it also finds them by meaning. */
 export type ToolFinder = {
   /**
-   * Returns the matching tools of a project's view, best first. Waits at most 300 ms for the endpoint, charges its answer to the project,
-   * and otherwise uses words only. Never rejects.
+   * Returns the matching tools of a project's view, best first. Waits at most 300 ms for the endpoint and counts the request for the
+   * project. If the endpoint does not answer in time, uses words only. Never rejects.
    */
   find(projectId: ProjectId, view: Catalog, query: ToolQuery): Promise<FoundTools>;
-  /** Starts loading the vectors of a view in the background, before the first search. True if the vectors of every toolkit are loaded. */
+  /**
+   * Starts loading the vectors of a view in the background, so that the first search finds them. Returns true if the vectors of every
+   * toolkit are loaded.
+   */
   prepare(view: Catalog): boolean;
   close(): Promise<void>;
 };
@@ -38,15 +41,18 @@ export type MeaningFinderOptions = {
   readonly clock: Clock;
   readonly guard: AddressGuard;
   readonly place: EmbeddingsTarget;
-  /** Returns the endpoint's current bearer token; empty or undefined for none. */
+  /** Returns the endpoint's current bearer token. Empty or undefined if the endpoint needs no token. */
   readonly key: () => Promise<string | undefined>;
   readonly observer: EmbeddingsObserver;
 };
 
-/** Timeouts of the endpoint, milliseconds: for a query's text after the search stopped waiting, and for texts of tools. */
+/**
+ * Timeouts of requests to the endpoint, milliseconds. `queryMs`: for the text of a query, even after the search stopped waiting. `toolsMs`:
+ * for texts of tools.
+ */
 const timeouts = { queryMs: 3_000, toolsMs: 30_000 };
 
-/** Creates a finder by words and meaning. Queries and texts of tools use separate requests, so neither waits for the other. */
+/** Creates a finder by words and meaning. Queries and texts of tools use separate requests, so that they do not wait for each other. */
 export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
   const { place, guard, key, clock, observer } = options;
   const endpointFor = (
@@ -57,7 +63,7 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
       ...{ ...place, guard, key, clock, ...bounds },
       onCalled: (call) => observer.called({ what, ...call }),
     });
-  // One connection per question, so none waits for another project's.
+  // Each question has its own connection, so that no question waits for a question of another project.
   const queries = endpointFor("search", { timeoutMs: timeouts.queryMs, textsMax: 1, connections: questionsMax.all });
   const texts = endpointFor("tools", { timeoutMs: timeouts.toolsMs, textsMax: batchMax, connections: 1 });
   const onFailed = (error: Error) => observer.failed("tools", error);
@@ -68,7 +74,7 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
       const request = requestPartOf(query.query).trim();
       const asked = request === "" || query.kind === "trigger" ? undefined : request;
       const known = vectorsOf(view, keeper);
-      // Without known vectors there is nothing to compare with, so the endpoint is not asked.
+      // If no vectors are known, there is nothing to compare the query with, so the endpoint is not asked.
       const vector = asked === undefined || known.size === 0 ? undefined : await asker.of(projectId, asked);
       if (asked !== undefined && known.size === 0) observer.searched("unready");
       const nearness = vector && (await nearnessOf(known, vector));
@@ -81,7 +87,7 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
   };
 }
 
-/** By the slug of the toolkit. */
+/** Known vectors by the slug of their toolkit. */
 type KnownVectors = ReadonlyMap<string, ToolkitVectors>;
 
 function vectorsOf({ toolkits }: Catalog, keeper: VectorKeeper): KnownVectors {
@@ -93,11 +99,12 @@ function vectorsOf({ toolkits }: Catalog, keeper: VectorKeeper): KnownVectors {
   return known;
 }
 
-/** Returns the similarity of every tool to a query, relative to the similarity of meaningless texts to the same tools. */
+/** Returns the similarity of every tool to a query, and the similarity of meaningless texts to the same tools for comparison. */
 async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness> {
   const likenesses = new Map<string, readonly number[]>();
   for (const [slug, { vectors }] of known) {
-    // A toolkit takes at most a fifth of a millisecond; a view of 10,000 tools would block the event loop for 10.
+    // Other work runs after every 16 toolkits. Comparing one toolkit takes at most 0.2 ms; comparing a view of 10,000 tools at once would
+    // block the event loop for 10 ms.
     if (likenesses.size % toolkitsAtOnce === toolkitsAtOnce - 1) await setImmediate();
     likenesses.set(slug, likenessesOf(query, vectors));
   }
@@ -117,7 +124,7 @@ async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness>
   };
 }
 
-/** Number of toolkits compared before the event loop runs other work. A toolkit has at most 200 tools. */
+/** Number of toolkits that are compared before the event loop runs other work. A toolkit has at most 200 tools. */
 const toolkitsAtOnce = 16;
-/** Minimum distance of the floor above the similarity of meaningless texts. */
+/** Minimum difference between the floor (the similarity from which a tool counts as similar) and the similarity of meaningless texts. */
 const spreadMin = 0.05;

@@ -1,13 +1,17 @@
 /** Purpose of a request to the embeddings endpoint: the words of a search, or texts of tools. */
 export type EmbeddingsPurpose = "search" | "tools";
 
-/** Outcome of a request to the endpoint. `refused`: it answered with another status than 200. `unkeyed`: its key could not be read. */
+/**
+ * Outcome of a request to the endpoint. `refused`: the endpoint answered with a status other than 200. `unkeyed`: the key for the endpoint
+ * could not be read.
+ */
 export type EndpointOutcome = "ok" | "refused" | "late" | "unreachable" | "malformed" | "unkeyed";
 
 /**
- * How a search by meaning got the vector of its words. `asked`: from the endpoint. `kept`: from memory. For the other outcomes the search
- * used words only. `unready`: no tool has a vector yet. `crowded`: the project or the node had its maximum of running questions. `paused`:
- * an earlier question of the project failed recently. `late`: no answer in time. `failed`: no valid answer.
+ * How a search by meaning got the vector of its words. `asked`: from the endpoint. `kept`: from memory. With every other outcome, the
+ * search used words only. `unready`: no tool has a vector yet. `crowded`: the project or the node already had its maximum of running
+ * questions. `paused`: an earlier question of the project failed recently. `late`: the endpoint did not answer in time. `failed`: the
+ * endpoint gave no valid answer.
  */
 export type SearchOutcome = "asked" | "kept" | "unready" | "crowded" | "paused" | "late" | "failed";
 
@@ -21,8 +25,11 @@ export type EmbeddingsCall = {
 /** Observes requests to an embeddings endpoint. */
 export type EmbeddingsObserver = {
   called(call: EmbeddingsCall): void;
-  /** Called for a search that could be compared by meaning. */
+  /** Called for each search that can use meaning. */
   searched(outcome: SearchOutcome): void;
-  /** Called when the endpoint pauses: searches of a project, or tools without a vector, do without it. For searches, at most every 5 s. */
+  /**
+   * Called when requests to the endpoint pause after a failure. Until the pause ends, searches of a project use words only, and tools
+   * without a vector wait. For searches, called at most every 5 s.
+   */
   failed(what: EmbeddingsPurpose, error: Error): void;
 };

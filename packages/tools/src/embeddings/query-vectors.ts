@@ -5,8 +5,8 @@ import { ProjectPauses, QuestionRoom } from "./question-room.ts";
 import type { Vector } from "./vectors.ts";
 
 /**
- * Vectors of past queries, separate for each project, so that response times reveal nothing of others' searches. When `countMax` is
- * exceeded, the least recently used vector of the project with the most is removed.
+ * Vectors of past queries. Each project has its own, so that response times reveal nothing about other projects' searches. If there are
+ * more than `countMax`, the project with the most vectors loses its least recently used one.
  */
 export class KeptVectors {
   readonly #countMax: number;
@@ -48,15 +48,20 @@ export class KeptVectors {
 
 /** Vectors of search queries. */
 type QueryVectors = {
-  /** Returns the vector of a text within 300 ms, charged to the project; undefined if there is none by then. Never rejects. */
+  /**
+   * Returns the vector of a text, and counts the request for the project. Undefined if no vector is available within 300 ms. Never rejects.
+   */
   of(projectId: ProjectId, text: string): Promise<Vector | undefined>;
 };
 
-/** Maximum wait of a search, milliseconds: in total, and for a free slot to ask. */
+/** Maximum wait of a search, milliseconds. `allMs`: in total. `roomMs`: for a free slot to ask the endpoint. */
 const waits = { allMs: 300, roomMs: 100 };
-/** Maximum number of queries with vectors in memory. A repeated query asks the endpoint once. */
+/** Maximum number of queries whose vectors are in memory. For a query in memory, the endpoint is not asked a second time. */
 const keptMax = 1_000;
-/** Maximum questions running at once, for all projects and for one. Others are not asked, because their answers would be late. */
+/**
+ * Maximum number of questions that run at the same time. `all`: for all projects together. `project`: for one project. Further questions
+ * are not asked, because their answers would be late.
+ */
 export const questionsMax = { all: 32, project: 8 };
 /** Minimum time between two reported failures of searches, milliseconds. */
 const reportIntervalMs = 5_000;
@@ -70,7 +75,7 @@ type QueryVectorsOptions = {
 
 type Answer = { readonly outcome: SearchOutcome; readonly vector?: Vector };
 
-/** Creates the query vectors. A late answer is kept for the next search with the same words. */
+/** Creates the query vectors. A vector that arrives too late is kept for the next search with the same words. */
 export function createQueryVectors({ endpoint, clock, observer }: QueryVectorsOptions): QueryVectors {
   const kept = new KeptVectors(keptMax);
   const room = new QuestionRoom(clock, questionsMax);
@@ -99,7 +104,7 @@ export function createQueryVectors({ endpoint, clock, observer }: QueryVectorsOp
         leave();
       });
     underWay.set(key, asking);
-    // It may fail after the search stopped waiting.
+    // The question may fail after the search stopped waiting, so the error is ignored here.
     asking.catch(() => {});
     return asking;
   };
@@ -112,7 +117,7 @@ export function createQueryVectors({ endpoint, clock, observer }: QueryVectorsOp
         pauses.succeeded(projectId);
         return { outcome: "asked", vector };
       }
-      // The endpoint counts as late only if it had the full time.
+      // A late answer counts against the endpoint only if the endpoint had the full time.
       if (leftMs < waits.allMs) pauses.withdrew(projectId);
       else fail(projectId, new EmbeddingsError("late", `did not answer within ${waits.allMs} ms`));
       return { outcome: "late" };

@@ -1,6 +1,6 @@
 import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
 
-/** Maximum questions running at once: for all projects together, and for one. */
+/** Maximum number of questions that run at the same time. `all`: for all projects together. `project`: for one project. */
 type RoomLimits = { readonly all: number; readonly project: number };
 
 /** Releases the slot, once. */
@@ -8,17 +8,18 @@ export type ReleaseSlot = () => void;
 
 type Waiter = (leave: ReleaseSlot | undefined) => void;
 
-/** A project's questions: the number running, and those waiting for a slot, in order of arrival. */
+/** A project's questions. `underWay`: number of running questions. `waiting`: questions that wait for a slot, in order of arrival. */
 type Line = { underWay: number; readonly waiting: Set<Waiter> };
 
 /**
- * Shares slots for questions fairly. A project has at most its share. If all slots are taken, the next free one goes to the project with
- * the fewest running questions; among equals, to the one served longest ago.
+ * Shares slots for questions fairly. A project has at most its share of slots. If all slots are taken, the next free slot goes to the
+ * project with the fewest running questions. If several projects have equally few, it goes to the project that got its last slot longest
+ * ago.
  */
 export class QuestionRoom {
   readonly #clock: Clock;
   readonly #limits: RoomLimits;
-  /** Ordered by the last time a project was served. */
+  /** Projects in the order in which they got their last slot. */
   readonly #lines = new Map<ProjectId, Line>();
   #underWay = 0;
 
@@ -27,7 +28,7 @@ export class QuestionRoom {
     this.#limits = limits;
   }
 
-  /** Returns a slot; undefined at once if the project has its share, and after `waitMs` if no slot became free. */
+  /** Returns a slot. Undefined at once if the project already has its share. Undefined after `waitMs` if no slot became free. */
   async enter(projectId: ProjectId, waitMs: number): Promise<ReleaseSlot | undefined> {
     const line = this.#lines.get(projectId) ?? { underWay: 0, waiting: new Set() };
     if (line.underWay + line.waiting.size >= this.#limits.project) return undefined;
@@ -80,22 +81,26 @@ export class QuestionRoom {
 }
 
 /**
- * Pause of a project's questions after a late or failed answer, milliseconds. It doubles with each consecutive failure, up to the maximum.
+ * Pause of a project's questions after a late or failed answer, milliseconds. `firstMs`: first pause. It doubles with each consecutive
+ * failure, up to `maxMs`.
  */
 const pause = { firstMs: 5_000, maxMs: 60_000 };
-/** Maximum number of projects with remembered failures. */
+/** Maximum number of projects whose failures are remembered. */
 const projectsMax = 10_000;
 
 type Trouble = { failures: number; pausedUntilMs: number; isProbed: boolean };
 
 /**
- * Projects whose searches do without the endpoint for a while. A project's own texts may cause the failure, so each project has its own
- * pauses.
+ * Projects whose searches pause their questions to the endpoint. A project's own texts may cause a failure, so each project has its own
+ * pause.
  */
 export class ProjectPauses {
   readonly #troubles = new LeastRecentlyUsed<ProjectId, Trouble>(projectsMax);
 
-  /** True if a search may ask. After a pause one search tries; others do without until `succeeded`, `failed` or `withdrew`. */
+  /**
+   * True if a search may ask the endpoint. After a pause, one search may ask. All other searches use words only until that search calls
+   * `succeeded`, `failed` or `withdrew`.
+   */
   mayAsk(projectId: ProjectId, nowMs: number): boolean {
     const trouble = this.#troubles.get(projectId);
     if (trouble === undefined) return true;
@@ -108,7 +113,7 @@ export class ProjectPauses {
     this.#troubles.delete(projectId);
   }
 
-  /** The permitted search ended without a result about the endpoint. */
+  /** Called when the one permitted search ended and its end says nothing about the endpoint. */
   withdrew(projectId: ProjectId): void {
     const trouble = this.#troubles.get(projectId);
     if (trouble !== undefined) trouble.isProbed = false;
@@ -116,7 +121,7 @@ export class ProjectPauses {
 
   failed(projectId: ProjectId, nowMs: number): void {
     const { failures, pausedUntilMs } = this.#troubles.get(projectId) ?? { failures: 0, pausedUntilMs: 0 };
-    // Several simultaneous failures count as one.
+    // Several failures at the same time count as one failure.
     const next =
       nowMs < pausedUntilMs
         ? { failures, pausedUntilMs }

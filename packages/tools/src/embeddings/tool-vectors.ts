@@ -22,10 +22,13 @@ export type ToolText = {
   readonly place: number;
 };
 
-/** Maximum characters sent for a tool. Models read a few hundred words. */
+/** Maximum characters that are sent for a tool. Embedding models read a few hundred words. */
 const charactersMax = 2_000;
 
-/** Returns the texts of a toolkit's tools. Skills have none, because texts that people wrote for each other are not sent out. */
+/**
+ * Returns the texts of a toolkit's tools. Skills have no text, because texts that people wrote for other people are not sent to the
+ * endpoint.
+ */
 function toolTextsOf(toolkit: Toolkit, at: EmbeddingsTarget): ToolText[] {
   return indexOf(toolkit).tools.flatMap((tool, place) => {
     if (tool.kind !== "action") return [];
@@ -34,7 +37,9 @@ function toolTextsOf(toolkit: Toolkit, at: EmbeddingsTarget): ToolText[] {
   });
 }
 
-/** Returns the key of a stored vector. Another address or model has other vectors, and each project has its own. */
+/**
+ * Returns the key of a stored vector. It differs for each endpoint address, model and project, because each of them has its own vectors.
+ */
 function digestOf(text: string, { url, model }: EmbeddingsTarget, owner: ProjectId | ""): string {
   return createHash("sha256")
     .update(JSON.stringify([url, model, owner, text]))
@@ -48,24 +53,27 @@ function textOf(tool: ToolDefinition, toolkit: Toolkit): string {
   return text.slice(0, charactersMax).toWellFormed();
 }
 
-/** Returns an example phrase with the first of each of its choices, as a person would say it. */
+/** Returns an example phrase with only the first alternative of each choice, as a person would say it. */
 function firstChoices(saying: string): string {
   return saying.replaceAll(/\(([^()|]*)[^()]*\)/g, "$1");
 }
 
-/** Texts per request. Reading an answer of more numbers would take longer than 10 ms. */
+/** Maximum texts per request. If an answer contained more vectors, reading the answer would take longer than 10 ms. */
 export const batchMax = 8;
 
 const dayMs = 86_400_000;
-/** How long a node holds its claim on texts, milliseconds: longer than the endpoint's timeout. */
+/** Time for which a node's claim on texts is valid, milliseconds. It is longer than the endpoint's timeout. */
 const claimMs = 60_000;
-/** Interval of checking for texts that another node is requesting, milliseconds. */
+/** Interval at which a node checks if another node has stored the vectors that it is requesting, milliseconds. */
 export const othersMs = 1_000;
 
-/** Texts of one owner that are read together. */
+/** Texts of one owner whose vectors are read together. */
 type TextGroup = { readonly texts: readonly ToolText[]; readonly owner: Toolkit["ownerProjectId"] };
 
-/** Outcome of one lookup: everything found, another node requests the rest, or more to request. */
+/**
+ * Outcome of one lookup. `found`: vectors that were found. `next`: `done` if everything was found, `others` if another node requests the
+ * missing vectors, otherwise this node has more vectors to request.
+ */
 export type VectorLookup = { readonly found: ReadonlyMap<string, Vector>; readonly next: "done" | "others" | "more" };
 
 /** Dependencies of reading vectors. */
@@ -80,15 +88,15 @@ export function textsOfToolkit(toolkit: Toolkit, endpoint: EmbeddingsEndpoint): 
   return { texts: toolTextsOf(toolkit, endpoint), owner: toolkit.ownerProjectId };
 }
 
-/** Returns texts that match no tool. Their similarity to tools shows how much similarity means nothing. */
+/** Returns texts that describe no tool. Their similarity to tools shows which degree of similarity means nothing. */
 export function senselessTextGroup(endpoint: EmbeddingsEndpoint): TextGroup {
   const texts = senselessTexts.map((text, place) => ({ text, place, digest: digestOf(text, endpoint, "") }));
   return { texts, owner: "" };
 }
 
 /**
- * Reads the vectors of texts from the database and requests the first missing ones from the endpoint. A claim ensures that only one node
- * requests a text. Throws the errors of the endpoint and the database.
+ * Reads the vectors of texts from the database, requests the first missing vectors from the endpoint, and returns the outcome. A claim in
+ * the database ensures that only one node requests a text. Throws the errors of the endpoint and the database.
  */
 export async function lookUpVectors(
   { db, clock, endpoint }: VectorStoreOptions,
@@ -136,7 +144,7 @@ async function askFor(
   }
 }
 
-/** Marks vectors as used, so that they are kept. */
+/** Marks vectors in the database as used, so that they are not deleted. */
 async function noteUse(db: Database, kept: readonly ToolVector[], nowMs: number): Promise<void> {
   const old = kept.filter(({ usedAt }) => usedAt < nowMs - dayMs).map(({ digest }) => digest);
   if (old.length > 0) await touchToolVectors(db, old, nowMs);

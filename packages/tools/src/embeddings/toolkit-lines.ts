@@ -1,28 +1,30 @@
 import type { Toolkit } from "@svc/catalog";
 
-/** Owner of the toolkits in one line: a project, or the shared catalog. */
+/** Owner of the toolkits in one line (queue): a project, or the shared catalog. */
 type Owner = Toolkit["ownerProjectId"];
 
-/** Earliest time of the next turn, and number of consecutive failures. */
+/**
+ * Pace of an owner. `failures`: number of consecutive failures. `notBeforeMs`: earliest time of the owner's next turn, epoch milliseconds.
+ */
 export type LinePace = { failures: number; notBeforeMs: number };
 
 type Line = LinePace & { readonly toolkits: Set<Toolkit> };
 
-/** Pause after failures, milliseconds: the first one, doubled with each consecutive failure up to the maximum. */
+/** Pause after failures, milliseconds. `firstMs`: first pause. It doubles with each consecutive failure, up to `maxMs`. */
 const pause = { firstMs: 5_000, maxMs: 300_000 };
 
-/** Delays a pace after a failure, longer each time until a success. */
+/** Delays the next turn of a pace after a failure. The delay grows with each failure until a request succeeds. */
 export function slowDown(pace: LinePace, nowMs: number): void {
   pace.notBeforeMs = nowMs + Math.min(pause.maxMs, pause.firstMs * 2 ** pace.failures++);
 }
 
 /**
- * Toolkits that wait for vectors, one line per owner. Owners take turns, and a failure delays only its owner. Many toolkits, or ones that
- * the endpoint refuses, thus do not delay other owners.
+ * Toolkits that wait for vectors, in one line (queue) per owner. Owners take turns, and a failure delays only its own owner. Other owners
+ * are therefore not delayed by an owner with many toolkits, or by one whose texts the endpoint refuses.
  */
 export class ToolkitLines {
   readonly #countMax: number;
-  /** Ordered by the last turn. */
+  /** Lines in the order of their owners' last turns. */
   readonly #lines = new Map<Owner, Line>();
 
   constructor(countMax: number) {
@@ -30,8 +32,8 @@ export class ToolkitLines {
   }
 
   /**
-   * Adds a toolkit. Returns false if it already waits; its position stays. If the maximum is exceeded, the first toolkit of the longest
-   * line is dropped.
+   * Adds a toolkit and returns true. Returns false if the toolkit already waits; its position then stays the same. If there are more
+   * toolkits than the maximum, the first toolkit of the longest line is dropped.
    */
   add(toolkit: Toolkit): boolean {
     const line = this.#lines.get(toolkit.ownerProjectId) ?? { toolkits: new Set(), failures: 0, notBeforeMs: 0 };
@@ -46,14 +48,14 @@ export class ToolkitLines {
     return true;
   }
 
-  /** Removes a toolkit that has its vectors or is no longer needed. */
+  /** Removes a toolkit that has all its vectors or is no longer needed. */
   remove(toolkit: Toolkit): void {
     const line = this.#lines.get(toolkit.ownerProjectId);
     line?.toolkits.delete(toolkit);
     if (line?.toolkits.size === 0) this.#lines.delete(toolkit.ownerProjectId);
   }
 
-  /** Returns the next toolkit and the pace of its owner, and moves the owner to the end. Undefined if no owner may have a turn now. */
+  /** Returns the next toolkit and its owner's pace, and moves that owner to the end. Undefined if no owner may have a turn now. */
   next(nowMs: number): { readonly toolkit: Toolkit; readonly pace: LinePace } | undefined {
     for (const [owner, line] of this.#lines) {
       const [toolkit] = line.toolkits;
@@ -67,7 +69,7 @@ export class ToolkitLines {
     return undefined;
   }
 
-  /** Returns the time of the next possible turn; undefined if nothing waits. */
+  /** Returns the earliest time of the next turn; undefined if no toolkit waits. */
   nextAtMs(): number | undefined {
     const times = Array.from(this.#lines.values(), ({ notBeforeMs }) => notBeforeMs);
     return times.length === 0 ? undefined : Math.min(...times);

@@ -14,23 +14,26 @@ export type GivenAnswer = {
   readonly answer: HookAnswer;
   readonly askedAt: number;
   readonly durationMs: number;
-  /** True for a repeated call, which gets the first answer. */
+  /** True if this answer was given for an earlier attempt of the same call. A repeated call gets the first answer. */
   readonly isRepeated?: boolean;
 };
 
 /** A hook's earlier answer about a call, and the id of that call. */
 export type HookAnswerFacts = Pick<GivenAnswer, "answer" | "askedAt" | "durationMs"> & { readonly callId: Id<"call"> };
 
-/** Stores hook answers: all of them for the ledger, and those that bind a repeated call. */
+/** Stores hook answers. The ledger shows all of them; some of them also bind a repeated call. */
 export type AnswerStore = {
   /**
-   * Returns the hooks' earlier answers about the call, by hook. For a call named by its caller alone, as long as its idempotency key is
-   * valid.
+   * Returns the hooks' earlier answers about the call, by hook. If only the caller's idempotency key identifies the call, answers are
+   * returned as long as the key is valid.
    */
   find(entry: LedgerEntry): Promise<ReadonlyMap<string, HookAnswerFacts>>;
-  /** False if another node stored answers for the same call first; `find` returns those. */
+  /**
+   * Stores answers and returns true. Returns false if another node stored answers for the same call first; `find` then returns the other
+   * node's answers.
+   */
   put(entry: LedgerEntry, given: readonly GivenAnswer[]): Promise<boolean>;
-  /** True if a person confirmed the job that makes the call, or the program that runs it as a skill. */
+  /** True if a person confirmed the job that makes the call, or confirmed the program that runs the job as a skill. */
   isConfirmed(entry: LedgerEntry): Promise<boolean>;
 };
 
@@ -45,7 +48,8 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
       if (key === undefined) return new Map();
       const { projectId, job } = entry.caller;
       const rows = await findHookAnswersOfKey(db, projectId, key);
-      // Like the key itself: a caller's key lasts a day, and the same call with it is a new call afterwards.
+      // Answers are valid as long as the idempotency key. A caller's key lasts a day; after that, the same call with the same key is a new
+      // call.
       const beforeMs = job === undefined ? clock.now() - keyLifeMs + 1 : 0;
       const binding = rows.filter(({ askedAt }) => askedAt >= beforeMs);
       if (binding.length < rows.length) await releaseHookAnswers(db, { projectId, callKey: key, beforeMs });
@@ -57,15 +61,15 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
         given.map((one) => rowOf(sealer, entry, one)),
       ),
     async isConfirmed({ caller: { job } }) {
-      // The job runs, so nobody rejected it.
+      // The job is running, so no person rejected it.
       return job !== undefined && wasJobConfirmed(db, job.id);
     },
   };
 }
 
 /**
- * Returns a key that is equal for the same call of the same API key with the same idempotency key, and different for every other call:
- * hooks learn who calls.
+ * Returns a key for hook answers. It is equal only for the same call of the same API key with the same idempotency key, because hooks learn
+ * who calls.
  */
 function callKeyOf({ caller, idempotencyKey, callDigest }: LedgerEntry): string | undefined {
   if (idempotencyKey === undefined) return undefined;
@@ -81,7 +85,7 @@ function rowOf(sealer: Sealer, entry: LedgerEntry, given: GivenAnswer): HookAnsw
   const { projectId } = caller;
   const isBinding =
     !isRepeated && hook.phase === "before" && (answer.decision === "allow" || answer.decision === "edit");
-  // The replacement of a result is already in the ledger.
+  // A replacement of a result is not stored here, because the ledger already contains it.
   const edit = isBinding && answer.decision === "edit" ? JSON.stringify(answer.edit) : undefined;
   return {
     ...{ projectId, callId, hookId: hook.id, entityId, decision: answer.decision, askedAt, durationMs },

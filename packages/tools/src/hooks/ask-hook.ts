@@ -12,16 +12,21 @@ import {
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { Hook } from "./known-hooks.ts";
 
-/** Timeout of a hook, milliseconds. No answer within this time is a no. */
+/** Maximum time for a hook's answer, milliseconds. If the hook does not answer in time, its answer counts as no. */
 const hookTimeoutMs = 5_000;
-/** Maximum bytes of an answer that is read and of a question that is sent. */
+/**
+ * Limits of a hook request. `bytesMax`: bytes of a question, and bytes of an answer. `valuesMax`: values that are parsed from an answer.
+ */
 const bytesMax = 1_048_576;
 const valuesMax = 50_000;
 
-/** The question to a hook: the call, and no other data. */
+/** The question to a hook. It contains the call and no other data. */
 export type HookQuestion = Readonly<Record<string, unknown>>;
 
-/** A hook's answer. `edit`: for arguments, a JSON merge patch (RFC 7396); for a result, its replacement. `failed`: no valid answer. */
+/**
+ * A hook's answer. `edit`: for arguments, a JSON merge patch (RFC 7396); for a result, the replacement of the result. `failed`: the hook
+ * gave no valid answer.
+ */
 export type HookAnswer =
   | { readonly decision: "allow" }
   | { readonly decision: "edit"; readonly edit: unknown }
@@ -38,8 +43,8 @@ export type HookAsker = {
 const tooLarge: HookAnswer = failed(`was not asked: the call has more than ${bytesMax} bytes`);
 
 /**
- * Returns the answer for a value that is certainly too large for a question; otherwise undefined. Counts only as far as necessary, before
- * the value is serialized: each of its values takes at least two bytes.
+ * Returns the answer for a value that is certainly too large for a question; otherwise undefined. Counts the parts of the value before it
+ * is serialized, because each part takes at least two bytes. Stops counting when the result is clear.
  */
 export function answerIfTooLarge(value: unknown): HookAnswer | undefined {
   return holdsMoreThan(value, { values: bytesMax / 2, characters: bytesMax }) ? tooLarge : undefined;
@@ -97,7 +102,7 @@ function signedHeaders({ key }: Hook, body: Buffer, nowMs: number): Record<strin
   };
 }
 
-/** Error codes for an expired timeout, from any of the clocks involved. */
+/** Error codes of an expired timeout. Different layers of the client have their own timers. */
 const timeouts: ReadonlySet<string> = new Set([
   ...["TimeoutError", "AbortError", "HeadersTimeoutError", "BodyTimeoutError", "ConnectTimeoutError"],
 ]);

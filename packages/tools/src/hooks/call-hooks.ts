@@ -20,7 +20,7 @@ export type CallHooksContext = {
   readonly asker: Pick<HookAsker, "ask">;
   readonly answers: AnswerStore;
   readonly clock: Clock;
-  /** Turns on the event loop: large values are processed in several turns. */
+  /** Scheduling turns on the event loop. Large values are processed in several turns. */
   readonly turns: Pick<Turns, "next">;
   /** Called if hook answers about an executed call could not be stored. */
   readonly onUnrecorded: (callId: Id<"call">, error: unknown) => void;
@@ -31,13 +31,18 @@ export type HookedCall = {
   readonly entry: LedgerEntry;
   readonly action: Action;
   readonly isDryRun: boolean;
-  /** True if hooks may change the arguments. False if the arguments contain secrets of the project, whose positions are fixed. */
+  /**
+   * True if hooks may change the arguments. False if the arguments contain secrets of the project, because the positions of these secrets
+   * are fixed.
+   */
   readonly isEditable: boolean;
-  /** Values of sensitive arguments, and other values that texts about the call must not contain. Hooks never get them. */
+  /**
+   * Values of sensitive arguments, and other values that texts about the call must not contain. Hooks never receive any of these values.
+   */
   readonly secrets: readonly string[];
 };
 
-/** Outcome of a review before sending: successive changes of the arguments, or the end of the call. */
+/** Outcome of a review before sending. `edits`: changes of the arguments, in order. `ended`: the result of a call that is not sent. */
 export type ReviewOutcome = { readonly edits: readonly Values[] } | { readonly ended: CallResult };
 
 /** Hooks of a call, in the order in which they are asked. */
@@ -45,11 +50,11 @@ export type HooksOfCall = { readonly before: readonly Hook[]; readonly after: re
 
 /** Asks the hooks of projects about their calls. */
 export type CallHooks = {
-  /** Returns the hooks of a tool's calls; undefined if there are none, without any cost. Rejects if the database is unavailable. */
+  /** Returns the hooks of a tool's calls. Undefined if there are none; this case costs nothing. Rejects if the database is unavailable. */
   of(entry: LedgerEntry, action: Action): HooksOfCall | undefined | Promise<HooksOfCall | undefined>;
-  /** Asks hooks before a call is sent, one after the other. Each sees the changes of the one before. */
+  /** Asks hooks before a call is sent, one after the other, and returns the outcome. Each hook sees the changes of the hooks before it. */
   before(hooks: HooksOfCall, call: HookedCall): Promise<ReviewOutcome>;
-  /** Asks hooks about the result of a call before the caller gets it. */
+  /** Asks hooks about the result of a call, and returns the result that the caller gets. */
   after(hooks: HooksOfCall, call: HookedCall, result: CallResult): Promise<CallResult>;
 };
 
@@ -76,7 +81,7 @@ async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call
   if (hooks.length === 0) return { edits: [] };
   const { entry } = call;
   for (;;) {
-    // Answers from the first attempt still apply. Otherwise a call repeated after a crash could be a different one.
+    // Hook answers from the first attempt still apply. Without them, a call that is repeated after a crash could get different arguments.
     const earlier = await context.answers.find(entry);
     const given: GivenAnswer[] = [];
     const reviewed = await reviewBefore(context, hooks, { call, earlier, given });
@@ -88,7 +93,7 @@ async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call
 type Review = {
   readonly call: HookedCall;
   readonly earlier: ReadonlyMap<string, HookAnswerFacts>;
-  /** Receives the new answers. */
+  /** The new answers are added to this list. */
   readonly given: GivenAnswer[];
 };
 
@@ -109,7 +114,7 @@ async function reviewBefore(
     if (answer.decision === "failed") return { ended: unanswered(hook, answer.why) };
     if (!call.isEditable)
       return { ended: notCarriedOut(hook, "changes arguments, which is not done to a call of this kind") };
-    // Only the caller decides if a call is confirmed.
+    // The argument `confirm` is removed, because only the caller decides if a call is confirmed.
     const { confirm: _word, ...patch } = isObject(answer.edit) ? answer.edit : {};
     edits.push(patch);
   }
@@ -117,7 +122,7 @@ async function reviewBefore(
   return isOther ? { ended: changedSinceConfirmed } : { edits };
 }
 
-/** A call confirmed by a person is executed exactly as shown, or not at all. */
+/** True if hooks changed a call that a person confirmed. Such a call is executed exactly as the person saw it, or not at all. */
 async function isOtherThanConfirmed(
   { answers }: CallHooksContext,
   { entry, action }: HookedCall,
@@ -132,7 +137,7 @@ const changedSinceConfirmed = resultOf({
   message: "hooks of the project change arguments that a person has confirmed; nothing was sent",
 });
 
-/** Returns the arguments with the hooks' changes. */
+/** Returns the arguments with the hooks' changes applied. */
 export function editedArguments(args: Values, edits: readonly Values[]): Values {
   return edits.reduce(mergePatch, args);
 }
@@ -149,13 +154,14 @@ async function askAbout(
   const askedAt = clock.now();
   const answer = "answer" in question ? question.answer : await asker.ask(hook, question.asked);
   const durationMs = Math.max(0, clock.now() - askedAt);
-  // The ledger shows them in this order, even if two are asked within a millisecond.
+  // The time is later than that of the previous answer, so that the ledger shows the answers in this order even if two are given within a
+  // millisecond.
   const after = (given.at(-1)?.askedAt ?? 0) + 1;
   given.push({ hook, answer, askedAt: Math.max(askedAt, after), durationMs });
   return answer;
 }
 
-/** Returns the call without any other data. Sensitive values and values under unknown names are not included. */
+/** Returns the question to a hook: the call and no other data. Sensitive values and values under unknown names are not included. */
 async function questionOf(context: CallHooksContext, call: HookedCall, args: Values): Promise<Question> {
   const { entry, action, isDryRun } = call;
   const { id: callId, caller, entityId, toolSlug, accessClass } = entry;
@@ -205,7 +211,7 @@ async function askAfter(
     left = afterAnswer(call.action, hook, { answer, result: left });
     if (answer.decision === "refuse" || answer.decision === "failed") break;
   }
-  // The executed call is answered in any case; the hooks' answers matter less.
+  // If storing fails, the caller still gets the answer of the executed call, because that answer matters more than the hooks' answers.
   await context.answers.put(call.entry, given).catch((error: unknown) => context.onUnrecorded(call.entry.id, error));
   return left;
 }
@@ -240,6 +246,6 @@ function afterAnswer(
       providerStatus: result.providerStatus,
     };
   }
-  // The call was executed and must not look as if it should be repeated.
+  // The call was executed, so its outcome must not suggest a repeat.
   return { ...result, value: {}, warnings: [...result.warnings, `withheld: ${message}; the call was executed`] };
 }

@@ -24,22 +24,27 @@ export type Hook = {
   readonly accessClasses: readonly StoredAccessClass[];
 };
 
-/** This node's cached hooks of projects. */
+/** This node's cache of the hooks of projects. */
 export type KnownHooks = {
-  /** Returns the active hooks of a project in the order in which they are asked; a promise only if they must be read. */
+  /**
+   * Returns the active hooks of a project in the order in which they are asked. Returns a promise only if the hooks must be read from the
+   * database.
+   */
   of(projectId: ProjectId): readonly Hook[] | Promise<readonly Hook[]>;
-  /** Forgets the hooks of a project, so that a change applies at once. Other nodes see it within 500 ms. */
+  /**
+   * Removes a project's hooks from the cache, so that a change applies at once on this node. Other nodes apply the change within 500 ms.
+   */
   forget(projectId: ProjectId): void;
 };
 
-/** Maximum age of cached hooks, and the age at which they are read again in the background. Milliseconds. */
+/** Ages of cached hooks, milliseconds. `freshMs`: maximum age. `renewMs`: age from which the hooks are read again in the background. */
 const freshMs = 500;
 const renewMs = 250;
 const projectsMax = 10_000;
 
 type Known = { readonly hooks: readonly Hook[]; readonly readAtMs: number };
 
-/** Returns the context in which a hook's signing secret is sealed. */
+/** Returns the context that binds an encrypted signing secret to its hook. */
 export function hookSecretContext(projectId: ProjectId, id: HookId): string {
   return `${projectId}/call_hooks/${id}`;
 }
@@ -62,7 +67,7 @@ export function createKnownHooks(options: { db: Database; clock: Clock; sealer: 
     const readAtMs = clock.now();
     const started = rows.add(projectId).then((found) => {
       const hooks = found.filter(({ isActive }) => isActive).map((row) => hookOf(sealer, row));
-      // If `forget` was called in between, the next request reads again.
+      // If `forget` was called in the meantime, nothing is cached, so the next request reads the hooks again.
       if (reading.get(projectId) === started) known.set(projectId, { hooks, readAtMs });
       return hooks;
     });
@@ -78,7 +83,7 @@ export function createKnownHooks(options: { db: Database; clock: Clock; sealer: 
       const current = known.get(projectId);
       const ageMs = current === undefined ? freshMs : clock.now() - current.readAtMs;
       if (current === undefined || ageMs >= freshMs) return read(projectId);
-      // The next caller that waits for it gets the error.
+      // An error is ignored here. The next caller that waits for the hooks gets the error.
       if (ageMs >= renewMs) read(projectId).catch(() => {});
       return current.hooks;
     },

@@ -2,9 +2,12 @@ import { isObject, isRawJson } from "@svc/core";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Applies a JSON merge patch (RFC 7396) to an object: null removes a field, an object is merged, any other value replaces the old one. */
+/**
+ * Returns an object with a JSON merge patch (RFC 7396) applied: null removes a field, an object is merged, any other value replaces the old
+ * value.
+ */
 export function mergePatch(target: Values, patch: Values): Values {
-  // A Map has no prototype setter, so a field may be named __proto__.
+  // A Map is used because a field may be named `__proto__`, which a plain object would treat specially.
   const merged = new Map(Object.entries(target));
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) merged.delete(name);

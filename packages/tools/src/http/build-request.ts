@@ -3,7 +3,8 @@ import { formatValue, httpTargetOf, isObject, methodOverrideOf, scalarText } fro
 import { userAgent } from "../call/prepare/build-request.ts";
 
 /**
- * A request to a host, or the part that cannot be sent and why. Faults quote no values, because any value may be a secret or part of a row.
+ * A request to a host. If the request cannot be sent: the part that is wrong, and why. Faults quote no values, because any value may be a
+ * secret or part of a row.
  */
 export type BuiltRequest =
   | { readonly request: AppRequest; readonly host: string }
@@ -23,8 +24,8 @@ class UnfitValueError extends Error {
 const bounds = { url: 8_192, header: 8_192, body: 1_048_576 };
 
 /**
- * Builds the request of an http step from its arguments: `method`, `url` as alternating texts and values, `headers`, `query` and `body`. A
- * value never leaves its path segment or parameter.
+ * Returns the request of an http step, built from its arguments: `method`, `url` as alternating texts and values, `headers`, `query` and
+ * `body`. A value can only fill its own path segment or parameter.
  */
 export function buildHttpRequest(args: Readonly<Record<string, unknown>>): BuiltRequest {
   try {
@@ -59,7 +60,7 @@ export function buildHttpRequest(args: Readonly<Record<string, unknown>>): Built
   }
 }
 
-/** Returns the address as it would be sent, without the parameters of `query`, or why it is invalid. */
+/** Returns the address as it would be sent, without the parameters of `query`. If the address is invalid, returns the reason. */
 export function readHttpAddress(parts: unknown): { readonly address: string } | { readonly fault: string } {
   try {
     return { address: addressOf(parts) };
@@ -73,7 +74,7 @@ function addressOf(parts: unknown): string {
   const list: readonly unknown[] = Array.isArray(parts) ? parts : [];
   const path = list.map((part, index) => (index % 2 === 0 ? String(part) : segmentOf(part)));
   const text = path.join("");
-  // Like URL reads them: these would lead to another path than the written one.
+  // Path segments `.` and `..` are refused in every form that URL recognizes, because they would lead to another path than the written one.
   if (/(^|[/\\])(\.|%2e){1,2}([/\\?]|$)/i.test(text.slice(text.indexOf("://") + 3))) {
     throw new UnfitValueError("/url", "has a segment that is . or ..");
   }
@@ -88,7 +89,9 @@ function urlOf(parts: unknown, query: unknown): string {
   return url;
 }
 
-/** An empty segment would name another path: a list instead of one of its items. */
+/**
+ * Returns a path segment. An empty segment is refused, because it would name another path (for example a list instead of one of its items).
+ */
 function segmentOf(part: unknown): string {
   const text = textOf(part, "/url");
   if (text === "") throw new UnfitValueError("/url", "has a value that is empty");
@@ -113,7 +116,7 @@ function headersOf(headers: unknown): Record<string, string> {
   return Object.fromEntries(
     entries.map(([name, value]) => {
       const text = textOf(value, `/headers/${name}`);
-      // Other characters would end the line, or be read differently on the way.
+      // Any other character would end the header line, or could be changed between svc and the host.
       const isLine = /^[\x20-\x7e\t]*$/.test(text) && text.length <= bounds.header;
       if (!isLine)
         throw new UnfitValueError(`/headers/${name}`, `is no single line of up to ${bounds.header} ASCII characters`);

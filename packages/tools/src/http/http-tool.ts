@@ -1,7 +1,10 @@
 import type { AccessClass, Action, Toolkit } from "@svc/catalog";
 import { LeastRecentlyUsed, parseTemplateTree } from "@svc/core";
 
-/** Name of a program's own requests in the ledger, limits and receipts. Every slug of a toolkit's tool has a dot. */
+/**
+ * Name that stands for a program's own HTTP requests in the ledger, limits and receipts. It cannot be the slug of a toolkit's tool, because
+ * each of those has a dot.
+ */
 const slug = "http";
 
 const nothing = parseTemplateTree({});
@@ -27,10 +30,13 @@ export const httpToolkit: Toolkit = {
   codeTools: [],
 };
 
-/** Access class of a request, and the header for the idempotency key of a write if its host executes a repeated key once. */
+/**
+ * Effect of a request. `access`: its access class. `keyHeader`: header for the idempotency key of a write; set if the host executes
+ * requests with the same key only once.
+ */
 export type HttpEffect = { readonly access: AccessClass; readonly keyHeader: string | undefined };
 
-/** Maximum number of cached definitions; requests of programs differ little. */
+/** Maximum number of cached definitions. Most requests of programs share a few definitions. */
 const keptMax = 200;
 const kept = new LeastRecentlyUsed<string, Action>(keptMax);
 

@@ -11,7 +11,8 @@ import { type ArgumentFault, type CallOutcome, resultOf } from "../outcome.ts";
 import { buildHttpRequest, isJsonType } from "./build-request.ts";
 
 /**
- * Wraps the transport to a project's own hosts, whose successful answers may be anything: an answer that is not JSON becomes `{"text": …}`.
+ * Returns a transport to a project's own hosts. Successful answers of these hosts may have any form: an answer that is not JSON becomes
+ * `{"text": …}`.
  */
 function withTexts(transport: AppTransport): AppTransport {
   return { send: async (...sent) => asJson(await transport.send(...sent)) };
@@ -23,13 +24,13 @@ function asJson(answer: AppAnswer): AppAnswer {
   const type = headers["content-type"];
   if (body.byteLength === 0 || unreadable !== undefined) return answer;
   const read = readForeignText(body, type);
-  // Bytes that are not text stay unchanged; the reader of the answer reports the reason.
+  // Bytes that are not text stay unchanged. The code that reads the answer reports why they are unreadable.
   if ("fault" in read || (type === undefined ? isJson(read.text) : isJsonType(type))) return answer;
   const json = { "content-type": "application/json" };
   return { ...answer, headers: { ...headers, ...json }, body: Buffer.from(JSON.stringify({ text: read.text })) };
 }
 
-/** Checks an answer without a content type. */
+/** True if an answer without a content type is JSON. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -39,7 +40,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Dependencies of preparing the requests of programs. `hostTransport` reaches projects' hosts, in the sandbox too. */
+/** Dependencies of preparing the requests of programs. `hostTransport` reaches projects' hosts, also in the sandbox. */
 export type HttpContext = {
   readonly db: Database;
   readonly vault: SecretVault;
@@ -47,8 +48,8 @@ export type HttpContext = {
 };
 
 /**
- * Prepares a program's own request: checks that its host is on the project's list now, that its secrets exist, and that it can be built.
- * The list is read last before sending, and secrets are filled in with their current values.
+ * Returns a program's own request, prepared. Checks that the request's host is on the project's list now, that its secrets exist, and that
+ * the request can be built. The list is read immediately before sending, and secrets are filled in with their current values.
  */
 export async function prepareHttp(
   { db, vault, hostTransport }: HttpContext,
@@ -76,7 +77,7 @@ export async function prepareHttp(
     toolkit: plan.toolkit,
     account: undefined,
     request: keyed,
-    // Never shown, because only jobs make such requests.
+    // The request is never shown to a person, because only jobs make such requests.
     preview: () => ({ method: request.method, url: "", headers: {}, body: "" }),
     secrets: known,
     vaulted: filled.values,
@@ -90,7 +91,7 @@ export async function prepareHttp(
   };
 }
 
-/** Returns the message for a call that names a secret which no longer exists. */
+/** Returns the message for a call that uses a secret which no longer exists. */
 export function secretMissing(name: string): string {
   return `the project has no secret ${name}; nothing was sent`;
 }

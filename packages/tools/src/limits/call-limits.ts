@@ -17,24 +17,26 @@ export type LimitedCall = {
   readonly toolSlug: string;
   readonly accessClass: AccessClass;
   readonly account: { readonly id: string; readonly entityId: string };
-  /** The job that makes the call; it tries again by itself. */
+  /** The job that makes the call. The job repeats a refused call by itself. */
   readonly jobId: Id<"job"> | undefined;
 };
 
-/** Enforces projects' call limits together with the other nodes. */
+/** Enforces the projects' call limits. All nodes count together. */
 export type CallLimits = {
   /**
-   * Checks if a call may start, and waits up to `waitMs` for its limits. Undefined if no limit applies, without any cost. Rejects if the
-   * database is unavailable.
+   * Checks if a call may start. Waits up to `waitMs` for the call's limits. Returns undefined if no limit applies; this case costs nothing.
+   * Rejects if the database is unavailable.
    */
   enter(call: LimitedCall, waitMs: number): Promise<EntryOutcome> | undefined;
-  /** Forgets the cached limits of a project, so that a change applies at once. Other nodes see it within 500 ms. */
+  /**
+   * Removes a project's limits from the cache, so that a change applies at once on this node. Other nodes apply the change within 500 ms.
+   */
   forget(projectId: ProjectId): void;
-  /** Writes released slots to the database. No call may enter afterwards. */
+  /** Writes released slots to the database. After that, no call may enter. */
   close(): Promise<void>;
 };
 
-/** Maximum age of cached limits, and the age at which they are read again in the background. Milliseconds. */
+/** Ages of cached limits, milliseconds. `freshMs`: maximum age. `renewMs`: age from which the limits are read again in the background. */
 const freshMs = 500;
 const renewMs = 250;
 const projectsMax = 10_000;
@@ -74,7 +76,7 @@ export function createCallLimits(options: {
     if (before !== undefined) return before;
     const readAtMs = clock.now();
     const started = rows.add(projectId).then((found) => {
-      // If `forget` was called in between, the next request reads again.
+      // If `forget` was called in the meantime, nothing is cached, so the next request reads the limits again.
       const isCurrent = reading.get(projectId) === started;
       const text = JSON.stringify(found);
       const kept = known.get(projectId);
@@ -89,12 +91,14 @@ export function createCallLimits(options: {
     reading.set(projectId, started);
     return started;
   };
-  /** Returns fresh cached limits. They are renewed in the background, so an active project never waits for them. */
+  /**
+   * Returns the cached limits if they are fresh. They are renewed in the background, so a project with frequent calls never waits for them.
+   */
   const limitsOf = (projectId: ProjectId): readonly Limit[] | Promise<readonly Limit[]> => {
     const current = known.get(projectId);
     const ageMs = current === undefined ? freshMs : clock.now() - current.readAtMs;
     if (current === undefined || ageMs >= freshMs) return read(projectId);
-    // The next caller that waits for it gets the error.
+    // An error is ignored here. The next caller that waits for the limits gets the error.
     if (ageMs >= renewMs) read(projectId).catch(() => {});
     return current.limits;
   };
@@ -130,7 +134,7 @@ function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, rateP
   return {
     name,
     toolkitSlug,
-    // An earlier version accepted it. A key expression that this version cannot read counts all calls together.
+    // An earlier svc version accepted this key expression. If this version cannot read it, all calls are counted together.
     keyOf: "keyOf" in compiled ? compiled.keyOf : () => "",
     rules: {
       concurrency,
@@ -140,7 +144,7 @@ function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, rateP
   };
 }
 
-/** Returns the limiter keys of a call: for the project's limits that apply, and for its toolkit's rate per account. */
+/** Returns the limiter keys of a call: one for each of the project's limits that applies, and one for the toolkit's rate per account. */
 function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | undefined): RuledKey[] {
   const { projectId, toolkit, toolSlug, accessClass, account } = call;
   const bindings = { toolSlug, accessClass, accountId: account.id, entityId: account.entityId };
@@ -153,12 +157,12 @@ function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | u
   return [...named, { projectId, limitName: rateName(toolkit.slug), key: account.id, rules: rate }];
 }
 
-/** Returns the limit name of a toolkit's own rate. No limit of a project has such a name. */
+/** Returns the name that stands for a toolkit's own rate. A project cannot give a limit such a name. */
 function rateName(toolkitSlug: string): string {
   return `@${toolkitSlug}`;
 }
 
-/** Replaces long keys by their digests. */
+/** Returns the key, or the digest of a long key. */
 function shortKey(key: string): string {
   if (key.length <= keyCharactersMax && !key.includes("\0")) return key.toWellFormed();
   return `sha256:${createHash("sha256").update(key).digest("hex")}`;

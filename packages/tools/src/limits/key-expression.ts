@@ -1,7 +1,7 @@
 import { type CelInput, celEnv, parse, plan } from "@bufbuild/cel";
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 
-/** Variables of a limit's key expression. */
+/** Variables that a limit's key expression can use. */
 export type KeyBindings = {
   readonly toolSlug: string;
   readonly entityId: string;
@@ -16,7 +16,7 @@ const charactersMax = 500;
 const nodesMax = 50;
 
 const env = celEnv();
-/** Functions allowed in an expression: their time is bounded by the length of its texts. Patterns and list functions are not allowed. */
+/** Functions that an expression may use. Their time is bounded by the length of the texts. Patterns and list functions are not allowed. */
 const functions = new Set(
   "_==_ _!=_ _&&_ _||_ !_ _?_:_ _+_ _<_ _<=_ _>_ _>=_ @in _in_ startsWith endsWith contains size string".split(" "),
 );
@@ -28,9 +28,9 @@ const sample: KeyBindings = {
 };
 
 /**
- * Compiles the key expression of a limit. An empty one counts all calls together. Its value is the key: a text, a number or a boolean; null
- * means that the limit does not apply. `fault`: what is wrong with it. An evaluation takes microseconds for any input: no loops, no
- * patterns, at most 50 parts.
+ * Compiles the key expression of a limit. Returns `keyOf`, or `fault` if the expression is wrong. The value of the expression is the key: a
+ * text, a number or a boolean. null means that the limit does not apply. An empty expression counts all calls together. An evaluation takes
+ * microseconds for any input, because an expression has no loops, no patterns and at most 50 parts.
  */
 export function compileKeyExpression(source: string): { readonly keyOf: KeyOf } | { readonly fault: string } {
   if (source === "") return { keyOf: () => "" };
@@ -50,7 +50,7 @@ export function compileKeyExpression(source: string): { readonly keyOf: KeyOf } 
   return {
     keyOf(bindings) {
       const key = keyFrom(evaluate(bindings as Readonly<Record<string, CelInput>>));
-      // A limit whose expression fails for a call still applies: all such calls are counted together.
+      // If the expression fails for a call, the limit still applies: all such calls are counted together.
       return key === failed ? "" : key;
     },
   };

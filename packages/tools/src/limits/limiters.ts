@@ -2,12 +2,18 @@ import type { LimiterKey } from "@svc/db/call-limits/paces";
 import type { PaceDocument } from "@svc/db/documents/calls";
 import type { PaceRules } from "./pace.ts";
 
-/** Minimum time between two jobs that try again, milliseconds. A node easily handles that many per second. */
+/** Minimum time between the next tries of two jobs, milliseconds. A node can handle this rate easily. */
 const stepMinMs = 50;
-/** How far ahead jobs are booked, milliseconds, unless they would come too close together. The limit may be lifted in between. */
+/**
+ * Maximum time ahead for which jobs are booked, milliseconds. Jobs are booked later only if they would come too close together. The limit
+ * may be removed before a booked time.
+ */
 const horizonMs = 60_000;
 
-/** Earliest time of a job's next try, the time per call at the limit, and the time since which the job waits. Milliseconds. */
+/**
+ * Times of a booking, milliseconds. `earliestMs`: earliest time of the job's next try. `stepMs`: time per call at the limit. `sinceMs`:
+ * time since which the job waits.
+ */
 type BookingTimes = {
   readonly nowMs: number;
   readonly earliestMs: number;
@@ -15,22 +21,25 @@ type BookingTimes = {
   readonly sinceMs: number;
 };
 
-/** `claimed`: a call of the job took this booking's position. Other calls of the job wait in their own. */
+/**
+ * Booking of a job's next try. `claimed`: a call of the job uses this booking's position. Other calls of the same job wait at their own
+ * position.
+ */
 type Booking = { readonly atMs: number; readonly sinceMs: number; claimed: boolean };
 
-/** How long a job that is due still counts as waiting, milliseconds. */
+/** Time for which a job counts as waiting after its booked time, milliseconds. */
 const graceMs = 5_000;
 
 /**
- * Next tries of jobs that wait for one limiter. They follow one another about as fast as slots become free, so that ten thousand jobs
- * neither ask constantly nor crowd out others. Each node books its own jobs.
+ * Next tries of jobs that wait for one limiter. The tries follow one another about as fast as slots become free. Ten thousand waiting jobs
+ * therefore neither ask constantly nor keep other callers out. Each node books its own jobs.
  */
 export class Bookings {
-  /** In order of creation, which is also the order of the times. */
+  /** Bookings in the order of their creation, which is also the order of their times. */
   readonly #bookings = new Map<string, Booking>();
   #last = 0;
 
-  /** Returns the time of a job's next try, epoch milliseconds. It stays the same until then, however often the job asks. */
+  /** Returns the time of a job's next try, epoch milliseconds. If the job asks again before that time, it gets the same time. */
   book(jobId: string, { nowMs, earliestMs, stepMs, sinceMs }: BookingTimes): number {
     const known = this.#bookings.get(jobId);
     if (known !== undefined && known.atMs > nowMs) return known.atMs;
@@ -43,13 +52,13 @@ export class Bookings {
     return this.#last;
   }
 
-  /** True if a job comes back at its booked time or later. */
+  /** True if a job asks at its booked time or later. */
   isDue(jobId: string, nowMs: number): boolean {
     const booking = this.#bookings.get(jobId);
     return booking !== undefined && booking.atMs <= nowMs;
   }
 
-  /** Returns the time since which a due job has waited, epoch milliseconds. One of its calls gets the job's position. */
+  /** Returns the time since which a due job has waited, epoch milliseconds. The call that claims it gets the job's position. */
   claim(jobId: string): number | undefined {
     const booking = this.#bookings.get(jobId);
     if (booking === undefined || booking.claimed) return undefined;
@@ -57,12 +66,12 @@ export class Bookings {
     return booking.sinceMs;
   }
 
-  /** Removes a job that need not try again. */
+  /** Removes the booking of a job that need not try again. */
   end(jobId: string): void {
     this.#bookings.delete(jobId);
   }
 
-  /** Returns the number of jobs that will try again. */
+  /** Returns the number of jobs that have a booked next try. */
   count(nowMs: number): number {
     for (const [jobId, { atMs }] of this.#bookings) {
       if (atMs + graceMs > nowMs) break;
@@ -72,19 +81,22 @@ export class Bookings {
   }
 }
 
-/** A node's state of one limiter key: calls that are counted together. */
+/** State of one limiter key on this node. Calls with the same limiter key are counted together. */
 export type Limiter = {
   readonly key: LimiterKey;
   rules: PaceRules;
-  /** The database's state at this node's last read or write; undefined if unknown. An empty revision means that there was no row. */
+  /**
+   * The state in the database when this node last read or wrote it; undefined if unknown. An empty revision means that the database had no
+   * row.
+   */
   known: { readonly pace: PaceDocument | undefined; readonly revision: string; readonly atMs: number } | undefined;
-  /** Slots held by calls of this node. */
+  /** Number of slots that calls of this node hold. */
   held: number;
-  /** Calls that wait here, whether or not this limiter holds them back. */
+  /** Number of calls that wait here. Some of them may wait because of another limiter. */
   waiting: number;
-  /** The number of waiting calls last written to the database, and when. */
+  /** The last report to the database. `wanted`: number of waiting calls. `atMs`: time of the report. */
   reported: { readonly wanted: number; readonly atMs: number };
-  /** No call can start before this time, and the limiter is not checked earlier. Epoch milliseconds. */
+  /** Time before which no call can start, epoch milliseconds. The limiter is not checked before this time. */
   fullUntilMs: number;
   /** Average time for which a call holds its slot, milliseconds. */
   heldMs: number;
@@ -107,12 +119,12 @@ function newLimiter(key: LimiterKey, rules: PaceRules): Limiter {
   };
 }
 
-/** True if a limiter can be forgotten, because the database has its state. */
+/** True if the node can forget a limiter, because the database has its state. */
 function isIdle({ held, waiting, reported, bookings }: Limiter, nowMs: number): boolean {
   return held === 0 && waiting === 0 && reported.wanted === 0 && bookings.count(nowMs) === 0;
 }
 
-/** Returns the average time between free slots or starts, as far as known. Milliseconds. */
+/** Returns the average time between two free slots or two permitted starts, milliseconds, as far as it is known. */
 export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: Limiter): number {
   if (isPaused) return 0;
   const ofRate = rate === undefined ? 0 : rate.perMs / rate.max;
@@ -120,12 +132,12 @@ export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: Limit
   return Math.max(ofRate, ofPlaces);
 }
 
-/** Updates the average time with one that a slot was held; it weighs one eighth. */
+/** Updates the average time for which a slot is held. The new value has a weight of one eighth. */
 export function noteHeld(limiter: Limiter, ms: number): void {
   limiter.heldMs += (ms - limiter.heldMs) / 8;
 }
 
-/** Compares by value, because equal rules may come from separate reads of a definition. */
+/** True if two rules have equal values. Equal rules may come from separate reads of a definition, so they may be different objects. */
 function isSame(one: PaceRules, other: PaceRules): boolean {
   return (
     one.isPaused === other.isPaused &&
@@ -143,10 +155,10 @@ export function countsPlaces({ rules }: Limiter): boolean {
 /** A limiter key of a call, and the rules for all calls with that key. */
 export type RuledKey = LimiterKey & { readonly rules: PaceRules };
 
-/** Number of limiters from which idle ones are removed. */
+/** Number of limiters from which a node removes idle ones. */
 const limitersMin = 1_000;
 
-/** The limiters that this node knows. If there are many, idle ones are forgotten unless `isKept` returns true. */
+/** The limiters that this node knows. If there are many, idle limiters are forgotten, except those for which `isKept` returns true. */
 export class Limiters {
   readonly #limiters = new Map<string, Limiter>();
   readonly #isKept: (limiter: Limiter) => boolean;
@@ -156,7 +168,7 @@ export class Limiters {
     this.#isKept = isKept;
   }
 
-  /** Returns the limiter of a key, with these rules from now on. */
+  /** Returns the limiter of a key. The limiter uses the given rules from now on. */
   of({ rules, ...key }: RuledKey, nowMs: number): Limiter {
     const id = JSON.stringify([key.projectId, key.limitName, key.key]);
     let limiter = this.#limiters.get(id);
@@ -165,7 +177,7 @@ export class Limiters {
       limiter = newLimiter(key, rules);
       this.#limiters.set(id, limiter);
     } else if (!isSame(limiter.rules, rules)) {
-      // A changed limit is checked again at once.
+      // If the rules changed, the limiter is checked again at once.
       limiter.rules = rules;
       limiter.fullUntilMs = 0;
     }

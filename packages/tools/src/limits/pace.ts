@@ -3,7 +3,10 @@ import type { PaceDocument, PaceShare, PaceWindow } from "@svc/db/documents/call
 /** At most `max` calls start within any `perMs` milliseconds. */
 export type RateRule = { readonly max: number; readonly perMs: number };
 
-/** A rate is counted in twentieths of its time. It is never exceeded, and a start becomes free up to one twentieth late. */
+/**
+ * Number of parts into which the time of a rate is divided. Starts are counted per part, so a rate is never exceeded, but a start may
+ * become free late, by up to one part (a twentieth of the time).
+ */
 const stretches = 20;
 
 /** Returns how many calls may start now. */
@@ -11,7 +14,7 @@ export function freeIn(window: PaceWindow | undefined, rate: RateRule, nowMs: nu
   return Math.max(0, rate.max - sum(moved(window, rate, nowMs).counts));
 }
 
-/** Returns the next time at which a call may start if none does before; `nowMs` if one may start now. */
+/** Returns the next time at which a call may start if no other call starts before; `nowMs` if a call may start now. */
 export function freeAgainAt(window: PaceWindow | undefined, rate: RateRule, nowMs: number): number {
   const { latest, widthMs, counts } = moved(window, rate, nowMs);
   for (let later = 0; later <= stretches; later++) {
@@ -28,14 +31,15 @@ export function begunIn(window: PaceWindow | undefined, rate: RateRule, nowMs: n
   return { ...present, counts: [first + count, ...others] };
 }
 
-/** Returns the time at which a window expires, because every call in it started long enough ago. */
+/** Returns the time at which a window expires. All calls in the window then started so long ago that they no longer count. */
 export function endOf({ latest, widthMs }: PaceWindow): number {
   return (latest + stretches + 1) * widthMs;
 }
 
 /**
- * Returns the window at the current time, its newest part being the present one. Any `perMs` fit in that and the 20 parts before it. A
- * window for another time is discarded. A clock that is behind does not free what is already counted.
+ * Returns the window moved to the current time; its newest part then contains the current time. Any period of `perMs` fits into the newest
+ * part and the 20 parts before it. A window that was counted for another `perMs` is discarded. If a clock is behind, starts that are
+ * already counted still count.
  */
 function moved(window: PaceWindow | undefined, { perMs }: RateRule, nowMs: number): PaceWindow {
   const widthMs = Math.ceil(perMs / stretches);
@@ -52,26 +56,28 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-/** Rules for calls that are counted together. */
+/** Rules for all calls of one limiter key. */
 export type PaceRules = {
-  /** Maximum calls running at once on all nodes; 0 for no limit. */
+  /** Maximum number of calls that run at the same time, on all nodes together. 0 means no limit. */
   readonly concurrency: number;
   readonly rate: RateRule | undefined;
   /** True if no call may start. */
   readonly isPaused: boolean;
 };
 
-/** How many calls a node may start now: free slots, and starts within the rate. Infinity if not limited. */
+/**
+ * Number of calls that a node may start now. `places`: free slots. `starts`: starts that the rate permits. Infinity if there is no limit.
+ */
 export type Room = { readonly places: number; readonly starts: number };
 
-/** How long a node that crashed keeps the slots of its calls, milliseconds. */
+/** Time for which the slots of a crashed node's calls stay taken, milliseconds. */
 export const leaseMs = 6_000;
-/** How long a node's report of waiting calls is valid, milliseconds. */
+/** Time for which a node's report of waiting calls is valid, milliseconds. */
 export const waitingSaidMs = 1_000;
 
 /**
- * Returns how many calls a node with `held` running ones may start. Nodes whose calls have waited longer come first, so that a busy node
- * excludes no other. A node that starts calls then queues after the others.
+ * Returns how many calls a node with `held` running calls may start. Nodes whose calls have waited longer come first, and a node that
+ * starts calls moves behind the others. A busy node therefore cannot exclude another node.
  */
 export function roomOf(
   pace: PaceDocument | undefined,
@@ -89,7 +95,7 @@ export function roomOf(
   return { places: Math.max(0, places - ahead), starts: Math.max(0, starts - ahead) };
 }
 
-/** A node's activity: `began` calls now, the slots that it holds, and its `wanted` waiting calls. */
+/** Activity of a node. `began`: calls that start now. `held`: slots that the node holds. `wanted`: its waiting calls. */
 type NodeShare = {
   readonly node: string;
   readonly nowMs: number;
@@ -98,7 +104,7 @@ type NodeShare = {
   readonly wanted: number;
 };
 
-/** Returns the pace after a node's changes, without the shares of nodes that are gone. */
+/** Returns the pace with a node's changes applied and with the shares of crashed nodes removed. */
 export function paceWith(
   pace: PaceDocument | undefined,
   { concurrency, rate }: PaceRules,
@@ -116,7 +122,7 @@ export function paceWith(
   };
 }
 
-/** Returns the time at which a pace expires if no node writes to it. */
+/** Returns the time at which a pace document expires if no node writes to it. */
 export function expiryOf({ shares, window }: PaceDocument): number {
   const ends = Object.values(shares).map(({ heldUntil, saidAt }) => Math.max(heldUntil, saidAt + waitingSaidMs));
   return Math.max(0, ...ends, window === undefined ? 0 : endOf(window));
@@ -132,7 +138,7 @@ function isWaiting({ wanted, saidAt }: PaceShare, nowMs: number): boolean {
 
 type OfNode = readonly [node: string, share: PaceShare];
 
-/** True if calls have waited there longer than on the other node. For equal times, the nodes' names decide. */
+/** True if calls on one node have waited longer than calls on the other node. If both times are equal, the nodes' names decide. */
 function isBefore(
   [node, { waitsSince }]: OfNode,
   [other, own]: readonly [string, PaceShare | undefined],

@@ -6,19 +6,21 @@ import { countsPlaces, type Limiter, Limiters, noteHeld, type RuledKey, stepOf }
 import { expiryOf, leaseMs, paceWith, roomOf, waitingSaidMs } from "./pace.ts";
 
 /**
- * Outcome of an entry request. `entered`: the call may start and reports its end with `leave`; `again` asks if it may be sent once more.
- * `full`: it may not start because of the named limit, and may ask again after `retryAfterMs`.
+ * Outcome of an entry request. `entered`: the call may start. `leave` reports the end of the call; `again` asks if the call may be sent
+ * once more. `full`: the call may not start because of the named limit; it may ask again after `retryAfterMs`.
  */
 export type EntryOutcome =
   | { readonly kind: "entered"; leave(): void; again(): Promise<boolean> }
   | { readonly kind: "full"; readonly by: LimiterKey; readonly isPaused: boolean; readonly retryAfterMs: number };
 
-/** How long a call waits, and its job, if a job that can try again makes it. */
+/** How long a call waits. `jobId`: the job that makes the call, if the job can repeat the call. */
 export type EntryRequest = { readonly waitMs: number; readonly jobId: string | undefined };
 
 /** A waiting call, and the callbacks for its outcome. */
 type Waiter = WaitingCall & {
-  /** The longest wait goes first. For a job, it counts from its first refusal. */
+  /**
+   * Time since which the call waits; the call that has waited longest goes first. For a job, the time starts at the job's first refusal.
+   */
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly jobId: string | undefined;
@@ -26,19 +28,23 @@ type Waiter = WaitingCall & {
   readonly reject: (error: unknown) => void;
 };
 
-/** Maximum calls that wait at one limiter on this node. */
+/** Maximum number of calls of this node that wait at one limiter. */
 const waitingMax = 64;
-/** Default retry times if nothing better is known, milliseconds. */
+/**
+ * Times after which a refused call may try again if no better time is known, milliseconds. `held`: slots are taken. `paused`: the limit is
+ * paused. `job` and `pausedJob`: the same two cases for jobs.
+ */
 const retryMs = { held: 1_000, paused: 30_000, job: 100, pausedJob: 2_000 };
-/** How long a due job waits among other callers, so that they cannot keep it out. Milliseconds. */
+/** Time for which a due job waits together with other callers, milliseconds. Without this wait, other callers could keep the job out. */
 const jobPatienceMs = 100;
-/** Interval of renewing a held slot, milliseconds: well before its lease expires. */
+/** Interval at which a held slot is renewed, milliseconds. It is much shorter than the lease of the slot. */
 const renewMs = leaseMs / 3;
 const failurePauseMs = 1_000;
 
 /**
- * Starts calls in order of arrival, as their limits on all nodes allow. The nodes share a row per key. A round reads and writes the rows of
- * all waiting calls by comparing revisions, one statement each. Rows that another node changed in between are read and tried again.
+ * Starts calls in order of arrival, as their limits on all nodes allow. The nodes share one database row per limiter key. In each round, a
+ * node reads the rows of all waiting calls with one statement and writes them with another, if their revisions are unchanged. Rows that
+ * another node changed in the meantime are read again in the next round.
  */
 export class Pacer {
   readonly #db: Database;
@@ -46,7 +52,7 @@ export class Pacer {
   readonly #node: NodeId;
   readonly #limiters = new Limiters((limiter) => this.#changed.has(limiter));
   readonly #waiters = new Set<Waiter>();
-  /** Limiters with slot changes that the database does not have yet. */
+  /** Limiters whose slot changes are not yet in the database. */
   readonly #changed = new Set<Limiter>();
   readonly #holding = new Set<Limiter>();
   #revisions = 0;
@@ -60,7 +66,7 @@ export class Pacer {
     this.#node = nodeId;
   }
 
-  /** Enters all keys at once; they belong to different limits. Rejects if the database is unavailable. */
+  /** Enters all keys of a call at once; each key belongs to a different limit. Rejects if the database is unavailable. */
   enter(keys: readonly RuledKey[], asker: EntryRequest): Promise<EntryOutcome> {
     const nowMs = this.#clock.now();
     return this.#ask(
@@ -69,7 +75,7 @@ export class Pacer {
     );
   }
 
-  /** Writes the released slots to the database if it is available. No call may enter afterwards. */
+  /** Writes the released slots to the database if it is available. After that, no call may enter. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#changed.size > 0) this.#wake();
@@ -138,7 +144,7 @@ export class Pacer {
     }
   }
 
-  /** Returns the time until the next work; undefined if no call holds or waits for a slot. */
+  /** Returns the time until this node has work to do; undefined if no call holds a slot or waits for one. */
   #restMs(): number | undefined {
     if (this.#changed.size > 0) return 0;
     const nowMs = this.#clock.now();
@@ -147,7 +153,7 @@ export class Pacer {
     return dues.length === 0 ? undefined : Math.max(0, dues.reduce((a, b) => Math.min(a, b)) - nowMs);
   }
 
-  /** Starts the permitted calls and writes changes to the database. False if the database is unavailable. */
+  /** Starts the calls that may start, and writes the changes to the database. Returns false if the database is unavailable. */
   async #round(): Promise<boolean> {
     const nowMs = this.#clock.now();
     const ready = [...this.#waiters]
@@ -173,7 +179,7 @@ export class Pacer {
     }
   }
 
-  /** Reads unknown limiters, and full ones that other nodes may have freed. */
+  /** Reads limiters of unknown state, and full limiters in which other nodes may have released slots. */
   async #read(limiters: Iterable<Limiter>, nowMs: number): Promise<void> {
     const unread = [...limiters].filter((limiter) => {
       const { known, waiting, held, rules } = limiter;
@@ -198,7 +204,7 @@ export class Pacer {
     return { limiter, room: roomOf(known?.pace, rules, { node: this.#node, held, nowMs }), began: 0, wanted: 0 };
   }
 
-  /** Writes the changed limiters. Returns those that another node changed in between. */
+  /** Writes the changed limiters to the database. Returns the limiters that another node changed in the meantime. */
   async #write(turns: readonly LimiterRound[], nowMs: number): Promise<ReadonlySet<Limiter>> {
     const due = turns.filter(({ limiter, began, wanted }) => {
       const { reported } = limiter;
@@ -214,7 +220,7 @@ export class Pacer {
       const row = { ...key, pace, revision, madeFrom: known?.revision ?? "", expiresAt: expiryOf(pace) };
       return { limiter, wanted, row };
     });
-    // Slots released during the write are written by the next one.
+    // If slots are released during this write, the next write stores that change.
     const reported = new Set(due.map(({ limiter }) => limiter).filter((limiter) => this.#changed.delete(limiter)));
     const written = await writeCallPaces(
       this.#db,
@@ -224,7 +230,7 @@ export class Pacer {
       throw error;
     });
     const lost = new Set<Limiter>();
-    // A call admitted this long ago is no longer admitted: its lease expires, or its rate has moved on.
+    // A call that was admitted this long ago is no longer admitted: its lease is about to expire, or its rate now counts another period.
     const isLate = this.#clock.now() - nowMs > renewMs;
     for (const { limiter, wanted, row } of writes) {
       if (isLate) lost.add(limiter);
@@ -240,7 +246,10 @@ export class Pacer {
     return lost;
   }
 
-  /** Reports the outcome of the round to the calls. A call that was admitted by a limiter that another node changed keeps waiting. */
+  /**
+   * Reports the outcome of the round to the calls. If another node changed a limiter in the meantime, the calls that this limiter admitted
+   * keep waiting.
+   */
   #settle(round: {
     readonly ready: readonly Waiter[];
     readonly admitted: ReadonlySet<Waiter>;
@@ -257,7 +266,7 @@ export class Pacer {
         continue;
       }
       const missing = limiters.find((limiter) => !hasRoom(turns.get(limiter), holds));
-      // The known state of a lost limiter is outdated; it is read once more.
+      // The known state of this limiter is outdated, because another node changed it. It is read again.
       if (missing === undefined || lost.has(missing)) continue;
       missing.fullUntilMs = fullUntil(missing, nowMs);
       if (untilMs <= nowMs || missing.fullUntilMs > untilMs) {
@@ -270,7 +279,7 @@ export class Pacer {
     if (!this.#waiters.delete(waiter)) return;
     for (const limiter of waiter.limiters) {
       limiter.waiting--;
-      // The last waiting call has gone, so other nodes need not hold back for it.
+      // No call waits here any more, so other nodes need not leave room for this node.
       if (limiter.waiting === 0 && limiter.reported.wanted > 0) this.#changed.add(limiter);
       if (waiter.holds && limiter.held > 0) this.#holding.add(limiter);
     }
@@ -298,7 +307,7 @@ export class Pacer {
     };
   }
 
-  /** Releases the slots of a call, and writes the change if the database counts them. */
+  /** Releases the slots of a call. If the database counts these slots, the change is written. */
   #takeBack({ limiters, holds }: Waiter): void {
     if (!holds) return;
     for (const limiter of limiters) {

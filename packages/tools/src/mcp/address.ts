@@ -3,18 +3,18 @@ import { invalidParams, type McpError } from "./request.ts";
 
 /** Options in the address of a client, in addition to the endpoint. */
 export type McpAddress = {
-  /** Toolkits whose tools are listed directly, each with its own schema. */
+  /** Toolkits whose tools are listed directly to the client. Each tool has its own schema. */
   readonly toolkits: readonly string[];
-  /** Tools that are listed directly, by slug; may include names of meta-tools. */
+  /** Slugs of tools that are listed directly to the client. Names of meta-tools are allowed too. */
   readonly tools: readonly string[];
-  /** Entity whose accounts the directly listed tools use; empty for the default. */
+  /** Entity whose accounts the directly listed tools use. Empty: the default entity. */
   readonly entityId: string;
 };
 
 const namesMax = 100;
 const parameters = ["toolkits", "tools", "entity_id"] as const;
 
-/** Reads the query of an address, such as `toolkits=calendar,mail&entity_id=ada`. */
+/** Returns the options in the query of an address (for example `toolkits=calendar,mail&entity_id=ada`), or the error of the address. */
 export function readAddress(query: string): McpAddress | { readonly error: McpError } {
   const given = new URLSearchParams(query);
   for (const name of given.keys()) {

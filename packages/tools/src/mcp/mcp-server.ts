@@ -9,28 +9,28 @@ import { joinOffers, type RevisionCarrier, type ServedProtocol } from "./served.
 import { isNewerVersion, isOlderVersion } from "./versions.ts";
 
 /**
- * True if the newer revision must read a POST: its message says so, or its header names a version without handshake. A client that says
- * nothing is an older one.
+ * True if the newer revision must read a POST: its message names that revision, or its header names a version that has no handshake. A
+ * client that names no version uses an older revision.
  */
 function isNewer(read: McpMessages | NoMessages, { version }: McpHeaders): boolean {
   const messages = "error" in read ? [] : read.messages;
   const claims = messages.flatMap((message) => claimOf(message) ?? []);
-  // A handshake does not belong to the newer revision unless it names that revision: it agrees on a supported version.
+  // A handshake chooses a supported version, so it belongs to an older revision, except if it names the newer one.
   if (messages.some((message) => message.kind === "request" && message.method === "initialize"))
     return claims.some(isNewerVersion);
   if (claims.length > 0) return claims.some((claim) => !isOlderVersion(claim));
   return version !== undefined && !isOlderVersion(version);
 }
 
-/** Returns the version that a message names in the newer revision's field. */
+/** Returns the version that a message names in the field of the newer revision. */
 function claimOf(message: McpMessage): unknown {
   if (message.kind === "response" || !isObject(message.params["_meta"])) return undefined;
   return message.params["_meta"][metaKeys.version];
 }
 
-/** Serves MCP over Streamable HTTP without sessions: each POST is independent. */
+/** Serves MCP over Streamable HTTP without sessions: each POST is independent of all others. */
 export type McpServer = {
-  /** Rejects with the signal's reason, and with `unavailable` if the database is unavailable. */
+  /** Answers a POST. Rejects with the signal's reason if the signal is aborted, and with `unavailable` if the database is unavailable. */
   serve(request: McpRequest): Promise<McpAnswer>;
 };
 
@@ -57,7 +57,9 @@ export function createMcpServer({ version, offers }: McpServerOptions): McpServe
   };
 }
 
-/** Returns the result of the work, or rejects with the signal's reason if that comes first. A later failure of the work is ignored. */
+/**
+ * Returns the result of the work. If the signal is aborted first, rejects with the signal's reason and ignores a later failure of the work.
+ */
 async function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
@@ -70,7 +72,7 @@ async function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T
   }
 }
 
-/** Returns the kind of request, from a closed set, for logs and metrics. */
+/** Returns the kind of a request for logs and metrics. The set of kinds is fixed. */
 function labelOf(read: McpMessages | NoMessages, { methods }: ServedProtocol): string {
   if ("error" in read) return "other";
   if (read.isBatch) return "batch";

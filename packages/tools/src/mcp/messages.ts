@@ -3,25 +3,25 @@ import { argumentValuesMax } from "../service/call-request.ts";
 import type { Params } from "./offer.ts";
 import { invalidRequest, type McpError, unreadable } from "./request.ts";
 
-/** A request's own id; numbers keep their digits. */
+/** The id that the client gave to a request. Numbers keep all their digits. */
 export type MessageId = string | JsonNumber;
 
-/** A JSON-RPC message; missing parameters are empty. */
+/** A JSON-RPC message. If its parameters are missing, they are an empty object. */
 export type McpMessage =
   | { readonly kind: "request"; readonly id: MessageId; readonly method: string; readonly params: Params }
   | { readonly kind: "notification"; readonly method: string; readonly params: Params }
   | { readonly kind: "response" };
 
-/** The messages of one POST. A batch has at least one. */
+/** The messages of one POST. A batch has at least one message. */
 export type McpMessages = { readonly messages: readonly McpMessage[]; readonly isBatch: boolean };
 
-/** Why a body has no messages, and the id of the request that it may have meant, if readable. */
+/** The reason why a body contains no messages. `id`: id of the request that the body may contain, if the id is readable. */
 export type NoMessages = { readonly error: McpError; readonly id?: MessageId | undefined };
 
-/** Maximum messages per batch, so that a POST cannot request too much work. */
+/** Maximum messages per batch, so that one POST cannot request too much work. */
 const batchMax = 100;
 
-/** Reads the body of a POST, which may hold as many values as the arguments of one call. */
+/** Returns the messages in the body of a POST. The body may contain as many values as the arguments of one call. */
 export function readMessages(body: ForeignText): McpMessages | NoMessages {
   if ("fault" in body) return { error: unreadable(`the body ${body.fault}`) };
   let json: unknown;
@@ -49,7 +49,7 @@ function readBatch(json: readonly unknown[]): McpMessages | NoMessages {
     messages.push(message);
     if (message.kind !== "request") continue;
     const id = JSON.stringify(message.id);
-    // Both would be executed, but only one answered.
+    // If two requests have the same id, both would be executed but only one could be answered.
     if (ids.has(id)) return { error: invalidRequest("two requests have the same id") };
     ids.add(id);
   }
@@ -63,7 +63,7 @@ function idOf(json: unknown): MessageId | undefined {
   return typeof id === "string" || isJsonNumber(id) ? id : undefined;
 }
 
-/** Returns a message, or what is wrong with it. */
+/** Returns a message, or a text that says what is wrong with it. */
 function readMessage(json: unknown): McpMessage | string {
   if (!isObject(json) || json["jsonrpc"] !== "2.0") return 'a message is an object whose jsonrpc is "2.0"';
   const { id, method, params = noParams } = json;

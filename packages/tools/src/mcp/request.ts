@@ -3,7 +3,10 @@ import type { Fault, ForeignText, ProjectPrincipal } from "@svc/core";
 /** An action for the audit log, named like the API call that does the same: `JobsService.CancelJob`. */
 type McpAction = { readonly action: string; readonly subject: string; readonly entityId?: string | undefined };
 
-/** Records an action of the caller in the audit log, executes it, and records its outcome. Does nothing if it cannot be recorded. */
+/**
+ * Records an action of the caller in the audit log, executes the action, and records its outcome. If the action cannot be recorded, it is
+ * not executed.
+ */
 export type EnterAction = <Result>(deed: McpAction, act: () => Promise<Result>) => Promise<Result>;
 
 /** A POST of an authenticated caller. */
@@ -13,17 +16,17 @@ export type McpRequest = {
   /** Query of the address, after the question mark. */
   readonly query: string;
   readonly principal: ProjectPrincipal;
-  /** Ends the exchange. A call that was sent continues until its outcome is in the ledger. */
+  /** Aborted to end the exchange. A tool call that was already sent continues until its outcome is in the ledger. */
   readonly signal: AbortSignal;
   /** Converts any thrown error to a fault for the caller, and logs it. */
   readonly mapError: (error: unknown) => Fault;
-  /** Executes an audited action. */
+  /** Executes an action and records it in the audit log. */
   readonly enter: EnterAction;
-  /** Called with the kind of request, from a closed set: a meta-tool's name, a method, `direct_tool`, `batch` or `other`. */
+  /** Called with the kind of request: a meta-tool's name, a method, `direct_tool`, `batch` or `other`. The set of kinds is fixed. */
   readonly onLabel: (label: string) => void;
-  /** Called with the trace of the client's request, in W3C form. */
+  /** Called with the trace context of the client's request, in W3C form. */
   readonly onTrace: (traceparent: string) => void;
-  /** Sends a notification before the answer; undefined if the client reads no stream. */
+  /** Sends a notification before the answer. Undefined if the client reads no stream. */
   readonly notify: ((message: string) => void) | undefined;
 };
 
@@ -37,13 +40,16 @@ export type McpHeaders = {
   readonly name: string | undefined;
 };
 
-/** An answer: JSON, or empty for notifications. After notifications it is the last event of their stream. */
+/**
+ * An answer. `body`: JSON, or empty if the POST contained only notifications. If notifications were sent before the answer, the answer is
+ * the last event of their stream.
+ */
 export type McpAnswer = { readonly status: number; readonly body: string };
 
 /** An error of the protocol, with a code of JSON-RPC or MCP. */
 export type McpError = { readonly code: number; readonly message: string; readonly data?: unknown };
 
-/** Codes of every revision. Codes of one revision are in that revision's file. */
+/** Error codes that exist in every revision. Codes of only one revision are in that revision's file. */
 export const codes = {
   parseError: -32_700,
   invalidRequest: -32_600,
@@ -57,7 +63,7 @@ export function unreadable(why: string): McpError {
   return { code: codes.parseError, message: `Parse error: ${why}` };
 }
 
-/** Returns the error for JSON that is not a message, or not allowed here. */
+/** Returns the error for JSON that is not a message, or for a message that is not allowed here. */
 export function invalidRequest(why: string): McpError {
   return { code: codes.invalidRequest, message: `Invalid Request: ${why}` };
 }

@@ -5,7 +5,9 @@ import { codes, type McpAnswer, type McpError, type McpHeaders } from "./request
 import { dispatch, type McpExchange, type RevisionCarrier, type ServedProtocol, serverInfo } from "./served.ts";
 import { olderVersions, unsupportedVersion } from "./versions.ts";
 
-/** Checks a message's envelope: the agreed version, which clients of the first revisions do not send. */
+/**
+ * Returns the fault of a request's envelope: its protocol version must be the agreed one. Clients of the first revisions send no version.
+ */
 function envelopeFault({ version }: McpHeaders): McpError | undefined {
   return version === undefined || olderVersions.includes(version) ? undefined : unsupportedVersion(version);
 }
@@ -19,28 +21,34 @@ function responseOf(id: MessageId, outcome: McpOutcome): object {
       return { jsonrpc: "2.0", id, error: outcome.error };
     case "input_required":
     case "task":
-      // The method knows that this client cannot be asked.
+      // The method should not have asked, because it knows that this client cannot be asked.
       return { jsonrpc: "2.0", id, error: { code: codes.internalError, message: "The client cannot be asked" } };
     default:
       return assertExhaustive(outcome);
   }
 }
 
-/** Returns the answer to a request that is refused before its method runs. JSON-RPC uses a null id if the id is unreadable. */
+/**
+ * Returns the answer to a request that is refused before its method runs. If the id of the request is unreadable, JSON-RPC requires the id
+ * null.
+ */
 function faultOf(error: McpError, id: MessageId | null = null): McpAnswer {
   return { status: 400, body: JSON.stringify({ jsonrpc: "2.0", id, error }) };
 }
 
 type Request = Extract<McpMessage, { kind: "request" }>;
 
-/** Answers a POST of a client that starts with a handshake: one message, or several from clients before 2025-06-18. */
+/**
+ * Returns the answer to a POST of a client that starts with a handshake. The POST contains one message; clients before 2025-06-18 may send
+ * several.
+ */
 async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange): Promise<McpAnswer> {
   const requests = messages.filter((message): message is Request => message.kind === "request");
-  // A handshake agrees on the version: its header names the version that the client prefers.
+  // A handshake negotiates the version, so its header may name any version that the client prefers.
   const isHandshake = requests.some(({ method }) => method === "initialize");
   const fault = isHandshake ? undefined : envelopeFault(exchange.headers);
   if (fault !== undefined) return faultOf(fault, isBatch ? undefined : requests[0]?.id);
-  // Notifications have no effect: a client cancels only a request that it waits for, and it ends that by disconnecting.
+  // Notifications have no effect. A client could only cancel a request that it waits for, and it does that by disconnecting.
   if (requests.length === 0) return { status: 202, body: "" };
   const isAlone = requests.length === 1;
   const answers = await Promise.all(requests.map((request) => answerRequest(request, exchange, isAlone)));
@@ -59,7 +67,7 @@ async function answerRequest(
 
 const [latest] = olderVersions;
 
-/** Returns the methods of this revision itself. A handshake leaves no state; every POST is independent. */
+/** Returns the methods that belong to this revision itself. A handshake leaves no state on the server; every POST is independent. */
 function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>> {
   return {
     initialize: {
@@ -78,5 +86,5 @@ function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<st
   };
 }
 
-/** The latest revision with a handshake, and the ones before it. */
+/** The latest revision that has a handshake, and the revisions before it. */
 export const olderRevision: RevisionCarrier = { revision: "2025-11-25", ownMethods, answer, faultOf };

@@ -5,30 +5,30 @@ import { codes, invalidParams, invalidRequest, type McpAnswer, type McpError, ty
 import { dispatch, type McpExchange, type RevisionCarrier, type ServedProtocol, serverInfo } from "./served.ts";
 import { newerVersions, spokenVersions, unsupportedVersion } from "./versions.ts";
 
-/** Returns the name in a header, plain or, if it has special characters, in Base64. Undefined if it is neither. */
+/** Returns the name in a header. The name is plain, or in Base64 if it has special characters. Undefined if the header has neither form. */
 function nameInHeader(header: string): string | undefined {
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(header) ?? [];
   if (encoded === undefined) return /^[\t\x20-\x7e]*$/.test(header) ? header : undefined;
   const bytes = Buffer.from(encoded, "base64");
-  // Buffer skips characters that are not Base64.
+  // Buffer ignores characters that are not Base64, so the result must be checked.
   const read = readForeignText(bytes);
   return bytes.toString("base64") === encoded && "text" in read ? read.text : undefined;
 }
 
-/** Names of the metadata that every request carries in addition to its parameters. */
+/** Names of the metadata fields that every request carries in addition to its parameters. */
 export const metaKeys = {
   version: "io.modelcontextprotocol/protocolVersion",
   client: "io.modelcontextprotocol/clientCapabilities",
   server: "io.modelcontextprotocol/serverInfo",
 } as const;
 
-/** A request's metadata in this revision, and the questions that its client accepts. */
+/** Metadata of a request in this revision. `client`: the kinds of questions that the client accepts. */
 type Envelope = { readonly client: Params; readonly traceparent: string | undefined };
 
-/** Error code for headers that are missing or contradict the message. */
+/** Error code for headers that are missing or that contradict the message. */
 const headerMismatchCode = -32_020;
 
-/** Reads a request's metadata, or returns what is wrong with it. */
+/** Returns a request's metadata, or the error if the metadata is wrong. */
 function readEnvelope(
   { method, params }: { readonly method: string; readonly params: Params },
   headers: McpHeaders,
@@ -51,7 +51,7 @@ function readEnvelope(
   return { client, traceparent: traceOf(meta["traceparent"]) };
 }
 
-/** Returns the fault of the header that repeats the name a method acts on. */
+/** Returns the fault of the header that repeats the name of the object on which a method acts. */
 function nameFault({ nameIn }: McpMethod, params: Params, { name }: McpHeaders): McpError | undefined {
   const value = nameIn && params[nameIn];
   // The method itself reports an invalid parameter.
@@ -74,7 +74,7 @@ function traceOf(value: unknown): string | undefined {
     : undefined;
 }
 
-/** How long a client may cache a list, milliseconds. The client must not share it, because it differs by key. */
+/** Time for which a client may cache a list, milliseconds. The client must not share the cached list, because the list differs by key. */
 const keptMs = 300_000;
 
 /** Returns the answer to a request. */
@@ -104,25 +104,31 @@ function resultOf(id: MessageId, result: Params, served: ServedProtocol): McpAns
   return { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id, result: whole }) };
 }
 
-/** Returns the answer to a refused request. `status`: set if the code does not determine it. No id if no request could be read. */
+/**
+ * Returns the answer to a refused request. `status`: HTTP status, set if the code does not determine it. `id`: omitted if no request could
+ * be read.
+ */
 function faultOf(error: McpError, { id, status }: { id?: MessageId; status?: number } = {}): McpAnswer {
   const body = JSON.stringify({ jsonrpc: "2.0", ...(id !== undefined && { id }), error });
   return { status: status ?? statusOf(error.code), body };
 }
 
-/** Codes from -32,020 on are the protocol's own, for requests that violate its general rules. */
+/**
+ * Returns the HTTP status for an error code. Codes from -32,020 on are the protocol's own codes, for requests that violate its general
+ * rules.
+ */
 function statusOf(code: number): number {
   if (code === codes.methodNotFound) return 404;
   const isNoRequest = code === codes.parseError || code === codes.invalidRequest;
   return isNoRequest || (code <= -32_020 && code >= -32_099) ? 400 : 200;
 }
 
-/** Answers a POST of a client that declares its version and the questions it accepts with every request. */
+/** Returns the answer to a POST of a client that declares its version, and the questions that it accepts, with every request. */
 async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange): Promise<McpAnswer> {
   const [message] = messages;
   if (isBatch || message === undefined) return faultOf(invalidRequest("this revision has no batches"));
   if (message.kind === "response") return faultOf(invalidRequest("nothing was asked of the client"));
-  // This revision has no notifications that an HTTP server handles.
+  // In this revision, an HTTP server need not handle any notification.
   if (message.kind === "notification") return { status: 202, body: "" };
   const { id, method: name, params } = message;
   const { served, headers, onTrace } = exchange;

@@ -19,11 +19,11 @@ export type RevisionCarrier = {
   ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>>;
   /** Answers a POST. */
   answer(messages: McpMessages, exchange: McpExchange): Promise<McpAnswer>;
-  /** Returns the answer to a POST without a valid message; `id`: the request that it may have meant. */
+  /** Returns the answer to a POST without a valid message. `id`: id of the request that the POST may contain. */
   faultOf(error: McpError, id?: MessageId): McpAnswer;
 };
 
-/** A server's functions in one revision: its offers, joined. */
+/** A server's functions in one revision: all its offers joined. */
 export type ServedProtocol = {
   /** Version of the server that clients see. */
   readonly version: string;
@@ -32,13 +32,13 @@ export type ServedProtocol = {
   instructions(address: McpAddress): string;
 };
 
-/** A POST that is being answered. A fault of its address is the answer to each of its requests. */
+/** A POST that is being answered. If its address is wrong, the fault of the address is the answer to each of its requests. */
 export type McpExchange = Omit<McpRequest, "body" | "onLabel" | "query"> & {
   readonly served: ServedProtocol;
   readonly address: McpAddress | { readonly error: McpError };
 };
 
-/** Joins the offers of a revision. If two offers have a method of the same name, the later one wins. */
+/** Returns the offers of a revision joined to one. If two offers have a method of the same name, the later offer's method is used. */
 export function joinOffers(version: string, offers: readonly McpOffer[], carrier: RevisionCarrier): ServedProtocol {
   const own = offers.filter(({ revisions }) => revisions?.includes(carrier.revision) ?? true);
   const parts = {
@@ -51,7 +51,7 @@ export function joinOffers(version: string, offers: readonly McpOffer[], carrier
   return { ...parts, methods: new Map(methods.flatMap((named) => Object.entries(named))) };
 }
 
-/** Joins the capabilities of several offers. Capabilities with the same name, such as extensions, are merged. */
+/** Returns the capabilities of several offers joined. Capabilities with the same name (for example extensions) are merged. */
 function joined(capabilities: readonly Params[]): Params {
   const all: Record<string, object> = {};
   for (const [name, value] of capabilities.flatMap((one) => Object.entries(one)))
@@ -72,8 +72,8 @@ type RevisionRequest = Pick<McpContext, "revision" | "client" | "isAlone"> & {
 };
 
 /**
- * Runs the method of a request. An error of the method becomes a protocol error. Rejects if HTTP has a better answer: the database is
- * unavailable, and the POST has no other request.
+ * Runs the method of a request and returns the outcome. An error of the method becomes a protocol error. Rejects if the database is
+ * unavailable and the POST contains only this request, because HTTP then has a better answer.
  */
 export async function dispatch(
   exchange: McpExchange,

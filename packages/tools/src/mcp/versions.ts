@@ -1,6 +1,6 @@
 import type { McpError } from "./request.ts";
 
-/** Supported protocol versions with a handshake, the latest first. The service is the same in each of them. */
+/** Supported protocol versions that have a handshake, latest first. All of them offer the same service. */
 export const olderVersions: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
 /** Supported protocol versions that clients declare with every request. */
 export const newerVersions: readonly string[] = ["2026-07-28"];
@@ -18,7 +18,10 @@ export function isNewerVersion(version: unknown): boolean {
   return typeof version === "string" && newerVersions.includes(version);
 }
 
-/** Error code for an unsupported version. The newer revision defines it; older clients get it too, because their revisions define none. */
+/**
+ * Error code for an unsupported version. The newer revision defines this code. Older clients get the same code, because their revisions
+ * define none.
+ */
 const unsupportedVersionCode = -32_022;
 
 /** Returns the error for an unsupported version. */

@@ -16,10 +16,12 @@ export type AvailabilityFinder = (
   principal: ProjectPrincipal,
 ) => Promise<NonNullable<ToolQuery["availabilityOf"]>>;
 
-/** Maximum accounts of an entity that are read, newest first: more than one person has apps. */
+/** Maximum number of an entity's accounts that are read, newest first. A person has accounts of fewer apps. */
 const accountsMax = 200;
 
-/** Creates the finder. It reads the database only for callers that are scoped to an entity: one row per active account. */
+/**
+ * Creates the finder. It reads the database only for callers that are scoped to an entity: one row for each active account of the entity.
+ */
 export function createAvailabilityFinder({ db, clock, isSandbox }: AvailabilityParts): AvailabilityFinder {
   return async (view, { projectId, binding }) => {
     const connected =
@@ -47,7 +49,7 @@ export function createAvailabilityFinder({ db, clock, isSandbox }: AvailabilityP
   }
 }
 
-/** An account of a shared toolkit is not an account of the private one with the same slug. */
+/** Returns the key of a toolkit. An account of a shared toolkit is not an account of a private toolkit with the same slug. */
 function keyOf(toolkitSlug: string, isPrivate: boolean): string {
   return `${isPrivate ? "private" : "shared"} ${toolkitSlug}`;
 }

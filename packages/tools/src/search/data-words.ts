@@ -1,11 +1,11 @@
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling, wordsOf } from "./words.ts";
 
-/** A text split into the request and the tool's data: ids, numbers, times, quoted and dictated text. */
+/** A query text, split into the request and the data for the tool. Data are ids, numbers, times, and quoted or dictated text. */
 export type SplitQuery = {
   readonly request: string;
   readonly data: string;
-  /** True if some of the data is quoted or dictated text. */
+  /** True if the data contains quoted or dictated text. */
   readonly hasText: boolean;
 };
 
@@ -14,26 +14,29 @@ const quoted =
   /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‹[^›]*›|`[^`]*`|(?<=^|[\s(:=])['‘][^'’]+['’](?=$|[\s).,;:!?])|\{[^{}]*[:"][^{}]*\}/gu;
 /** A run of characters with a digit, such as `MOB-412`, `10:30` or `$25`. */
 const idLike = /\S*\p{N}\S*/gu;
-/** The name of a tool, such as `create_task_v1`: it starts with a verb, and no part of it consists of digits only. */
+/** The name of a tool, such as `create_task_v1`: the name starts with a verb, and no part of the name consists only of digits. */
 const nameLike = /^([a-z]+)(?:_[a-z]+\d*)*_[a-z]+\d*$/;
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
-/** The words after it are the text or name that a tool should write. `called off` introduces no name. */
+/** Verbs that introduce a dictated text or name, which the tool should write. `called off` introduces no name. */
 const dictating =
   /(?::\s|\s(?:saying|called(?!\s(?:off|on|out|up|in|by|back|for|away)\b)|named|titled|namens|llamad[oa]|appelée?|intitulée?)\s)/iu;
 const naming = /^\s(?:called|named|titled|namens|llamad[oa]|appelée?|intitulée?)/iu;
-/** Last words of app names, as in `task app: add a section`: the request follows. */
+/** Last words of app names. In `task app: add a section`, the request follows the app's name. */
 const apps: ReadonlySet<string> = new Set(vocabulary.apps);
-/** A name in capitals after a verb of naming. Lower-case words after it belong to the request again. */
+/** A name in capitals after a verb of naming. Lower-case words after the name belong to the request again. */
 const dictatedName =
   /^\s*(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+)(?:\s(?:(?:of|and|the|for|&|de|la|und|der)\s)?(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+))*(?=[,;]?\s+\p{Ll})/u;
-/** Minimum number of telling words before a dictated text. With fewer, the text itself is the request. */
+/**
+ * Minimum number of telling words (words that describe the request) before a dictated text. If there are fewer, the text itself is the
+ * request.
+ */
 const tellingWordsMin = 2;
 /** Maximum words of an app's name. */
 const addressMax = 4;
 
 /**
- * Splits a query into the request and its data. A query of data alone is the request. If `isAddressed` to a marked name, it may dictate
- * right after its verb.
+ * Returns a query split into the request and its data. If a query consists only of data, the data is the request. `isAddressed`: true if
+ * the query is addressed to a marked name (such as `@petra`); dictated text may then follow directly after the verb.
  */
 export function partText(text: string, isAddressed: boolean): SplitQuery {
   const data: string[] = [];

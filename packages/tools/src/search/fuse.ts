@@ -4,11 +4,11 @@ import type { IndexedTool, ViewIndex } from "./view-index.ts";
 
 /** Similarity in meaning between the tools of a view and a query. */
 export type Nearness = {
-  /** From -1 to 1; undefined for a tool without a vector. */
+  /** Returns the similarity of a tool, from -1 to 1. Undefined for a tool without a vector. */
   of(found: IndexedTool): number | undefined;
   /**
-   * Average similarity between meaningless texts and their nearest tool, and the floor that none of them exceeds. Similarity counts only
-   * above the floor.
+   * Similarities of meaningless texts. `usual`: average similarity to their nearest tool. `floor`: the similarity that none of them
+   * exceeds. A tool's similarity counts only above the floor.
    */
   readonly usual: number;
   readonly floor: number;
@@ -17,16 +17,16 @@ export type Nearness = {
 type Near = { readonly found: IndexedTool; readonly likeness: number; readonly share: number };
 
 /**
- * Share of a score that comes from meaning; the rest comes from words. Measured with a small model (512 numbers) that alone finds 0.35
- * first: 0.3 raised recall@1 of the two sets of bench/search from 0.895 and 0.765 to 0.910 and 0.784. 0.5 lowered it to 0.854 and 0.667.
- * Reciprocal ranks lowered it to 0.648 and 0.431.
+ * Share of a score that comes from meaning; the remaining share comes from words. Measured with a small model (512 numbers) that alone has
+ * a recall@1 of 0.35. With 0.3, recall@1 of the two sets of bench/search rose from 0.895 and 0.765 to 0.910 and 0.784. With 0.5, it fell to
+ * 0.854 and 0.667. With reciprocal ranks, it fell to 0.648 and 0.431.
  */
 const meaningShare = 0.35;
 
 /**
- * Combines the results by words and by meaning. Both count as shares of the best of their kind. A tool without a vector counts by its words
- * alone and loses nothing. If words found nothing, only tools above the similarity of all meaningless texts are found; for most queries
- * none.
+ * Returns the results by words and by meaning, combined. Each score counts as a share of the best score of its kind. A tool without a
+ * vector counts by its words alone and loses nothing. If the words found no tool, the result has only tools that are more similar than all
+ * meaningless texts; for most queries there are none.
  */
 export function fuse(
   view: ViewIndex,

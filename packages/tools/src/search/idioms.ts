@@ -1,17 +1,17 @@
 /** Several words with one meaning, such as `put * on ice`. `*` stands for the object. */
 type Idiom = { readonly parts: readonly string[]; readonly meaning: readonly string[] };
 
-/** Idioms by their first word. Longer ones come first; among equals, those without a gap. */
+/** Idioms by their first word. Longer idioms come first; among idioms of the same length, those without a gap come first. */
 export type Idioms = ReadonlyMap<string, readonly Idiom[]>;
 
-/** A word of a query, or the meaning of an idiom together with the idiom's first word. */
+/** A word of a query. If an idiom was replaced: the idiom's meaning in `word`, and the idiom's first word in `origin`. */
 export type ReadWord = { readonly word: string; readonly origin: string | undefined };
 
 const gap = "*";
 /** Maximum words between the parts of an idiom. */
 const gapMax = 5;
 
-/** Collects idioms from comma-separated texts, by their meaning. */
+/** Returns the idioms in comma-separated texts. The texts are given by their meaning. */
 export function collectIdioms(
   texts: Readonly<Record<string, string>>,
   partsOf: (idiom: string) => readonly string[],
@@ -53,7 +53,7 @@ export function readIdioms(
   });
 }
 
-/** Returns the positions of the words of an idiom that starts at a word; undefined if it does not occur there. */
+/** Returns the positions of the words of an idiom that starts at a given word. Undefined if the idiom does not start there. */
 function placesOf(
   parts: readonly string[],
   forms: readonly (readonly string[])[],

@@ -7,18 +7,21 @@ import { fitsOf, type VerbClasses } from "./verb-classes.ts";
 import type { IndexedTool, ViewIndex } from "./view-index.ts";
 import { termsOf } from "./words.ts";
 
-/** The expectation that the found tools include the right one. */
+/** How probable it is that the found tools include the right tool. */
 export type Confidence = "high" | "medium" | "low";
 
-/** Minimum share of the query that the best tool must hold, for each confidence. Below the last one, nothing fits. */
+/**
+ * Minimum share of the query that the best tool must contain, for each confidence. If the share is below the minimum for `low`, no tool
+ * fits.
+ */
 type Shares = Readonly<Record<Confidence, number>>;
 
-/** For a catalog whose tools all have example phrases. No text of bench/search/nonsense.json reaches high. */
+/** Shares for a catalog in which all tools have example phrases. No text of bench/search/nonsense.json reaches `high`. */
 const said: Shares = { high: 0.65, medium: 0.35, low: 0.2 };
-/** For a catalog without example phrases. There, a word that no tool holds means little. */
+/** Shares for a catalog without example phrases. In such a catalog, a word that no tool contains means little. */
 const unsaid: Shares = { high: 0.65, medium: 0.33, low: 0.1 };
 
-/** Returns the confidence in tools if the best one holds that share of the query; undefined if nothing fits. */
+/** Returns the confidence if the best tool contains the given share of the query; undefined if no tool fits. */
 export function confidenceOf(share: number, saidShare: number): Confidence | undefined {
   const least = (confidence: Confidence) => unsaid[confidence] + (said[confidence] - unsaid[confidence]) * saidShare;
   if (share >= least("high")) return "high";
@@ -26,15 +29,15 @@ export function confidenceOf(share: number, saidShare: number): Confidence | und
   return share >= least("low") ? "low" : undefined;
 }
 
-/** Minimum score of a tool, as a multiple of the weight of the rarest word. Few tools reach it by chance. */
+/** Minimum score of a tool for each confidence, as a multiple of the weight of the rarest word. Few tools reach such a score by chance. */
 type Fits = Readonly<Record<Exclude<Confidence, "low">, number>>;
 
 /**
- * Set on 800 requests that have a tool and 160 everyday requests that have none. Of the latter, 4 of 5 score below medium and 1 of 50
- * reaches high.
+ * Set on 800 requests for which a tool exists and 160 everyday requests for which no tool exists. Of the 160, 4 of 5 score below `medium`
+ * and 1 of 50 reaches `high`.
  */
 const saidFits: Fits = { high: 16.6, medium: 9.8 };
-/** For a tool whose toolkit has no example phrases and therefore holds fewer words. */
+/** Minimum scores for a tool whose toolkit has no example phrases. Such a tool contains fewer words. */
 const unsaidFits: Fits = { high: 12, medium: 6 };
 
 /** Returns the confidence in a tool by its score. */
@@ -46,7 +49,7 @@ function confidenceOfFit(fit: number, isSaid: boolean): Confidence {
 
 const order: readonly Confidence[] = ["low", "medium", "high"];
 
-/** Returns the lower of two. */
+/** Returns the lower of two confidences. */
 function lowerOf(a: Confidence, b: Confidence): Confidence {
   return order.indexOf(a) < order.indexOf(b) ? a : b;
 }
@@ -57,37 +60,43 @@ export type FoundTool = {
   /** Quality of the match, comparable within one answer only. */
   readonly score: number;
   readonly confidence: Confidence;
-  /** Matching words of the query, in their indexed form. */
+  /** Words of the query that the tool contains, in their indexed form. */
   readonly matchedTerms: readonly string[];
 };
 
-/** The matching tools, best first, equal scores by slug. `confidence`: of the first one; undefined if there are none. */
+/**
+ * The matching tools, best first; tools with equal scores are ordered by slug. `confidence`: confidence in the first tool; undefined if
+ * there are no tools.
+ */
 export type FoundTools = { readonly confidence: Confidence | undefined; readonly results: readonly FoundTool[] };
 
 /** The facts that determine the confidence. */
 type Grounds = {
-  /** The share of the query that the best tool holds. */
+  /** Share of the query that the best tool contains. */
   readonly share: number;
   readonly view: ViewIndex;
-  /** Factor of a score for tools that cannot be called now. It does not change how well they fit. */
+  /**
+   * Returns the factor by which a tool's score is multiplied if the tool cannot be called now. The factor does not change how well the tool
+   * fits.
+   */
   shareOf(found: IndexedTool): number;
   readonly known: readonly Meaning[];
-  /** Weight of the query's words, including words that no tool holds. */
+  /** Weight of all words of the query, including words that no tool contains. */
   readonly worthOfAll: number;
   readonly nearness: Nearness | undefined;
-  /** True if the query names the toolkit: its best tools are listed even if they fit badly. */
+  /** True if the query names the toolkit. The toolkit's best tools are then listed even if they fit badly. */
   readonly isToolkitNamed: boolean;
 };
 
-/** Answer without tools. */
+/** Answer of a search that found no tools. */
 export const noneFound: FoundTools = { confidence: undefined, results: [] };
 
-/** The share of the first score above which the second tool may as well be right. */
+/** Share of the first tool's score from which the second tool may equally be the right one. */
 const tieShare = 0.9;
-/** Maximum number of tools in an answer whose best tool holds little of the query. */
+/** Maximum number of tools in an answer if the best tool contains little of the query. */
 const lowMax = 3;
 
-/** Returns the listed tools with their confidence. It is lower for tools far below the first. */
+/** Returns the listed tools with their confidence. Tools with a score far below the first get a lower confidence. */
 export function judge(listed: readonly ScoredTool[], grounds: Grounds): FoundTools {
   const [first] = listed;
   if (first === undefined) return noneFound;
@@ -121,15 +130,15 @@ function confidenceIn(
   const byFit = byShare && lowerOf(byShare, confidenceOfFit(fit, first.index.saidCount > 0));
   const isDoubtful = isThin(first, known) || isTied(listed);
   const byWords = byFit === "high" && isDoubtful ? "medium" : byFit;
-  // More similar than all meaningless texts.
+  // True if the first tool is more similar to the query than all meaningless texts are.
   const isNear = nearness !== undefined && (nearness.of(first) ?? -1) > nearness.floor;
   if (isNear && byWords !== "high") return "medium";
   return byWords ?? (isToolkitNamed ? "low" : undefined);
 }
 
 /**
- * Returns how well the first tool fits, regardless of whether it can be called: its score without the reduction for data, reduced for words
- * that no tool holds.
+ * Returns how well the first tool fits, even if it cannot be called. This is its score with two changes: the reduction for data is removed,
+ * and words that no tool contains reduce it.
  */
 function fitOf(first: ScoredTool, { view, shareOf, known, worthOfAll }: Grounds): number {
   const plain = known.filter(({ isData }) => !isData);
@@ -143,7 +152,10 @@ function isTied([first, second]: readonly ScoredTool[]): boolean {
   return first !== undefined && second !== undefined && second.score > tieShare * first.score;
 }
 
-/** One word names an action or an object, never both. Two words name both if the tool has them in one text. */
+/**
+ * True if a tool matches too little. One word names an action or an object, never both. Two words name both if the tool contains them in
+ * the same text.
+ */
 function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): boolean {
   const telling = known.filter(({ isVague }) => !isVague);
   if (telling.length !== 2) return telling.length < 2;
@@ -154,7 +166,7 @@ function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): 
   return !texts.some((text) => telling.every(({ terms }) => terms.some(({ term }) => text.has(term))));
 }
 
-/** Returns tools that do the requested action with another object, for a toolkit without any word of the query. */
+/** Returns tools that do the requested action with another object. For a query of which a named toolkit contains no word. */
 export function plausibleTools(
   view: ViewIndex,
   { demand, shareOf }: { readonly demand: VerbClasses; shareOf(found: IndexedTool): number },

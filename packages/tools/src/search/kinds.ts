@@ -2,12 +2,12 @@ import type { ToolkitIndex } from "./toolkit-index.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { wordsOf } from "./words.ts";
 
-/** Share of its score that a tool keeps if the query names another kind of app. */
+/** Share of its score that a tool keeps if the query names a kind of app other than the tool's. */
 const otherKindShare = 0.55;
 /** Maximum words of a query that are read. Longer texts are rarely requests. */
 const wordsMax = 60;
 
-/** Names of each kind of app in plain words, by a word in the slugs of its toolkits. */
+/** Plain names of each kind of app. The key is a word that occurs in the slugs of this kind's toolkits. */
 const kinds: readonly { readonly slug: string; readonly name: string }[] = Object.entries(vocabulary.kinds).flatMap(
   ([slug, names]) => names.split(", ").map((name) => ({ slug, name })),
 );
@@ -15,8 +15,9 @@ const before: readonly string[] = vocabulary.beforeKinds.split(", ");
 const articles: ReadonlySet<string> = new Set(vocabulary.articles);
 
 /**
- * Returns a function for the share of its score that a tool keeps, by its toolkit. A query names a kind of app at its start (`wiki page 12:
- * …`), at its end, or after a preposition (`in the CRM`), in any of the languages. Elsewhere the words describe the request.
+ * Returns a function that returns, for a toolkit, the share of its score that a tool of this toolkit keeps. A query names a kind of app at
+ * its start (`wiki page 12: …`), at its end, or after a preposition (`in the CRM`), in any of the languages. In other positions, the words
+ * describe the request.
  */
 export function kindShareOf(text: string, toolkits: readonly ToolkitIndex[]): (index: ToolkitIndex) => number {
   const words = wordsOf(text).slice(0, wordsMax);

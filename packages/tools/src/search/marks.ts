@@ -2,10 +2,10 @@ import type { ReadWord } from "./idioms.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling } from "./words.ts";
 
-/** Kinds of marked names in a query: `#general` is a channel, `@petra` a person, `WEB-204` the key of a record. */
+/** Kinds of marked names in a query. `#general` is a channel, `@petra` is a person, `WEB-204` is the key of a record. */
 export type Marks = { readonly hasChannel: boolean; readonly hasPerson: boolean; readonly hasKey: boolean };
 
-/** A query without its marked names, and their kinds. */
+/** A query with its marked names removed, and the kinds of these names. */
 export type MarkedText = Marks & { readonly text: string };
 
 const channel = /(?<![\p{L}\p{N}&#/])(?<!\b(?:label|tag|hashtag|issue|ticket)s?\s+)#\p{L}[\p{L}\p{N}_-]*/giu;
@@ -16,7 +16,7 @@ const key = /(?<![\p{L}\p{N}])\p{Lu}{2,}[-_]\p{N}+(?![\p{L}\p{N}])|#\p{N}+/u;
 const telling: ReadonlySet<string> = new Set(vocabulary.telling);
 const writing: ReadonlySet<string> = new Set(vocabulary.writing);
 const placing: ReadonlySet<string> = new Set(vocabulary.placing);
-/** Words for the places of messages, such as chat and channel. */
+/** Words for places where messages are sent, such as chat and channel. */
 const places: ReadonlySet<string> = new Set(vocabulary.places);
 const towards: ReadonlySet<string> = new Set(["in", "to", "on", "into", "at"]);
 /** Verbs that occur in sentences and not in names. */
@@ -24,12 +24,15 @@ const finite: ReadonlySet<string> = new Set(["is", "are", "was", "were", "will"]
 const asking: ReadonlySet<string> = new Set(vocabulary.asking);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 
-/** Returns the written word instead of its idiom's meaning: `drop … into #launch` sends a message and adds nothing. */
+/**
+ * Returns the word as written if the idiom's meaning does not apply. For example, `drop … into #launch` sends a message and does not add
+ * anything.
+ */
 export function saidWord({ word, origin }: ReadWord, { hasChannel, hasPerson }: Marks): string {
   return origin !== undefined && (hasChannel || hasPerson) && writing.has(origin) ? origin : word;
 }
 
-/** Returns a query without its marked names. */
+/** Returns a query with its marked names removed. */
 export function readMarks(text: string): MarkedText {
   const withoutChannels = text.replaceAll(channel, " ");
   const unmarked = withoutChannels.replaceAll(person, " ");
@@ -38,8 +41,8 @@ export function readMarks(text: string): MarkedText {
 }
 
 /**
- * Returns the words of the meant action if a query says or writes quoted text, or sends it to a marked name; otherwise undefined. If
- * `isNamed` is true for a word (a word of tools' names), that word is the object, as in `post a photo in #general`.
+ * Returns the words of the meant action if a query says or writes quoted text, or sends text to a marked name; otherwise undefined.
+ * `isNamed`: true for a word that occurs in tools' names. Such a word is the object, as in `post a photo in #general`.
  */
 export function readSpoken(
   words: readonly string[],

@@ -4,44 +4,44 @@ import type { Term, ViewIndex } from "./view-index.ts";
 
 /** Possible meanings of a word in a query: the word itself, its synonyms, or terms with similar spelling. */
 export type Meaning = {
-  /** The word in its indexed form. */
+  /** The query's word in its indexed form. */
   readonly word: string;
   /** Weight of the word: the maximum that a tool gets for it. */
   readonly worth: number;
-  /** A tool gets the weight of the best one, not their sum. */
+  /** Terms that match the word. A tool gets the weight of its best term, and not the sum of several. */
   readonly terms: readonly KnownTerm[];
-  /** True if a tool that holds the word does not fit because of it. */
+  /** True if containing this word is no sign that a tool fits. */
   readonly isVague: boolean;
-  /** True if it is data for a tool: the tool need not hold it. */
+  /** True if the word is data for a tool. The tool need not contain such a word. */
   readonly isData: boolean;
-  /** The word as written, which weighs more in names; undefined if no tool has it in this form. */
+  /** The word as written, which weighs more in names. Undefined if no tool contains the word in this form. */
   readonly form: KnownTerm | undefined;
 };
 
-/** Meanings of a query. `worthOfAll`: weight of all words that are not vague, including words that no tool holds. */
+/** Meanings of a query. `worthOfAll`: weight of all words that are not vague, including words that no tool contains. */
 export type Meanings = { readonly known: readonly Meaning[]; readonly worthOfAll: number };
 
 /** A term and the weight that a tool gets for it. */
 export type KnownTerm = Term & { readonly term: string };
 
-/** Additional share of a word's weight for a name with the word in the same form. */
+/** Additional share of a word's weight if a tool's name contains the word in the same form. */
 const formShare = 0.4;
 /** Share of a word's weight for a synonym. */
 const synonymShare = 0.4;
-/** Share of a term's weight for a word that starts it or has almost the same spelling. */
+/** Share of a term's weight for a word of the query that is the start of the term or is spelled almost like it. */
 const spellingShare = 0.4;
-/** Maximum words of a query that are corrected, because each search walks the spellings of all toolkits. */
+/** Maximum number of a query's words that are corrected. Each correction searches the spellings of all toolkits. */
 const spelledWordsMax = 6;
-/** Share of the weight of an unknown name, relative to other words: most names are data for a tool. */
+/** Share of the weight that an unknown name has, compared with other unknown words. Most names are data for a tool. */
 const unknownNameShare = 0.25;
-/** Share of a corrected word that counts as unknown, because something else may have been meant. */
+/** Share of a corrected word's weight that counts as unknown, because the person may have meant another word. */
 const correctedShare = 0.3;
-/** Share of the weight of an unknown vague word, relative to other words. */
+/** Share of the weight that an unknown vague word has, compared with other unknown words. */
 const vagueShare = 0.5;
-/** Minimum weight of an unknown word. A query of such words alone has no other weights to compare with. */
+/** Minimum weight of an unknown word. If all words of a query are unknown, there are no other weights to compare with. */
 const unknownWorthMin = 1.5;
 
-/** Returns the meanings of words in a view. `known` omits words that no tool holds in any form. */
+/** Returns the meanings of words in a view. `known` omits words that no tool contains in any form. */
 export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanings {
   let spelledWords = 0;
   let unknown = 0;
@@ -67,13 +67,13 @@ export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanin
   return { known, worthOfAll: worthOfKnown + unknown * most };
 }
 
-/** A name in another language may also be an ordinary noun. */
+/** Returns the share of the weight of an unknown word. In another language, a word that looks like a name may also be an ordinary noun. */
 function unknownShareOf({ isName, isForeign, isVague }: Pick<QueryWord, "isName" | "isForeign" | "isVague">): number {
   if (isName && !isForeign) return unknownNameShare;
   return isName || isVague ? vagueShare : 1;
 }
 
-/** Returns the word itself and its synonyms. No synonym weighs more than the written word. */
+/** Returns the word itself and its synonyms, as terms. A synonym never weighs more than the written word. */
 function knownTerms(word: string, synonyms: readonly string[], view: ViewIndex): KnownTerm[] {
   const own = findTerm(word, view, (worth) => worth);
   const most = own[0]?.worth ?? Number.POSITIVE_INFINITY;

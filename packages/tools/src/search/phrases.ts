@@ -1,9 +1,9 @@
 import type { ToolDefinition, Toolkit } from "@svc/catalog";
 import { termsOf } from "./words.ts";
 
-/** An indexed example request for a tool: its words, and alternatives among them. */
+/** An example request for a tool, as indexed: its words, and alternatives to some of them. */
 export type Phrase = {
-  /** Position of each term. Terms with the same position are alternatives, of which a query holds one. */
+  /** Position of each term. Terms with the same position are alternatives; a query contains only one of them. */
   readonly places: ReadonlyMap<string, number>;
   /** Number of positions that cannot be omitted, at least 1. */
   readonly size: number;
@@ -14,7 +14,9 @@ export function phrasesOf(tool: ToolDefinition, toolkit: Toolkit): readonly Phra
   return [...tool.intents, ...(toolkit.sayings?.get(tool.name) ?? [])].map(readPhrase);
 }
 
-/** Returns how often a tool's example phrases contain each term. One of several alternatives counts less than a fixed word. */
+/**
+ * Returns how often a tool's example phrases contain each term. A word that is one of several alternatives counts less than a fixed word.
+ */
 export function countSaid(sayings: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const saying of sayings) {

@@ -5,14 +5,14 @@ import type { SearchedTool, ToolkitIndex } from "./toolkit-index.ts";
 import type { IndexedTool } from "./view-index.ts";
 import { termsOf } from "./words.ts";
 
-/** Terms of a tool's name, and the same together with its toolkit's. */
+/** A tool's name. `name`: terms of the name. `known`: the same terms and those of the toolkit's name. */
 type NamedTool = { readonly name: readonly string[]; readonly known: ReadonlySet<string> };
 
 const named = new WeakMap<SearchedTool, NamedTool>();
 
 /**
- * Puts tools first whose name is the query, with or without the toolkit's name. A caller who writes `list events` or `list calendar events`
- * knows the name, whatever other tools use these words.
+ * Returns the tools, with tools first whose name is the query. The query may include the toolkit's name. A caller who writes `list events`
+ * or `list calendar events` knows the name, even if other tools use the same words.
  */
 export function preferNames(ranked: readonly ScoredTool[], query: readonly string[]): ScoredTool[] {
   const asked = new Set(query);
@@ -20,7 +20,7 @@ export function preferNames(ranked: readonly ScoredTool[], query: readonly strin
   return ranked.map((scored) => (isNamed(scored, asked) ? { ...scored, score: scored.score + most } : scored));
 }
 
-/** True if a query has every word of a tool's name, and no others except its toolkit's. */
+/** True if a query contains every word of a tool's name, and no other words except those of the toolkit's name. */
 function isNamed({ tool }: ScoredTool, asked: ReadonlySet<string>): boolean {
   const { name, known } = namedBy(tool);
   return name.length > 0 && name.every((term) => asked.has(term)) && [...asked].every((term) => known.has(term));
@@ -35,10 +35,10 @@ function namedBy(tool: SearchedTool): NamedTool {
   return made;
 }
 
-/** Maximum share that a phrase adds to a score, if the phrase has the same words as the query. */
+/** Maximum share that a phrase adds to a score. Reached if the phrase has the same words as the query. */
 const phraseShare = 1.5;
 
-/** Weight of a term for each meaning that it may have, by the position of the meaning. */
+/** For each term, the meanings that it may have in the query. `at`: position of the meaning. `worth`: weight of the term for it. */
 type Worths = ReadonlyMap<string, readonly { readonly at: number; readonly worth: number }[]>;
 
 /** Returns a function that raises the score of a tool by its phrase most similar to the query: words that occur together mean more. */
@@ -57,7 +57,7 @@ export function phrasePreference(meanings: readonly Meaning[]): (scored: ScoredT
   };
 }
 
-/** Weights of a query. `best` is all 0 between phrases; `filled` is the phrase position of each meaning. */
+/** Weights of a query. `best`: all 0 between two phrases. `filled`: the phrase position that each meaning fills. */
 type QueryWorths = {
   readonly worths: Worths;
   readonly worthOfAll: number;
@@ -66,8 +66,8 @@ type QueryWorths = {
 };
 
 /**
- * Returns the similarity of a phrase: from 0, nothing in common, to 1, the same telling words; 0 if not above `least`. Iterates over the
- * phrase because it has fewer terms than a query has synonyms.
+ * Returns the similarity of a phrase to the query, from 0 (nothing in common) to 1 (the same telling words). Returns 0 if the similarity is
+ * not above `least`. Iterates over the phrase, because a phrase has fewer terms than a query has synonyms.
  */
 function likenessOf(
   { places, size }: Phrase,
@@ -108,12 +108,12 @@ function isFirst(at: number, best: Float64Array, filled: Int32Array): boolean {
   return true;
 }
 
-/** Share of the score left for a deprecated tool. */
+/** Share of its score that a deprecated tool keeps. */
 const deprecatedShare = 0.5;
 
 /**
- * Puts a tool before the deprecated ones that it replaces, with the best of their scores, because users request the same thing. A filtered
- * tool replaces nothing.
+ * Returns the tools, with each tool before the deprecated tools that it replaces. It gets the best of their scores, because users request
+ * the same thing. A tool that a filter removed replaces nothing.
  */
 export function preferReplacements(
   ranked: readonly ScoredTool[],

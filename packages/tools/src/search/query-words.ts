@@ -9,7 +9,7 @@ import { isTelling, readPhrases, readWords, termOf, wordsOf } from "./words.ts";
 
 /** A parsed query. */
 export type SearchQuery = {
-  /** All its words in order, with phrases replaced by their meaning. */
+  /** All words of the query in order. Each phrase is replaced by its meaning. */
   readonly words: readonly string[];
   /** Words that describe the request, each once, in order. */
   readonly telling: readonly QueryWord[];
@@ -20,31 +20,36 @@ export type SearchQuery = {
 /** A word of a query, or a phrase with one meaning, in its indexed form. */
 export type QueryWord = {
   readonly term: string;
-  /** As written, or as the phrase means it. */
+  /** The word as written, or the meaning of the phrase. */
   readonly form: string;
   /** Terms with about the same meaning. */
   readonly synonyms: readonly string[];
-  /** Weight: 1, or less for words that only say where or for whom. */
+  /** Weight of the word: 1, or less for words that only say where or for whom. */
   readonly share: number;
-  /** True if it is probably a name, which is not treated as a misspelled word. */
+  /** True if the word is probably a name. A name is not treated as a misspelled word. */
   readonly isName: boolean;
-  /** True if the written word was different, and this is its probable correction. */
+  /** True if the person wrote another word, and this word is its probable correction. */
   readonly isCorrected: boolean;
-  /** True if it is an unknown word of another language. */
+  /** True if the word is an unknown word of another language. */
   readonly isForeign: boolean;
-  /** True if it is data for a tool, such as an id, a time or quoted text. No definition is expected to hold it. */
+  /** True if the word is data for a tool (for example an id, a time or quoted text). Definitions are not expected to contain it. */
   readonly isData: boolean;
-  /** True if it describes things of all kinds (`old`, `best`) or is data: a tool that holds it does not fit because of it. */
+  /**
+   * True if the word describes things of all kinds (`old`, `best`) or is data. A tool does not fit only because it contains such a word.
+   */
   readonly isVague: boolean;
 };
 
 /** Share of a word after the preposition that follows the object: `delete an event from my calendar` is about events. */
 const contextShare = 0.8;
 
-/** Share of a filler word (`provide specific information`), and of a word that describes things of all kinds. */
+/**
+ * Shares of weak words. `fillerShare`: a filler word (`provide specific information`). `qualifierShare`: a word that describes things of
+ * all kinds.
+ */
 const fillerShare = 0.35;
 const qualifierShare = 0.5;
-/** Share of a word of data, and of a word for a time. */
+/** Shares of words that are data. `dataShare`: a word of data. `timeShare`: a word for a time. */
 const dataShare = 0.3;
 const timeShare = 0.5;
 
@@ -74,8 +79,8 @@ const fillers: ReadonlySet<string> = new Set(vocabulary.fillers);
 const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
 
 /**
- * Parses a query. Addresses of mail and of pages are left out, because they are data for a tool. Program code does not describe a request.
- * A word that no tool holds, by `isHeld`, may be misspelled.
+ * Returns a query, parsed. Mail addresses, page addresses and program code are left out, because they do not describe a request. A word may
+ * be misspelled if `isHeld` returns false for it (no tool contains it).
  */
 export function readQuery(text: string, isHeld: (term: string) => boolean): SearchQuery {
   const { text: unmarked, ...marks } = readMarks(text);
@@ -136,7 +141,10 @@ function shareOf(word: string): number {
   return qualifiers.has(word) ? qualifierShare : 1;
 }
 
-/** True if it has a program sign for each two words, and at least three: more than a sentence with a list or an object has. */
+/**
+ * True if the text looks like program code: at least three program signs, and at least one for each two words. A sentence with a list or an
+ * object has fewer.
+ */
 function isProgram(text: string): boolean {
   const signs = text.match(/[{}()[\];=<>&|\\]/g)?.length ?? 0;
   if (/^\s*(?:select\s.*\sfrom\s|import\s+\w+\s+as\s|#include\b)/is.test(text)) return true;
@@ -144,8 +152,8 @@ function isProgram(text: string): boolean {
 }
 
 /**
- * Returns capitalized words inside a sentence in lower case. A first word counts only before another capitalized word or `'s`, unless it is
- * the requested action.
+ * Returns the capitalized words inside a sentence, in lower case. The first word counts only if another capitalized word or `'s` follows it
+ * and it is not the requested action.
  */
 function namesIn(text: string): ReadonlySet<string> {
   const found = text.matchAll(

@@ -6,12 +6,13 @@ import type { IndexedTool, ViewIndex } from "./view-index.ts";
 /** A tool and its score. */
 export type ScoredTool = IndexedTool & { readonly score: number };
 
-/** The matching tools, and the share of the query that the best one holds. */
+/** The matching tools. `share`: the share of the query that the best tool contains. */
 type ScoredTools = { readonly found: readonly ScoredTool[]; readonly share: number };
 
 /**
- * Returns the `count` best tools that pass, and up to as many with the same score as the last, in the order of the view. The score is BM25
- * summed over the fields of a tool, reduced for missing words and for other actions than the requested one.
+ * Returns the `count` best tools that pass the filter, and up to `count` further tools with the same score as the last. They have the order
+ * of the view. The score is BM25 summed over the fields of a tool. It is reduced for words that the tool does not contain, and for actions
+ * other than the requested one.
  */
 export function scoreTools(
   view: ViewIndex,
@@ -43,8 +44,8 @@ export function scoreTools(
 }
 
 /**
- * Returns the lowest of the `count` highest scores, 0 if there are fewer. A word may occur in thousands of tools, so the scores are not
- * sorted.
+ * Returns the lowest of the `count` highest scores; 0 if there are fewer scores. The scores are not sorted, because a word may occur in
+ * thousands of tools.
  */
 function leastOfBest(scores: Float64Array, count: number): number {
   /** In ascending order. */
@@ -58,19 +59,23 @@ function leastOfBest(scores: Float64Array, count: number): number {
   return best[0] ?? 0;
 }
 
-/** Returns the words of a query that a tool holds itself or as a synonym or spelling. */
+/** Returns the words of a query that a tool contains: the word itself, a synonym, or a similar spelling. */
 export function matchedWords({ index, place }: ScoredTool, meanings: readonly Meaning[]): string[] {
   const isHeld = ({ term }: KnownTerm) => index.terms.get(term)?.places.includes(place) ?? false;
   return meanings.filter(({ terms }) => terms.some(isHeld)).map(({ word }) => word);
 }
 
-/** Share of its score left for a tool per earlier tool of the same toolkit, and the minimum. */
+/**
+ * Reduction for tools of the same toolkit. `shareOfNext`: factor for each earlier tool of the same toolkit. `shareMin`: minimum share of
+ * its score that a tool keeps.
+ */
 const shareOfNext = 0.98;
 const shareMin = 0.9;
 
 /**
- * Returns the best tools, spread over toolkits. A score falls by 2 % for each earlier tool of the same toolkit, by 10 % at most. Tools that
- * fit about as well then move up; one that fits better by more than 12 % stays ahead. Ties by slug.
+ * Returns the best tools, spread over toolkits. A tool's score falls by 2 % for each earlier tool of the same toolkit, by at most 10 %.
+ * Tools of other toolkits that fit about as well then move up. A tool that fits better by more than 12 % stays ahead. Tools with equal
+ * scores are ordered by slug.
  */
 export function spreadOverToolkits(tools: readonly ScoredTool[], limit: number): ScoredTool[] {
   const ranked = worthListing(tools, limit).sort(byScore);

@@ -1,26 +1,32 @@
 import type { KnownTerm, Meaning } from "./meanings.ts";
 import type { ViewIndex } from "./view-index.ts";
 
-/** Reduction of a tool's score for words of the query that it does not hold: 0 none, 1 in proportion to their share. */
+/**
+ * Exponent of the reduction for words of the query that a tool does not contain. 0: no reduction. 1: in proportion to the share of these
+ * words.
+ */
 const coverageExponent = 0.6;
-/** Reduction for words that no tool of its toolkit holds, so that the toolkit is chosen before the tool. */
+/** Exponent of the reduction for words that no tool of the toolkit contains. It makes the search choose the toolkit before the tool. */
 const toolkitExponent = 0.4;
 
 /**
- * For each tool of a view, its score and how much of the query's weight it clearly holds: a weak word counts partly, a vague one not at
- * all.
+ * Two values for each tool of a view. `scores`: its score. `shown`: how much of the query's weight it clearly contains; a weak word counts
+ * in part, a vague word does not count.
  */
 export type WordScores = { readonly scores: Float64Array; readonly shown: Float64Array };
 
-/** Reused arrays for the search of a view, one number per tool. `best` is all 0 between words. */
+/** Arrays that every search of a view reuses, with one number per tool. `best`: all 0 between two words. */
 type Sheet = WordScores & {
   readonly covered: Float64Array;
   readonly best: Float64Array;
-  /** Positions of tools. */
+  /** Positions of the tools whose `best` was raised. */
   readonly raised: Uint32Array;
 };
 
-/** Arrays of each view. A search ends before the next starts, and allocating them costs more than the calculation. */
+/**
+ * Arrays of each view. They are reused, because a search ends before the next one starts and allocating them takes longer than the
+ * calculation.
+ */
 const sheets = new WeakMap<ViewIndex, Sheet>();
 
 function clearSheet(view: ViewIndex): Sheet {
@@ -42,7 +48,7 @@ function clearSheet(view: ViewIndex): Sheet {
   return made;
 }
 
-/** Returns the score of each tool for the words that it holds. The next search of the view overwrites the arrays. */
+/** Returns the score of each tool for the words that the tool contains. The next search of the same view overwrites the returned arrays. */
 export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): WordScores {
   const { toolkitOf } = view;
   const sheet = clearSheet(view);
@@ -78,7 +84,7 @@ export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): Wor
   return { scores, shown };
 }
 
-/** Raises each tool that holds one of the terms to its best weight among them. Returns the tools raised from 0. */
+/** Raises each tool that contains one of the terms to the highest of their weights. Returns the tools that had 0 before. */
 function raiseToBest({ best, raised }: Sheet, terms: readonly KnownTerm[]): Uint32Array {
   let count = 0;
   for (const { worth, postings: ofToolkits } of terms) {

@@ -16,25 +16,28 @@ const functional = [...vocabulary.stopWords, ...vocabulary.asking, ...vocabulary
 /** Words of time, including those of other languages. */
 const times: ReadonlySet<string> = new Set(vocabulary.times);
 
-/** English words that search knows: function words, and the others by their terms. */
+/** English words that search knows: function words, and other words by their terms. */
 export const englishWords = {
   functional: new Set(functional) as ReadonlySet<string>,
   telling: new Set(telling.map(termOf)) as ReadonlySet<string>,
   all: [...new Set([...telling, ...functional, ...times])] as readonly string[],
 } as const;
 
-/** True if search knows the word or another form of it. Every word of time is known. */
+/** True if search knows the word or another form of it. This is true for every word of time. */
 export function isEnglish(word: string): boolean {
   return times.has(word) || englishWords.functional.has(word) || englishWords.telling.has(termOf(word));
 }
 
-/** Returns the words of a text for comparison with foreign ones: `ß` as `ss`, `oe` unchanged. */
+/** Returns the words of a text, for comparison with words of other languages. `ß` becomes `ss`; `oe` stays unchanged. */
 export function plainWords(text: string): string[] {
   return wordsOf(text.replaceAll("ß", "ss"));
 }
 
 const spellings = SearchableMap.from(englishWords.all.map((word) => [word, true] as const));
-/** Words by their consonants, as in `grp` and `vctr`. Among several, the first known one wins; verbs come before objects. */
+/**
+ * Words by their consonants (for example `grp` and `vctr`). If several words have the same consonants, the first known word is used; verbs
+ * come before objects.
+ */
 const skeletons = new Map(
   englishWords.all
     .toReversed()
@@ -42,14 +45,17 @@ const skeletons = new Map(
 );
 const vowels = /[aeiou]/;
 const skeletonMin = 3;
-/** Minimum length. Shorter words have too many neighbors with one different letter. */
+/**
+ * Lengths of words that are corrected. `lengthMin`: shorter words have too many neighbors that differ in one letter. `lengthMax`: maximum.
+ */
 const lengthMin = 5;
 const lengthMax = 30;
-/** From this length on, two letters may differ. */
+/** Length from which two letters of a word may differ. */
 const twoFaultsMin = 8;
 
 /**
- * Returns the known word for a misspelled one: it starts alike, and all vowels are missing, one letter differs, or two letters are swapped.
+ * Returns the known word that a misspelled word means. Both start alike, and the misspelled word has no vowels, one different letter, or
+ * two swapped letters.
  */
 export function correctWord(word: string): string | undefined {
   const isBare = word.length >= skeletonMin && !vowels.test(word.slice(1));

@@ -18,27 +18,30 @@ export type ToolQuery = {
   readonly kind?: "action" | "trigger" | "code" | undefined;
   readonly accessClass?: AccessClass | "" | undefined;
   readonly limit?: number | undefined;
-  /** Returns the availability of a tool for the caller. Default: all tools can be called. */
+  /** Returns the availability of a tool for the caller. Default: every tool can be called. */
   readonly availabilityOf?: ((tool: SearchedTool) => Availability) | undefined;
-  /** A scoped caller finds only the tools that it may use. */
+  /** Scope of the caller. A scoped caller finds only the tools that it may use. */
   readonly binding?: Binding | undefined;
   /** Similarity of tools in meaning. Default: only words count. */
   readonly nearness?: Nearness | undefined;
 };
 
 /**
- * Availability of a tool: `connected`, its app has no account yet (`unconnected`), or the deployment does not configure its address
- * (`unbound`).
+ * Availability of a tool. `connected`: the tool can be called. `unconnected`: its app has no account yet. `unbound`: the deployment does
+ * not configure the app's address.
  */
 export type Availability = "connected" | "unconnected" | "unbound";
 
 /** Ranks the callable tools of a view for a request. */
 export type ToolSearch = {
-  /** Reads only memory. */
+  /** Returns the matching tools. Reads only memory. */
   search(query: ToolQuery): FoundTools;
 };
 
-/** Share of the score left by availability: a callable tool comes before one that fits slightly better and cannot be called. */
+/**
+ * Share of its score that a tool keeps, by availability. A tool that can be called comes before a tool that fits slightly better but cannot
+ * be called.
+ */
 const availabilityShares: Readonly<Record<Availability, number>> = { connected: 1, unconnected: 0.8, unbound: 0.6 };
 /** Number of tools in addition to `limit` that are ranked exactly. */
 const candidatesMore = 40;

@@ -6,8 +6,8 @@ import { isTelling, termsOf, wordsOf } from "./words.ts";
 type Field = { readonly weight: number; readonly usualLength: number };
 
 /**
- * Chosen on the tune half of bench/search, like most shares in this folder: near the mean of the best fifth of 277 random settings. Small
- * changes of any one give similar results.
+ * Weights chosen with the tune half of bench/search, like most shares in this folder. They are near the mean of the best fifth of 277
+ * random settings. Small changes of one weight give similar results.
  */
 const fields = {
   name: { weight: 2, usualLength: 3 },
@@ -21,8 +21,8 @@ const fields = {
 } satisfies Record<string, Field>;
 
 /**
- * Weights for a tool whose toolkit has no example phrases. Intents weigh more, so that missing phrases alone do not put it last.
- * Descriptions weigh more, because they hold some of the same words.
+ * Weights for a tool whose toolkit has no example phrases. Intents weigh more, so that such a tool is not last only because phrases are
+ * missing. Descriptions weigh more, because they contain some of the words that phrases would contain.
  */
 const unsaid: Readonly<Partial<Record<string, Field>>> = {
   toolkitDescription: { weight: 0.6, usualLength: 15 },
@@ -34,20 +34,26 @@ const unsaid: Readonly<Partial<Record<string, Field>>> = {
 const bareShare = 2.5;
 
 /**
- * Prefix of a word of a tool's name in its written form, indexed in addition to its stem: it distinguishes `list_deals` from `get_deal`. No
- * word contains it.
+ * Prefix of the written form of a word in a tool's name. This form is indexed in addition to the word's stem, to distinguish `list_deals`
+ * from `get_deal`. No word contains the prefix.
  */
 export const formMark = "=";
 
-/** How fast further occurrences in a field stop counting, and how strongly length is normalized: k1 and b of BM25. */
+/**
+ * Parameters of BM25. `saturation` (k1): how fast further occurrences of a term in a field stop counting. `lengthShare` (b): how strongly
+ * the field's length is normalized.
+ */
 const saturation = 0.6;
 const lengthShare = 0.4;
-/** Weight of example phrases, and how fast further ones with the same term stop counting. The number of phrases does not matter. */
+/**
+ * `weight`: weight of example phrases. `saturation`: how fast further phrases with the same term stop counting. The number of phrases does
+ * not matter.
+ */
 const said = { weight: 5, saturation: 0.4 };
 
 /**
- * Returns the strength of each term of a tool: BM25 without the weight of the term, summed over the fields. It depends only on the toolkit,
- * because lengths are compared with usual ones instead of an average.
+ * Returns the strength of each term of a tool: BM25 summed over the fields, without the weight of the term itself. The result depends only
+ * on the toolkit, because lengths are compared with fixed usual lengths instead of an average.
  */
 export function weighTerms(tool: ToolDefinition, toolkit: Toolkit): ReadonlyMap<string, number> {
   const strengths = new Map<string, number>();
@@ -91,7 +97,8 @@ function textsOf(tool: ToolDefinition, toolkit: Toolkit): Record<keyof typeof fi
 }
 
 /**
- * Returns the clauses of a description, except those that refer to another tool of the toolkit: they describe what this tool does not do.
+ * Returns the clauses of a description. Clauses that refer to another tool of the toolkit are left out, because they describe what this
+ * tool does not do.
  */
 function ownClauses(tool: ToolDefinition, toolkit: Toolkit): string[] {
   const names = new Set([...toolkit.actions, ...toolkit.codeTools].map(({ name }) => name));
@@ -106,7 +113,10 @@ function descriptionOf(schema: unknown): string[] {
   return isObject && "description" in schema && typeof schema.description === "string" ? [schema.description] : [];
 }
 
-/** Without the argument that confirms a call: every destructive tool has it, so it distinguishes none. */
+/**
+ * Returns the properties, without the argument that confirms a call. Every destructive tool has that argument, so it does not distinguish
+ * tools.
+ */
 function propertiesOf(schema: ToolDefinition["inputSchema"]): Readonly<Record<string, unknown>> {
   const { properties } = schema as { readonly properties?: Readonly<Record<string, unknown>> };
   return Object.fromEntries(Object.entries(properties ?? {}).filter(([name]) => name !== "confirm"));

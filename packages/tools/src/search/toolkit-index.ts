@@ -4,10 +4,12 @@ import { type Phrase, phrasesOf } from "./phrases.ts";
 import { formMark, weighTerms } from "./tool-terms.ts";
 import { type VerbClasses, verbClassesOf } from "./verb-classes.ts";
 
-/** The tools that hold a term: their positions in `tools`, ascending, and the strength of the term in each. */
+/**
+ * The tools that contain a term. `places`: their positions in `tools`, ascending. `strengths`: the strength of the term in each of them.
+ */
 export type Postings = { readonly places: Uint32Array; readonly strengths: Float64Array };
 
-/** A tool that search can find: one that can be called. */
+/** A tool that search can find: only tools that can be called. */
 export type SearchedTool = Action | CodeTool;
 
 /** Callable tools of a toolkit, by their terms. The other arrays have the order of `tools`. */
@@ -28,9 +30,9 @@ export type ToolkitIndex = {
 const indexes = new WeakMap<Toolkit, ToolkitIndex>();
 
 /**
- * Returns the index of a toolkit, created once per toolkit. Views of the catalog share their toolkits, so a project pays only for its own.
- * MiniSearch therefore provides only its radix tree: its index cannot be shared between views. Its search of 10,000 tools took 2 ms at the
- * median and 20 ms at p99, without synonyms; this one takes 0.8 and 4.
+ * Returns the index of a toolkit, created once per toolkit. Views of the catalog share their toolkits, so a project's view needs memory
+ * only for the project's own toolkits. Of MiniSearch, only its radix tree is used, because its index cannot be shared between views.
+ * MiniSearch searched 10,000 tools in 2 ms (median) and 20 ms (p99), without synonyms; this index takes 0.8 ms and 4 ms.
  */
 export function indexOf(toolkit: Toolkit): ToolkitIndex {
   const known = indexes.get(toolkit);

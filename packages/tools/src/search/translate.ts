@@ -10,13 +10,13 @@ type Language = {
   readonly functionWords: ReadonlyMap<string, string>;
   /** Stems, to which endings are added. */
   readonly stems: ReadonlyMap<string, string>;
-  /** The same as a radix tree, for misspelled words. */
+  /** The stems as a radix tree, to look up misspelled words. */
   readonly spellings: SearchableMap<string>;
   readonly idioms: Idioms;
   readonly endings: ReadonlySet<string>;
   /** Function words before a plural, as in `los contactos`. */
   readonly plurals: ReadonlySet<string>;
-  /** Letters between the parts of a compound; empty if the language has no compounds. */
+  /** Letters that may join the parts of a compound word. Empty if the language has no compounds. */
   readonly joints: readonly string[];
   /** Particles at the end of a clause that belong before its verb, as in `lege … an`. */
   readonly particles: ReadonlySet<string>;
@@ -24,7 +24,7 @@ type Language = {
   readonly inserted: RegExp | undefined;
 };
 
-/** A query in English, as far as it could be translated. */
+/** A query in English. Words that could not be translated are unchanged. */
 export type TranslatedQuery = {
   readonly words: readonly string[];
   /** Unknown words of another language. */
@@ -50,17 +50,17 @@ const known: readonly Language[] = Object.values(languages).map((language) => {
   };
 });
 
-/** Meanings of words that may follow a particle at the end of a clause. */
+/** English words that may follow a particle at the end of a clause. */
 const betweenClauses: ReadonlySet<string> = new Set("and for with without from in at by about that please".split(" "));
 
-/** Weight of a function word against a content word for detecting the language: function words are the safer sign. */
+/** Weight of a function word compared with a content word when the language is detected. Function words are the more reliable sign. */
 const functionShare = 2;
 /** Maximum words of a short command without its data. Its first word determines its language, as in `schick … an`. */
 const commandMax = 3;
 const partMin = 3;
-/** Maximum letters of a word that is looked up: a compound is tried at each letter. */
+/** Maximum letters of a word that is looked up. The lookup tries to split a compound at each letter. */
 const wordMax = 40;
-/** Minimum letters of a stem for correction, and maximum words of a query that are corrected. */
+/** Limits of correction. `spelledMin`: minimum letters of a stem. `spelledWordsMax`: maximum words of a query that are corrected. */
 const spelledMin = 5;
 const spelledWordsMax = 6;
 
@@ -108,8 +108,8 @@ function pluralOf(word: string): string {
 }
 
 /**
- * Returns, by position, the meaning of each verb that is joined with a particle at the end of its clause. The particle's own position is
- * empty.
+ * Returns, by position, the meaning of each verb that belongs to a particle at the end of its clause. At the particle's own position, the
+ * meaning is empty.
  */
 function partedVerbs(language: Language, words: readonly ReadWord[]): ReadonlyMap<number, string> {
   const found = new Map<number, string>();
@@ -146,7 +146,7 @@ function formsOf({ endings }: Language, word: string): readonly string[] {
   return ends.filter((end) => endings.has(word.slice(end))).map((end) => word.slice(0, end));
 }
 
-/** Returns the meaning of a word without one of its endings: the longest known stem wins. */
+/** Returns the meaning of a word with one of its endings removed. If several stems are known, the longest is used. */
 function stemMeaning({ stems, endings }: Language, word: string): string | undefined {
   if (word.length > wordMax) return undefined;
   for (let end = word.length; end >= partMin - 1; end--) {

@@ -1,18 +1,18 @@
 import type { ToolDefinition } from "@svc/catalog";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 
-/** Verb classes as bits, because a verb may have several: `archive` changes and removes. */
+/** Verb classes as bits, because a verb may have several classes: `archive` changes and removes. */
 export type VerbClasses = number;
 
 const bits = { read: 1, add: 2, change: 4, remove: 8 };
 const none: VerbClasses = 0;
 const combinations = 16;
 
-/** Share of the score left for a reading tool if a change is requested, or the other way round. */
+/** Share of its score that a tool keeps if the tool reads and a change is requested, or if the tool changes and reading is requested. */
 const readsElseShare = 0.65;
-/** Share of the score left for a tool that makes another change than the requested one. */
+/** Share of its score that a tool keeps if it makes another change than the requested one. */
 const changesElseShare = 0.75;
-/** Share of the score left for a tool that removes something without a request to remove. */
+/** Share of its score that a tool keeps if it removes something and the query does not ask to remove. */
 const removesElseShare = 0.6;
 
 const asking: ReadonlySet<string> = new Set(vocabulary.asking);
@@ -20,8 +20,8 @@ const determiners: ReadonlySet<string> = new Set(vocabulary.determiners);
 const verbClassesOfWord: ReadonlyMap<string, VerbClasses> = collectVerbClasses();
 
 /**
- * Returns the verb classes that a query requests. After an asking word (`which calendars do I have`) it reads; otherwise its first verb
- * decides. A verb after an article is a noun, as in `back up the search server`.
+ * Returns the verb classes that a query requests. If the query has an asking word (`which calendars do I have`), it requests reading;
+ * otherwise its first verb decides. A verb after an article is a noun, as in `back up the search server`.
  */
 export function demandOf(words: readonly string[]): VerbClasses {
   const [opening = ""] = words;
@@ -31,7 +31,8 @@ export function demandOf(words: readonly string[]): VerbClasses {
 }
 
 /**
- * Returns the verb classes of a tool: reading by its class, otherwise by the first word of its name; none if that word is not a known verb.
+ * Returns the verb classes of a tool. A tool of the class `read` reads. For any other tool, the first word of its name decides; none if
+ * that word is not a known verb.
  */
 export function verbClassesOf(tool: Pick<ToolDefinition, "class" | "name">): VerbClasses {
   if (tool.class === "read") return bits.read;

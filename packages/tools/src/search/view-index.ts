@@ -8,15 +8,15 @@ export type IndexedTool = {
   readonly tool: SearchedTool;
   readonly verbClasses: VerbClasses;
   readonly index: ToolkitIndex;
-  /** Position in that index. */
+  /** Position of the tool in its toolkit's index. */
   readonly place: number;
 };
 
-/** A term held by tools of a view. */
+/** A term that tools of a view contain. */
 export type Term = {
   /** Weight by rarity: a smoothed inverse document frequency, as in BM25. */
   readonly worth: number;
-  /** Postings in each toolkit that holds the term. Their positions count from `start` in the tools of the view. */
+  /** Postings of each toolkit that contains the term. `start`: added to each position to get the position in the tools of the view. */
   readonly postings: readonly { readonly start: number; readonly postings: Postings }[];
 };
 
@@ -30,20 +30,20 @@ export type ViewIndex = {
   readonly saidShare: number;
   /** Weight of a term that only one tool holds. */
   readonly rarestWorth: number;
-  /** Undefined for a term that no tool holds. */
+  /** Returns a term; undefined if no tool contains it. */
   find(term: string): Term | undefined;
   /** Returns the terms that start with a word or have almost the same spelling. */
   spelledLike(word: string): ReadonlySet<string>;
 };
 
-/** How much more rare words weigh than common ones: 1 as in BM25, 0 not at all. Intents contain many rare words that mean little. */
+/** How much more rare words weigh than common words. 1: as in BM25. 0: all the same. Intents contain many rare words that mean little. */
 const rarityExponent = 0.65;
 
-/** Joins the indexes of a view's toolkits. It stores no texts of its own except looked-up terms. */
+/** Returns the indexes of a view's toolkits, joined. The result stores no texts of its own, except terms that were looked up. */
 export function indexView(view: Catalog): ViewIndex {
   const indexes = [...view.toolkits.values()].map(indexOf);
   const tools = indexes.flatMap((index) => index.tools.map((tool, place) => toIndexedTool(index, tool, place)));
-  /** Holds only known terms, so queries cannot make it larger than the definitions. */
+  /** Only known terms are kept, so queries cannot make this map larger than the definitions. */
   const known = new Map<string, Term>();
   return {
     tools,
@@ -80,14 +80,14 @@ function joinPostings(term: string, indexes: readonly ToolkitIndex[], toolCount:
   return { worth: worthOf(held, toolCount), postings };
 }
 
-/** Returns the weight of a term that `held` tools hold. */
+/** Returns the weight of a term that `held` tools contain. */
 function worthOf(held: number, toolCount: number): number {
   return Math.log(1 + (toolCount - held + 0.5) / (held + 0.5)) ** rarityExponent;
 }
 
 /**
- * Returns terms that start with a word of four letters or more, or differ from it in one letter, in two from eight letters on, or by two
- * swapped letters.
+ * Returns terms that are similar to a word: terms that start with the word (if it has four letters or more), and terms that differ from it
+ * in one letter, in two letters (from eight letters on), or by two swapped letters.
  */
 function spelledLike(word: string, indexes: readonly ToolkitIndex[]): ReadonlySet<string> {
   const found = new Set<string>();

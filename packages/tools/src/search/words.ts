@@ -3,7 +3,7 @@ import vocabulary from "./vocabulary.json" with { type: "json" };
 
 type Phrase = { readonly words: readonly string[]; readonly meaning: string };
 
-/** Phrases with their meanings, such as `call off` for `cancel`: by their first word, the longest first. */
+/** Phrases with their meanings (for example `call off` means `cancel`), by their first word. The longest phrase comes first. */
 const phrases: ReadonlyMap<string, readonly Phrase[]> = Map.groupBy(
   Object.entries(vocabulary.phrases)
     .map(([phrase, meaning]) => ({ words: phrase.split(" "), meaning }))
@@ -12,14 +12,17 @@ const phrases: ReadonlyMap<string, readonly Phrase[]> = Map.groupBy(
 );
 /** Stems of words that do not describe the request. */
 const stopWords: ReadonlySet<string> = new Set(vocabulary.stopWords);
-/** Forms that the stemmer cannot reduce, such as `sent`. A Map, because words of a query may be names of Object.prototype. */
+/** Word forms that the stemmer cannot reduce, such as `sent`. A Map is used because a query may contain names of Object.prototype. */
 const irregularForms: ReadonlyMap<string, string> = new Map(Object.entries(vocabulary.irregularForms));
 const isAscii = /^[ -~]*$/;
 const stems = new Map<string, string>();
-/** Maximum cached stems: many times the words of 610 definitions, more than a deployment's own usually add. */
+/**
+ * Maximum number of cached stems. It is many times the number of words in 610 definitions, and more than a deployment's own definitions
+ * usually add.
+ */
 const stemsKeptMax = 50_000;
 
-/** Returns the plain words of a text: lower case, without accents and signs. `PDFReader` gives two words, `don't` gives `dont`. */
+/** Returns the plain words of a text: in lower case, without accents and signs. `PDFReader` gives two words; `don't` gives `dont`. */
 export function wordsOf(text: string): string[] {
   const plain = isAscii.test(text) ? text : text.normalize("NFKD").replace(/\p{M}+/gu, "");
   const joined = plain.replace(/(\p{L})['’](?=\p{L})/gu, "$1");
@@ -32,7 +35,7 @@ export function readWords(text: string): string[] {
   return readPhrases(wordsOf(text));
 }
 
-/** Returns words with each phrase replaced by its meaning. */
+/** Returns the words, with each phrase replaced by its meaning. */
 export function readPhrases(words: readonly string[]): string[] {
   const read: string[] = [];
   for (let start = 0; start < words.length; ) {

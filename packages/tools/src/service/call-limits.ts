@@ -51,13 +51,13 @@ function readRate({ max, per }: CallRate): Pick<CallLimitRow, "rateMax" | "rateP
 /** Dependencies of the methods for call limits. */
 export type CallLimitsContext = {
   readonly views: CatalogViews;
-  /** Notified of a change, so that this node applies it at once. */
+  /** Cache of limits. It is notified of a change, so that this node applies the change at once. */
   readonly limits: Pick<CallLimits, "forget">;
   readonly clock: Clock;
   readonly db: Database;
 };
 
-/** Maximum call limits of a project: every call checks all of them. */
+/** Maximum number of call limits of a project. Every call checks all of them. */
 const limitsMax = 100;
 
 /** Returns the methods of ToolsService for call limits. */
@@ -78,7 +78,7 @@ export function callLimitMethods({
     },
     async deleteCallLimit({ name }, ctx) {
       const { projectId } = requireProject(ctx);
-      // No limit has a name that the database cannot hold.
+      // The database cannot hold a name with U+0000, so no limit has such a name.
       const isDeleted = !name.includes("\0") && (await callLimitsForProject(db, projectId).delete(name));
       if (!isDeleted) throw toolFaults.CALL_LIMIT_NOT_FOUND(name);
       limits.forget(projectId);

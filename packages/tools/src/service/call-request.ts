@@ -25,13 +25,15 @@ const pathLengthMax = 200;
 const fieldsMax = 100;
 const bytesMin = 256;
 
-/** Maximum values in the arguments of a call, including lists and objects: parsed values need many times the memory of their text. */
+/**
+ * Maximum number of values in the arguments of a call, including lists and objects. Parsed values need many times the memory of their text.
+ */
 export const argumentValuesMax = 100_000;
 
-/** Fields of CallToolRequest. `args` replaces `argumentsJson` if they are already parsed, within the same limits. */
+/** Fields of CallToolRequest. If the arguments are already parsed (within the same limits), `args` replaces `argumentsJson`. */
 type CallFields = Omit<CallToolRequest, keyof Message> & { readonly args: CallRequest["args"] };
 
-/** Reads a request of CallTool. Throws its invalid_argument errors. */
+/** Returns the call in a request of CallTool. Throws the invalid_argument errors of CallTool. */
 export function readCallRequest(
   request: { readonly [Name in keyof CallFields]?: CallFields[Name] | undefined },
   { projectId, keyId, role, binding, confirm }: ProjectPrincipal,
@@ -74,7 +76,9 @@ function parse(text: string): unknown {
   }
 }
 
-/** Returns the parser's message without its quotes: arguments contain secrets, and errors are logged. */
+/**
+ * Returns the parser's message with its quotes removed. The message quotes the arguments, which may contain secrets, and errors are logged.
+ */
 function reasonOf(error: unknown): string {
   const [place] = /at position \d+(?: \(line \d+ column \d+\))?|nested deeper .*/.exec(String(error)) ?? [];
   return place === undefined ? "" : ` (${place})`;

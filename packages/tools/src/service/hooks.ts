@@ -22,7 +22,7 @@ import { hookSecretContext, type KnownHooks } from "../hooks/known-hooks.ts";
 /** Dependencies of the methods for hooks. */
 export type HooksContext = {
   readonly views: CatalogViews;
-  /** Notified of a change, so that this node applies it at once. */
+  /** Cache of hooks. It is notified of a change, so that this node applies the change at once. */
   readonly hooks: Pick<KnownHooks, "forget">;
   /** Checks the addresses of hooks. */
   readonly hookGuard: AddressGuard;
@@ -31,7 +31,7 @@ export type HooksContext = {
   readonly db: Database;
 };
 
-/** Maximum hooks of a project: a call waits up to 5 s for each of them. */
+/** Maximum number of hooks of a project. A call waits up to 5 s for each hook. */
 const hooksMax = 10;
 
 type Methods = Pick<ServiceImpl<typeof ToolsService>, "createHook" | "listHooks" | "updateHook" | "deleteHook">;

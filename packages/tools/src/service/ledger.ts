@@ -64,7 +64,7 @@ export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
   };
 }
 
-/** Calls of versions before 0.2, and messages without any text of a call, are not sealed. */
+/** Returns the message of a call. Messages of calls before svc 0.2, and messages that contain no text of a call, are not encrypted. */
 function messageOf(ledger: Ledger, { id, projectId, message, sealedMessage }: ToolCallSummary): string {
   return sealedMessage === null ? message : ledger.openText(id, projectId, "message", sealedMessage);
 }
@@ -86,11 +86,11 @@ function readFilter(request: ListToolCallsRequest): Filter {
   };
 }
 
-/** Maximum difference between clocks of nodes, milliseconds. */
+/** Maximum difference between the clocks of two nodes, milliseconds. */
 const skewMs = 5_000;
 
 /**
- * Returns the filter restricted to the time in which the job ran and the account existed, so that earlier and later calls are not read.
+ * Returns the filter, restricted to the time in which the job ran and the account existed. Earlier and later calls are then not read.
  * Undefined if the job does not exist.
  */
 async function boundedBy(db: Executor, projectId: ProjectId, filter: Filter): Promise<Filter | undefined> {

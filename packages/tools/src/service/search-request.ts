@@ -17,7 +17,7 @@ type SearchRequest = {
   readonly limit: number;
 };
 
-/** Fields of SearchToolsRequest, and of search_tools in MCP, which has no kinds. */
+/** Fields that SearchToolsRequest and search_tools of MCP have in common, and kinds, which search_tools does not have. */
 type AskedSearch = {
   readonly query: string;
   readonly toolkitSlug: string;
@@ -26,7 +26,7 @@ type AskedSearch = {
   readonly limit: number;
 };
 
-/** Reads a request of SearchTools. Throws its invalid_argument errors. */
+/** Returns the search in a request of SearchTools. Throws the invalid_argument errors of SearchTools. */
 export function readSearchRequest(request: AskedSearch): SearchRequest {
   const { query, toolkitSlug, kind = ToolKind.UNSPECIFIED, accessClass, limit } = request;
   if (query.trim() === "" || query.length > queryMax) throw toolFaults.QUERY_INVALID(query);
@@ -58,7 +58,7 @@ function kindOf(kind: ToolKind): SearchRequest["kind"] {
   }
 }
 
-/** Returns the tool to describe. Throws TOOL_NOT_FOUND, also for one outside the caller's scope. */
+/** Returns the tool to describe. Throws TOOL_NOT_FOUND if the tool does not exist or is outside the caller's scope. */
 export function describedTool(view: CatalogView, binding: Binding | undefined, slug: string): Tool {
   const definition = view.tools.get(slug);
   const tool = view.messages.tools.get(slug)?.tool;

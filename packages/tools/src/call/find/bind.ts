@@ -14,14 +14,14 @@ type Bindable = {
 };
 
 /**
- * Returns a call restricted to the caller's scope, or why it is refused. The accounts are those of the scope's entity, even if the call
- * names others.
+ * Returns a call restricted to the caller's scope, or the reason why the call is refused. The call uses the accounts of the scope's entity,
+ * even if the call names other accounts.
  */
 export function bindCall<Request extends Bindable>(asked: Request): Request | BoundRefusal {
   const { binding } = asked.caller;
   if (binding === undefined || binding.entityId === "") return asked;
   const { entityId, secretUses = [] } = asked;
-  // Compared exactly: a similar text names another entity.
+  // Compared exactly, because even a similar text is the id of another entity.
   if (entityId !== "" && entityId !== binding.entityId) {
     return {
       outcome: "refused",
@@ -39,7 +39,7 @@ export function bindCall<Request extends Bindable>(asked: Request): Request | Bo
   return { ...asked, entityId: binding.entityId };
 }
 
-/** Returns why a scoped caller may not call a tool; undefined if it may. */
+/** Returns the reason why a scoped caller may not call a tool; undefined if the caller may call the tool. */
 export function refusalOfTool(
   binding: Binding | undefined,
   tool: Pick<Tool, "slug" | "toolkitSlug" | "class">,

@@ -8,7 +8,7 @@ import { type BoundRefusal, refusalOfTool } from "./bind.ts";
 /** Dependencies of finding tools. */
 export type FindContext = Pick<CodeContext, "findCode"> & { readonly views: CatalogViews };
 
-/** Finds the called tool: the pinned one, or the one with that slug in the project's current view. */
+/** Returns the called tool: the pinned tool, or the tool with the given slug in the project's current view. */
 export async function findTool(
   { views, findCode }: FindContext,
   { caller, toolSlug, pinned }: CallRequest,

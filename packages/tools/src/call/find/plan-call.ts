@@ -8,18 +8,19 @@ import type { LedgerEntry } from "../record/ledger.ts";
 
 type PlanContext = { readonly clock: Clock };
 
-/** Plans a call of a known tool, with the arguments that its schema keeps. */
+/** Returns the plan of a call of a known tool. The plan contains only the arguments that the tool's schema keeps. */
 export function planCall(
   context: PlanContext,
   asked: CallRequest,
   { tool, toolkit }: Pick<CallPlan, "tool" | "toolkit">,
 ): { readonly entry: LedgerEntry; readonly plan: CallPlan } {
-  // First step, because each later check takes time for each argument, which excess arguments would waste.
+  // Excess arguments are removed first. Each later check takes time for each argument, and that time would be wasted on excess arguments.
   const isJudged = tool.kind === "action";
   const { kept, faults: excess } = isJudged
     ? withoutExcess(tool.inputSchema, asked.args)
     : { kept: asked.args, faults: [] };
-  // A call with and without its empty arguments is the same call: its digest and its key use the remaining arguments.
+  // Optional arguments that are null are removed, so that a call with nulls and a call without them are the same call. The call's digest
+  // and app key use the remaining arguments.
   const args = withoutOptionalNulls(tool.inputSchema, kept);
   const request = { ...asked, args: args as CallRequest["args"] };
   const entry = entryOf(context, request, tool);
@@ -31,7 +32,7 @@ export function planCall(
 
 function entryOf({ clock }: PlanContext, request: CallRequest, tool: CallPlan["tool"]): LedgerEntry {
   const { caller, args, entityId, idempotencyKey, job } = request;
-  // The same time for both, because lists find calls by the time in their ids.
+  // Used for the id and for `createdAt`, because lists find calls by the time in their ids.
   const createdAt = clock.now();
   return {
     id: createId("call", createdAt),

@@ -6,10 +6,10 @@ import { type PrepareContext, prepareCall } from "../prepare/prepare.ts";
 import type { EndedCall, MadeCall, PreparedCall } from "../prepare/prepared-call.ts";
 import { digestCall } from "./idempotency.ts";
 
-/** Hooks to ask. Without them, calls are not reviewed. */
+/** Hooks to ask about calls. Undefined: calls are not reviewed. */
 export type HookContext = { readonly hooks?: CallHooks | undefined };
 
-/** Returns the hooks to ask about a call. None are asked about a call that cannot be sent in any case. */
+/** Returns the hooks to ask about a call. Returns no hooks for a call that is never sent. */
 export function hooksOf(
   { hooks }: HookContext,
   { entry, prepared }: Pick<MadeCall, "entry" | "prepared">,
@@ -18,7 +18,10 @@ export function hooksOf(
   return action && hooks?.of(entry, action);
 }
 
-/** Returns a call after its hooks. A call with changed arguments is prepared again, as if it had been requested that way. */
+/**
+ * Asks the hooks about a call and returns the call that results. If hooks changed the arguments, the call is prepared again as if the
+ * caller had given the changed arguments.
+ */
 export async function reviewed(context: HookContext & PrepareContext, made: MadeCall): Promise<MadeCall> {
   const { entry, plan, prepared, hooks } = made;
   const answer = hooks && (await context.hooks?.before(hooks, hookedCall(made)));
@@ -33,7 +36,7 @@ export async function reviewed(context: HookContext & PrepareContext, made: Made
   return { hooks, entry: { ...entry, args }, plan: again, prepared: unlessInvalid(await prepareCall(context, again)) };
 }
 
-/** Arguments that hooks changed must match the tool's schema, because the caller could not correct them. */
+/** Ends a call if arguments that hooks changed do not match the tool's schema. The caller could not correct such arguments. */
 function unlessInvalid(prepared: PreparedCall | EndedCall): PreparedCall | EndedCall {
   if ("action" in prepared || prepared.result.outcome !== "invalid_arguments") return prepared;
   const message = `hooks of the project changed the arguments to what the tool does not take: ${prepared.result.message}`;
@@ -49,7 +52,7 @@ function hookedCall({ entry, plan, prepared }: MadeCall): HookedCall {
   return { entry, action, isDryRun, isEditable, secrets };
 }
 
-/** Returns the function that asks hooks about a result; undefined if there are none to ask. */
+/** Returns the function that asks hooks about a result; undefined if no hook is to be asked. */
 export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks }: MadeCall<PreparedCall>) {
   if (hooks === undefined || hooks.after.length === 0 || asker === undefined) return undefined;
   const call: HookedCall = {
@@ -62,7 +65,10 @@ export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks
   return (result: CallResult) => asker.after(hooks, call, result);
 }
 
-/** Returns the text for the account in the digest of a key. A scoped caller cannot repeat another caller's answer. */
+/**
+ * Returns the text that represents the account in a call's digest. The text includes the caller's scope, so that a scoped caller cannot get
+ * another caller's answer by repeating a key.
+ */
 export function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): string {
   if (accountId === undefined) return `entity:${entityId}`;
   return binding === undefined ? accountId : `entity:${entityId}:${accountId}`;

@@ -6,12 +6,15 @@ import { createHmacKey, type HmacKey, hmacSha256, isObject, type ProjectId, type
 /** Maximum length of a key if the definition names no limit: 64 hexadecimal digits. */
 const keyMax = 64;
 
-/** True if the app makes repeats of this tool harmless by a key. */
+/** True if the app accepts an idempotency key for this tool, so that a repeated call does nothing twice. */
 export function takesKey({ idempotency }: Action): boolean {
   return idempotency !== undefined;
 }
 
-/** Returns the arguments with the app's idempotency key if the tool takes it as an argument. The caller's own value wins. */
+/**
+ * Returns the arguments, with the app's idempotency key added if the tool takes the key as an argument. A value that the caller gave is
+ * kept.
+ */
 export function withKeyArgument(
   { idempotency, inputSchema }: Action,
   params: Readonly<Record<string, unknown>>,
@@ -24,7 +27,9 @@ export function withKeyArgument(
   return { ...params, [name]: key.slice(0, lengthMax) };
 }
 
-/** Returns the request with the app's idempotency key in its header if the tool takes it there. An existing header wins. */
+/**
+ * Returns the request, with the app's idempotency key added as a header if the tool takes the key in a header. An existing header is kept.
+ */
 export function withKeyHeader({ idempotency }: Action, request: AppRequest, key: string): AppRequest {
   const name = idempotency?.header?.toLowerCase();
   if (name === undefined || request.headers[name] !== undefined) return request;
@@ -32,16 +37,16 @@ export function withKeyHeader({ idempotency }: Action, request: AppRequest, key:
 }
 
 /**
- * Derives the key for the app: equal for every repeat of a call, different for another call with a released key. It does not reveal the
- * caller's own key.
+ * Returns the key for the app. Repeats of a call get the same key; another call gets a different key, even if it uses a caller's key that
+ * was released. The app cannot derive the caller's own key from it.
  */
 export function deriveKey(projectId: string, callerKey: string, callDigest: Buffer): string {
   return hash("sha256", JSON.stringify(["svc-idempotency", projectId, callerKey, callDigest.toString("hex")]), "hex");
 }
 
 /**
- * Returns the SHA-256 of everything that an idempotency key is bound to: the tool, the requested account, and the arguments except
- * `confirm`. It is never stored or shown, because it would allow guessing short sensitive values.
+ * Returns the SHA-256 of the tool, the requested account, and the arguments except `confirm`. An idempotency key is bound to this digest.
+ * The digest is never stored or shown, because short sensitive values could be guessed from it.
  */
 export function digestCall(parts: {
   toolSlug: string;
@@ -52,20 +57,21 @@ export function digestCall(parts: {
   return hash("sha256", canonicalJson([parts.toolSlug, parts.account, args]), "buffer");
 }
 
-/** Converts the digest of a call to a form that may be stored and shown. */
+/** Converts the digest of a call to a protected form that may be stored and shown. */
 export type DigestKeys = {
   /**
-   * Returns the HMAC-SHA-256, with a key from the vault, of project and digest. Outsiders can neither guess values nor compare projects.
+   * Returns the HMAC-SHA-256 of project and digest, with a key from the vault. Outsiders can neither guess the values nor see that two
+   * projects made the same call.
    */
   protect(projectId: ProjectId, callDigest: Buffer): Buffer;
-  /** True if a stored value belongs to this digest, under any of the vault keys. */
+  /** True if the stored value `kept` belongs to this digest, under any of the vault keys. */
   isOf(projectId: ProjectId, callDigest: Buffer, kept: Buffer): boolean;
 };
 
 /** Creates the keys of call digests, derived from the vault's keys. */
 export function createDigestKeys(sealer: Sealer): DigestKeys {
   const purpose = "tool-call-digest";
-  // A prepared key, because raw bytes make each digest five times as expensive.
+  // The HMAC key is prepared once, because a digest with raw key bytes takes five times as long.
   const first = createHmacKey(sealer.subkey(purpose));
   const all = sealer.subkeys(purpose).map(({ secret }) => createHmacKey(secret));
   const keyed = (key: HmacKey, projectId: ProjectId, callDigest: Buffer) =>

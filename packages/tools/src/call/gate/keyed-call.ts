@@ -11,7 +11,7 @@ import type { Database } from "@svc/db/connect";
 import { type CallResult, resultOf } from "../../outcome.ts";
 import type { Ledger, LedgerEntry } from "../record/ledger.ts";
 
-/** Idempotency keys in the database. Simultaneous calls share a round trip. */
+/** Idempotency keys in the database. Calls that happen at the same time share a round trip to the database. */
 type KeyStore = {
   find(projectId: ProjectId, key: string): Promise<ToolCallKeyHolder | undefined>;
   /** Commits a call with its key. Returns false and writes nothing if the key is taken. */
@@ -29,7 +29,7 @@ export function createKeyStore(db: Database): KeyStore {
   const taking = createBatcher<CallRecord & { idempotencyKey: string }, boolean>({
     ...bounds,
     run: (calls) => beginKeyedToolCalls(db, calls),
-    // A bad row must not fail other tenants' calls.
+    // Rows are split after an error, so that one bad row does not fail other tenants' calls.
     splits: () => true,
   });
   return {
@@ -46,26 +46,29 @@ export type KeyContext = {
   readonly ledger: Ledger;
   /** True if the transport is the sandbox. */
   readonly isSandbox: boolean;
-  /** Milliseconds after which a running call has lost its node: its deadline is 30 s. Default 2 minutes. */
+  /** Time after which svc assumes that a running call lost its node, milliseconds. The deadline of a call is 30 s. Default 2 minutes. */
   readonly runningMaxMs?: number | undefined;
 };
 
-/** Why an idempotency key cannot be used now: its first call is still running, or it was used for another call. */
+/**
+ * Reason why an idempotency key cannot be used now. `in_progress`: the key's first call is still running. `key_reused`: the key was used
+ * for another call.
+ */
 export type KeyRefusal = { readonly outcome: "in_progress" | "key_reused"; readonly idempotencyKey: string };
 
-/** Outcome of the call that holds an idempotency key, or why no call can be made with the key. */
+/** Outcome of the call that holds an idempotency key, or the reason why no call can be made with the key. */
 export type EarlierOutcome =
   | { readonly outcome: "ended"; readonly callId: Id<"call">; readonly result: CallResult }
   | KeyRefusal;
 
-/** Lifetime of a caller's idempotency key, milliseconds. Keys of a job's calls last as long as the ledger keeps the calls. */
+/** Lifetime of a caller's idempotency key, milliseconds. The keys of a job's calls exist as long as the ledger keeps the calls. */
 export const keyLifeMs = 24 * 3_600_000;
 const runningMaxDefaultMs = 120_000;
 
-/** Message of a call without a recorded end. */
+/** Message of a call whose end was never recorded. */
 export const nodeLost = "the node that made the call ended before it recorded an outcome; it may have been executed";
 
-/** Returns the state of the call that holds the entry's idempotency key; undefined if none holds it. */
+/** Returns the outcome of the call that holds the entry's idempotency key; undefined if no call holds the key. */
 export async function findEarlier(context: KeyContext, entry: LedgerEntry): Promise<EarlierOutcome | undefined> {
   const { idempotencyKey } = entry;
   if (idempotencyKey === undefined) return undefined;
@@ -77,7 +80,7 @@ export async function findEarlier(context: KeyContext, entry: LedgerEntry): Prom
   }
 }
 
-/** Returns the call that holds the entry's key, under any of its names. */
+/** Returns the call that holds the entry's key. A job's call is also found by its former key. */
 async function findHolder({ keys }: KeyContext, { caller, job }: LedgerEntry, key: string) {
   const formerKey = job?.formerKey;
   const names = formerKey === undefined ? [key] : [key, formerKey];
@@ -86,8 +89,8 @@ async function findHolder({ keys }: KeyContext, { caller, job }: LedgerEntry, ke
 }
 
 /**
- * Commits that a call with an idempotency key is about to be sent; undefined for an entry without a key. Returns the result of
- * `findEarlier` if another call took the key in between.
+ * Commits that a call with an idempotency key is about to be sent. Returns undefined if the call may be sent, or if the entry has no key.
+ * If another call took the key in the meantime, returns the result of `findEarlier`.
  */
 export async function beginKeyed(
   context: KeyContext,
@@ -104,7 +107,7 @@ export async function beginKeyed(
   }
 }
 
-/** Returns the state of the call that holds the key; undefined if the lookup must be repeated. */
+/** Returns the outcome of the call that holds the key; undefined if the caller must repeat the lookup. */
 async function answerEarlier(
   context: KeyContext,
   entry: LedgerEntry,
@@ -118,8 +121,8 @@ async function answerEarlier(
     await releaseToolCallKey(db, { projectId, key, id: holder.id });
     return undefined;
   }
-  // A job has one driver, so a request for a running call means that the earlier driver was lost. That driver may still send the call. If
-  // the app accepts keys, a repeat is harmless and need not wait.
+  // Only one node drives a job. If the job requests a call that is still running, the node that drove the job before was lost, but that
+  // node may still send the call. If the app accepts keys, a repeat does nothing twice and need not wait.
   const isLost = job !== undefined && entry.takesAppKey === true;
   if (holder.outcome === "running" && (isLost || ageMs > runningMaxMs)) {
     await doubtRunningToolCall(db, { projectId, id: holder.id, message: nodeLost });
@@ -131,7 +134,7 @@ async function answerEarlier(
 }
 
 function replayed({ ledger }: KeyContext, { caller }: LedgerEntry, { id, replay }: ToolCallKeyHolder): CallResult {
-  // Only a call that lost its node ends without an answer to repeat.
+  // A call ends without an answer for repeats only if its node was lost.
   if (replay === null) return resultOf({ outcome: "outcome_unknown", message: nodeLost });
   const { resultJson, ...part } = ledger.openReplay(id, caller.projectId, replay);
   return resultOf({ ...part, value: resultJson === "" ? undefined : parseExactJson(resultJson) });

@@ -13,10 +13,10 @@ type SendContext = LimitContext & ExecuteContext & KeyContext & HookContext;
 
 const limitWaitDefaultMs = 2_000;
 
-/** A program's own request has no account. A limiter key made of the account counts all such requests together. */
+/** Account of a program's own request, which has no account. A limiter key made from the account counts all such requests together. */
 const nobody = { id: "", entityId: "" };
 
-/** Waits for the call's limits; undefined if nothing limits it. */
+/** Waits until the call's limits admit the call. Returns undefined if no limit covers the call. */
 export function enter(
   { limits }: LimitContext,
   { entry, prepared: { account: own, action, toolkit }, plan }: MadeCall<PreparedCall>,
@@ -32,7 +32,10 @@ export function limited({ by, isPaused, retryAfterMs }: Extract<EntryOutcome, { 
   return { outcome: "limited", limit: by.limitName, isPaused, retryAfterMs };
 }
 
-/** Sends a call when its limits admit it. Nothing is recorded before, so the call can be repeated as if it had never been made. */
+/**
+ * Sends a call when its limits admit the call. Nothing is recorded before that, so a refused call can be repeated as if it had never been
+ * made.
+ */
 export async function enterAndSend(context: SendContext, made: MadeCall<PreparedCall>): Promise<CallReply> {
   const entering = enter(context, made);
   if (entering === undefined) return send(context, made);
@@ -45,7 +48,7 @@ export async function enterAndSend(context: SendContext, made: MadeCall<Prepared
   }
 }
 
-/** Commits that the call is about to be sent if that must survive a crash of the node, then sends it. */
+/** Sends a call. If its start must survive a crash of the node, the start is committed first. */
 async function send(
   context: SendContext,
   made: MadeCall<PreparedCall>,
@@ -59,7 +62,7 @@ async function send(
     const earlier = await beginKeyed({ ...context, isSandbox }, entry, accountId);
     if (earlier !== undefined) return replyOfEarlier(context, earlier);
   } else if (prepared.action.class !== "read") {
-    // A read that is lost with its node leaves nothing in doubt, so its row is written once, at its end.
+    // A read that is lost with its node changed nothing, so its row is written only once, at its end.
     await ledger.begin(entry, accountId, isSandbox);
   }
   const result = await executeCall(context, entry, prepared, {

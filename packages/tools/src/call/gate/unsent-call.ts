@@ -10,24 +10,24 @@ import type { CallPlan, EndedCall, PreparedCall } from "../prepare/prepared-call
 import type { Ledger, LedgerEntry } from "../record/ledger.ts";
 import { takesKey } from "./idempotency.ts";
 
-/** A call that a person must confirm; the caller's `confirm` does not count. */
+/** A call that a person must confirm. The caller's own `confirm` is ignored. */
 export type PersonalCall = {
   readonly caller: Caller;
   readonly action: Action;
   readonly args: Readonly<Record<string, unknown>>;
   readonly entityId: string;
-  /** The only account for the call: the entity may have another account when the person answers. */
+  /** The only account that the call may use. The entity may have another account when the person answers. */
   readonly accountId: AccountId;
-  /** Equal for calls that share one answer: same key, tool, account, arguments and idempotency key. */
+  /** Name of the call. Calls with the same key, tool, account, arguments and idempotency key have the same name and share one answer. */
   readonly name: string;
-  /** True if the caller named the call: it is then made once, however often it is requested. */
+  /** True if the caller gave an idempotency key. The call is then made only once, even if it is requested several times. */
   readonly isNamed: boolean;
 };
 
-/** Asks a person about a call, which is made once if the answer is yes. Rejects if the database is unavailable. */
+/** Asks a person about a call. If the person says yes, the call is made once. Rejects if the database is unavailable. */
 export type PersonAsker = (call: PersonalCall) => Promise<{ readonly jobId: Id<"job"> } | { readonly refusal: Fault }>;
 
-/** Dependencies of asking a person. Without `askPerson`, such calls are never sent. */
+/** Dependencies of asking a person. Without `askPerson`, calls that a person must confirm are never sent. */
 export type PersonContext = {
   readonly accounts: Pick<AccountAccess, "resolve">;
   readonly askPerson?: PersonAsker | undefined;
@@ -36,7 +36,10 @@ export type PersonContext = {
 /** Outcome of asking a person. */
 type AskOutcome = { readonly result: CallResult; readonly jobId: Id<"job"> | undefined } | BoundRefusal;
 
-/** Asks a person about a call that needs confirmation. The call will use the account that was found for it. */
+/**
+ * Asks a person about a call that needs confirmation, and returns the outcome of asking. The confirmed call uses the account that was found
+ * now.
+ */
 async function askPersonAbout(
   { accounts, askPerson }: PersonContext,
   { caller, idempotencyKey }: LedgerEntry,
@@ -63,7 +66,10 @@ async function askPersonAbout(
   return { result: { ...result, message }, jobId: asked.jobId };
 }
 
-/** Returns the name that one answer covers: the key, tool, account and arguments, and the caller's idempotency key. */
+/**
+ * Returns the name of a call that a person confirms. One answer covers all calls of this name: same key, tool, account, arguments and
+ * idempotency key.
+ */
 export function personalName(
   { caller, callDigest, idempotencyKey }: Pick<CallPlan, "caller" | "callDigest" | "idempotencyKey">,
   accountId: AccountId | undefined,
@@ -89,7 +95,7 @@ export async function endUnsent(
 ): Promise<CallReply> {
   const { isSandbox } = context;
   const isAsked = mayAskClient(plan, prepared);
-  // A job's notification to its contacts cannot be confirmed, so it is never sent.
+  // A job's notification to its contacts cannot be confirmed, so a notification that needs confirmation is never sent.
   const isLeft = isAsked || plan.caller.job !== undefined;
   const asked = isLeft
     ? { result: prepared.result, jobId: undefined }
@@ -107,12 +113,12 @@ function mayAskClient({ person, caller }: CallPlan, { forPerson }: EndedCall): b
   return person !== undefined && forPerson !== undefined && mayElicit(caller.confirm, classToConfirm(forPerson.action));
 }
 
-/** True if a repeat would be a second write, because nothing identifies it to the app. */
+/** True if a repeat would write a second time, because the app cannot recognize the repeat by an idempotency key. */
 export function isNeverRepeated({ action }: PreparedCall): boolean {
   return action.class !== "read" && !takesKey(action);
 }
 
-/** Records a write that may have been made before the database was restored, like a call whose node was lost. */
+/** Records a write as unknown, like a call whose node was lost. The write may have been made before the database was restored. */
 export async function endDoubted(
   context: Pick<EndContext, "ledger">,
   entry: LedgerEntry,

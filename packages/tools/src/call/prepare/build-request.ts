@@ -11,14 +11,14 @@ import type { AppRequest, CallableAccount } from "@svc/connections";
 import { formatValue } from "@svc/core";
 import type { CallOutcome } from "../../outcome.ts";
 
-/** A request that cannot be built, as the outcome of its call. */
+/** The reason why a request cannot be built, as the outcome of its call. */
 export type RequestFault = { readonly outcome: CallOutcome; readonly message: string };
 
-/** Identifies svc to the app. No value of a definition or argument replaces it. */
+/** Name by which svc identifies itself to the app. Definitions and arguments cannot replace it. */
 export const userAgent = "svc/0.1";
 
 /**
- * Builds the complete request of a call, except the credential. A definition may set another JSON media type in `accept` and
+ * Returns the complete request of a call, without the credential. A definition may set another JSON media type in `accept` and
  * `content-type`. In the sandbox, every host is a placeholder that leads nowhere.
  */
 export function buildRequest(

@@ -12,8 +12,8 @@ export type CheckedArguments = {
 const givenMax = 200;
 
 /**
- * Validates arguments against the tool's input schema. Reports every fault at once, each with the given value. `excess`: faults of excess
- * values that `given` no longer contains.
+ * Validates arguments against the tool's input schema. Returns every fault at once, each with the given value. `excess`: faults of excess
+ * values that were already removed from `given`.
  */
 export function checkArguments(
   action: Pick<Action, "class" | "inputSchema" | "validateInput">,
@@ -25,7 +25,7 @@ export function checkArguments(
   if (faults.length > 0) {
     const shown = { ...maskedArguments(action.inputSchema, given), ...misspelt(action.inputSchema, given) };
     const texts = new Map<string, string>();
-    // Many faults may concern one value, possibly the whole input, so it is written once.
+    // Many faults may concern the same value, possibly the whole input. The value is therefore converted to text once.
     const givenAt = (pointer: string) => {
       const known = texts.get(pointer);
       if (known !== undefined) return known;
@@ -55,7 +55,7 @@ function maskedArguments(schema: JsonSchema, given: Readonly<Record<string, unkn
   return isObject(shown) ? shown : {};
 }
 
-/** Returns arguments with names similar to declared ones, except names of secrets. Values are short and unchanged. */
+/** Returns the given arguments whose names are similar to declared names, except names of secrets. Their values are short and unchanged. */
 function misspelt(schema: JsonSchema, given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const declared = isObject(schema.properties) ? Object.keys(schema.properties) : [];
   const entries = Object.entries(given).filter(([name, value]) => {
@@ -67,14 +67,20 @@ function misspelt(schema: JsonSchema, given: Readonly<Record<string, unknown>>):
   return Object.fromEntries(entries);
 }
 
-/** Maximum characters of a value under a misspelled name. */
+/** Maximum characters of a value that is shown under a misspelled name. */
 const misspeltMax = 40;
 
-/** Maximum characters of the faults listed in an answer, and of those named in its sentence. */
+/**
+ * Maximum characters of faults. `listedCharactersMax`: faults that the answer lists. `describedCharactersMax`: faults that the answer's
+ * sentence names.
+ */
 const listedCharactersMax = 4_000;
 const describedCharactersMax = 2_000;
 
-/** Returns as many faults as fit; the last entry counts the others. An answer must not be longer than the request. */
+/**
+ * Returns as many faults as fit into `charactersMax`; the last entry counts the omitted faults. An answer must not be longer than the
+ * request.
+ */
 function within(faults: readonly ArgumentFault[], charactersMax: number): readonly ArgumentFault[] {
   let characters = 0;
   const listed = faults.findIndex(({ pointer, message, givenJson }) => {
@@ -90,7 +96,7 @@ function within(faults: readonly ArgumentFault[], charactersMax: number): readon
 /** Maximum number of faults in a sentence. The answer lists more. */
 const describedMax = 20;
 
-/** Returns faults as one sentence that a caller can act on. */
+/** Returns faults as one sentence that says what the caller must correct. */
 export function describeFaults(faults: readonly ArgumentFault[]): string {
   const named = within(faults.slice(0, describedMax), describedCharactersMax);
   const texts = named.map(({ pointer, message, givenJson }) => {

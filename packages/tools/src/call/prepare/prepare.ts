@@ -13,8 +13,8 @@ import type { CallPlan, EndedCall, PreparedCall } from "./prepared-call.ts";
 import { fillSecrets } from "./secret-uses.ts";
 
 /**
- * Returns the scopes that a tool needs and an account lacks. Empty if the app named no scopes. A granted scope covers scopes that extend it
- * with a dot: `…/calendar` covers `…/calendar.events.readonly`.
+ * Returns the scopes that a tool needs and that an account lacks. Empty if the app reported no scopes. A granted scope also covers scopes
+ * that continue it after a dot: `…/calendar` covers `…/calendar.events.readonly`.
  */
 export function missingScopes(needed: readonly string[], granted: readonly string[]): string[] {
   if (granted.length === 0) return [];
@@ -32,8 +32,8 @@ export type PrepareContext = HttpContext & {
 };
 
 /**
- * Runs every check before sending, in this order: callable tool, valid arguments, confirmation, account with the scopes, buildable request.
- * A call that needs confirmation shows its request if one can be built.
+ * Runs every check before sending, in this order: the tool can be called, the arguments are valid, the call is confirmed, an account with
+ * the needed scopes exists, the request can be built. A call that needs confirmation shows its request if the request can be built.
  */
 export async function prepareCall(context: PrepareContext, plan: CallPlan): Promise<PreparedCall | EndedCall> {
   const { tool } = plan;
@@ -54,7 +54,7 @@ export async function prepareCall(context: PrepareContext, plan: CallPlan): Prom
 async function prepareTool(context: PrepareContext, plan: CallPlan, action: Action): Promise<PreparedCall | EndedCall> {
   const checked = checkArguments(action, plan.args, plan.excess);
   if ("faults" in checked) {
-    // A value may contain a secret, or part of one, so none is shown.
+    // No given value is shown, because each value may contain a secret or part of a secret.
     const faults = hasSecrets(plan) ? checked.faults.map((fault) => ({ ...fault, givenJson: "" })) : checked.faults;
     return {
       result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }),
@@ -70,7 +70,7 @@ async function prepareTool(context: PrepareContext, plan: CallPlan, action: Acti
   return { result: resultOf({ outcome: "held", message: heldMessage(action), preview }), account };
 }
 
-/** A person is not asked about a call that cannot be sent. */
+/** Returns the call to be confirmed by a person. A person is not asked about a call that cannot be sent. */
 function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | EndedCall): PreparedCall | EndedCall {
   if (!("action" in built)) return built;
   const { account, preview } = built;
@@ -101,7 +101,8 @@ async function buildCall(
   const build = (values: Params) => buildRequest({ toolkit, action, params: values, account }, { isSandbox });
   const secrets = [...maskedTexts(keyed, shownParams), ...known];
   const request = build(keyed);
-  // Non-text values, such as a sensitive flag or an empty object, are masked too. Only a schema without sensitive parts needs no masking.
+  // Values that are not texts (such as a sensitive flag or an empty object) are masked too. Only a schema without sensitive parts needs no
+  // masking.
   const buildShown = () => (shownParams === keyed ? request : build(shownParams));
   if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : buildShown(), account);
   const preview = () => {
@@ -128,7 +129,10 @@ async function buildCall(
   };
 }
 
-/** A fault quotes its value. If sensitive values are among the arguments, the fault of the masked request is used instead. */
+/**
+ * Returns the fault of a request that cannot be built. A fault quotes a value; if the arguments contain sensitive values, the fault of the
+ * masked request is returned instead.
+ */
 function unbuildable(
   fault: RequestFault,
   shown: AppRequest | RequestFault | undefined,
@@ -140,7 +144,7 @@ function unbuildable(
   return { result: resultOf({ outcome: fault.outcome, message, faults }), account };
 }
 
-/** Replaces a request that cannot hold `***`, such as one that needs a number. */
+/** Returns the shown form of a request in which a value cannot be replaced by `***` (for example because a number is needed). */
 function hiddenRequest({ method }: AppRequest): AppRequest {
   return { method, url: masked, headers: {}, body: masked };
 }

@@ -11,21 +11,21 @@ export type CallPlan = CallRequest & {
   readonly tool: Tool;
   /** Faults of excess arguments that were removed. */
   readonly excess: readonly SchemaFault[];
-  /** Digest of tool, account and arguments. */
+  /** Digest of the tool, the account and the arguments. */
   readonly callDigest: Buffer;
-  /** Idempotency key for the app; empty for a tool that takes none. */
+  /** Idempotency key for the app. Empty if the tool takes no key. */
   readonly appKey: string;
   /** True if the caller sends the same key to the app when it repeats the call. */
   readonly keepsAppKey: boolean;
 };
 
-/** Path of a prepared call to its app: the credential and the transport. */
+/** How a prepared call reaches its app: the credential and the transport. */
 export type CallWay = {
   /** Returns the request with its credential. */
   authorize(): Promise<AppRequest | AccountFault>;
-  /** Called when the app refused the credential. True if a new one exists. */
+  /** Called when the app refused the credential. Resolves to true if a new credential exists. */
   refused(): Promise<boolean>;
-  /** Called when the app executed the request: its account records that the credential was accepted. */
+  /** Called when the app executed the request. The account then records that the app accepted its credential. */
   taken(): Promise<void>;
   readonly transport: AppTransport;
   /** True if the transport is the sandbox. */
@@ -36,11 +36,11 @@ export type CallWay = {
 export type PreparedCall = {
   readonly action: Action;
   readonly toolkit: Toolkit;
-  /** Undefined for a program's own request. */
+  /** Account of the call. Undefined for a program's own request. */
   readonly account: CallableAccount | undefined;
   readonly way: CallWay;
   readonly request: AppRequest;
-  /** Returns the request as people may see it. Most calls never need it. */
+  /** Returns the request in a form that people may see. Created only on demand, because most calls never need it. */
   preview(): RequestPreview;
   /** Values of sensitive arguments and other values that the caller keeps secret. No text for people may contain them. */
   readonly secrets: readonly string[];
@@ -48,14 +48,16 @@ export type PreparedCall = {
   readonly vaulted: readonly string[];
 };
 
-/** A call that ends before anything is sent, with its account if one was found. `forPerson`: a person must confirm it. */
+/**
+ * A call that ends before anything is sent, with its account if an account was found. `forPerson`: set if a person must confirm the call.
+ */
 export type EndedCall = {
   readonly result: CallResult;
   readonly account: CallableAccount | undefined;
   readonly forPerson?: { readonly action: Action; readonly name: string } | undefined;
 };
 
-/** A call in progress: its ledger entry, its plan, the request to send, and the hooks to ask about it. */
+/** A call in progress: its ledger entry, its plan, the request to send, and the hooks to ask about the call. */
 export type MadeCall<Prepared = PreparedCall | EndedCall> = {
   readonly entry: LedgerEntry;
   readonly plan: CallPlan;

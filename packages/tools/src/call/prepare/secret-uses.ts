@@ -1,17 +1,20 @@
 import type { SecretVault } from "@svc/connections";
 import { isObject, type ProjectId } from "@svc/core";
 
-/** Position of a project's secret among the arguments of a call, and the text before its value. */
+/** Position of a project's secret among the arguments of a call. `prefix`: the text before the secret's value. */
 export type SecretUse = { readonly name: string; readonly prefix: string; readonly path: readonly (string | number)[] };
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Arguments with their secrets filled in and the values that no text may repeat, or the name of a missing secret. */
+/** Arguments with their secrets filled in, and the values that no text may repeat. If a secret is missing, its name instead. */
 export type FilledArguments =
   | { readonly args: Params; readonly values: readonly string[] }
   | { readonly missing: string };
 
-/** Fills in secrets with their current values. Rejects if the database is unavailable or a value cannot be decrypted. */
+/**
+ * Returns the arguments with current values of the secrets filled in. Rejects if the database is unavailable or a value cannot be
+ * decrypted.
+ */
 export async function fillSecrets(
   vault: SecretVault,
   projectId: ProjectId,
@@ -33,13 +36,13 @@ export async function fillSecrets(
   return { args: filled as Params, values: [...hidden] };
 }
 
-/** Returns the name and password that a host learns from a base64 value. */
+/** Returns the name and the password that are encoded in a base64 value, because the host learns both. */
 function partsOfBasic(value: string): readonly string[] {
   const pair = Buffer.from(value, "base64").toString("utf8");
   return [pair, pair.slice(pair.indexOf(":") + 1)];
 }
 
-/** Returns a copy with a value at a path, or the same value if the path no longer exists. */
+/** Returns a copy of `target` with a value at a path. If the path no longer exists, returns `target` unchanged. */
 function withValue(target: unknown, [step, ...rest]: SecretUse["path"], value: string): unknown {
   if (step === undefined) return value;
   if (Array.isArray(target)) {

@@ -12,7 +12,7 @@ import type { Redactor } from "../redact/redact.ts";
 import type { CallObservation, CallObserver } from "./observer.ts";
 import { fitBytes } from "./shape.ts";
 
-/** A call in the ledger, before its outcome. */
+/** A call in the ledger, as it is known before its outcome. */
 export type LedgerEntry = {
   readonly id: Id<"call">;
   readonly caller: Caller;
@@ -21,11 +21,11 @@ export type LedgerEntry = {
   readonly accessClass: StoredAccessClass;
   readonly entityId: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Digest of tool, account and arguments from `digestCall`. The ledger stores it protected. */
+  /** Digest of the tool, the account and the arguments, made by `digestCall`. The ledger stores a protected form of the digest. */
   readonly callDigest: Buffer;
   readonly idempotencyKey: string | undefined;
   readonly createdAt: number;
-  /** True if the app executes a call once when it is repeated with the same app key. */
+  /** True if the app executes a call only once when the call is repeated with the same app key. */
   readonly takesAppKey?: boolean | undefined;
   readonly job?: CallRequest["job"];
 };
@@ -36,7 +36,7 @@ export type LedgerEnd = {
   readonly accountId: AccountId | undefined;
   readonly isSandbox: boolean;
   readonly providerMs: number;
-  /** Removes the credential from stored texts, because the app may quote it. */
+  /** Removes the credential from texts before they are stored, because the app may quote the credential. */
   readonly redact?: Redactor | undefined;
 };
 
@@ -49,10 +49,13 @@ export type Replay = {
   readonly warnings: readonly string[];
 };
 
-/** Maximum stored size of a result: its first 64 KiB. */
+/** Maximum stored bytes of a result: its first 64 KiB. */
 const resultBytesMax = 65_536;
 
-/** Under load, a row in a batch of 200 costs both sides half as much as in a batch of 15. */
+/**
+ * Waiting time and batch size at which the ledger waits for more rows. Under load, a row in a batch of 200 costs node and database half as
+ * much as a row in a batch of 15.
+ */
 const linger = { ms: 1, fromSize: 16 };
 
 /** Writes calls to the ledger, many per statement under load. */
@@ -62,16 +65,16 @@ export type Ledger = {
   /** Commits that a call is about to be sent. */
   begin(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): Promise<void>;
   /**
-   * Commits the outcome of a call, with or without a start row, or passes it to the receiver of the record. `bindsKey`: repeats of its
-   * idempotency key get this answer.
+   * Commits the outcome of a call, or passes the outcome to the receiver of the record. The call may have a row from its start or not.
+   * `bindsKey`: repeats with the call's idempotency key get this answer.
    */
   end(entry: LedgerEntry, end: LedgerEnd, options: { bindsKey: boolean }): Promise<void>;
   /**
-   * Returns the row of an ended call, without an idempotency key, for a caller that commits it with its own changes. `begun`: its start
-   * row, if any. Notifies the observer of the call.
+   * Returns the row of an ended call, without an idempotency key, for a caller that commits the row with its own changes. `begun`: the row
+   * from the call's start, if there is one. Notifies the observer of the call.
    */
   ended(entry: LedgerEntry, end: LedgerEnd, begun?: CallRecord): CallRecord;
-  /** Returns the row of an ended call, with the answer for repeats of its idempotency key. */
+  /** Returns the row of an ended call, with the answer that repeats of its idempotency key get. */
   bound(entry: LedgerEntry, ended: CallRecord, result: CallResult): CallRecord;
   /** Commits a row from `ended` or `bound`. */
   put(ended: CallRecord): Promise<void>;
@@ -84,7 +87,7 @@ export type Ledger = {
     column: "arguments" | "result" | "message",
     sealed: Uint8Array,
   ): string;
-  /** Resolves when everything is written. */
+  /** Resolves when every row is written. */
   drain(): Promise<void>;
 };
 
@@ -102,12 +105,12 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
     concurrency: 2,
     besideMin: 32,
     linger,
-    // A row that the database refuses fails alone, because the other calls were executed too.
+    // If the database refuses a row, only that row fails, because the other calls were executed too.
     splits: (error) => !isUnavailable(error),
   });
   const digests = createDigestKeys(sealer);
-  // Parts that are equal at the start and the end of a call are sealed once. A read has no start row and is not cached, because weak maps
-  // are expensive for the garbage collector.
+  // Row of each running call. Parts that are equal at the start and the end of a call are encrypted once. A read has no row at its start
+  // and is not kept here, because weak maps are expensive for the garbage collector.
   const records = new WeakMap<LedgerEntry, CallRecord>();
   const begun: Ledger["begun"] = (entry, accountId, isSandbox) => {
     const record = recordOf(sealer, digests, entry);
@@ -192,19 +195,19 @@ function recordOf(sealer: Sealer, digests: DigestKeys, entry: LedgerEntry): Call
   };
 }
 
-/** Returns the changes of a row at the end of the call. */
+/** Returns the changes that the end of a call makes in the call's row. */
 function endOf(sealer: Sealer, entry: LedgerEntry, { result, accountId, isSandbox, providerMs, redact }: LedgerEnd) {
-  // A job's calls may carry rows, which are not stored here. The job reads the answers of its calls by their keys.
+  // A job's calls may return database rows, which are not stored here. The job finds the answers of its calls by their idempotency keys.
   const isInside = entry.caller.job !== undefined;
   const shown = entry.action === undefined ? result.value : mask(entry.action.outputSchema, result.value);
   const message = messageText(redact === undefined ? result.message : redact(result.message));
-  // The caller's answer no longer contains secrets.
+  // Secrets were already removed from `shown`, the answer that the caller gets.
   const kept = result.outcome === "ok" && !isInside ? fitBytes(shown, resultBytesMax) : undefined;
   return {
     accountId,
     outcome: result.outcome,
     message: isInside ? plainMessage(result) : "",
-    // It may quote an argument, or the app's text about one.
+    // A message may quote an argument, or the app's text about an argument.
     sealedMessage: isInside || message === "" ? undefined : seal(sealer, entry, "message", message),
     providerStatus: result.providerStatus,
     result: kept && seal(sealer, entry, "result", kept.json),
@@ -238,18 +241,18 @@ function observationOf(
   };
 }
 
-/** Replaces the arguments of a job's call, which are not stored. Sealing an empty object for each took as long as writing its row. */
+/** Stored instead of the arguments of a job's call. Encrypting an empty object for each call took as long as writing its row. */
 const none = Buffer.alloc(0);
 
 /**
- * Returns the arguments to store, without sensitive values and without values under unknown names. If no schema was found for the
- * arguments, nothing is stored.
+ * Returns the arguments to store, without sensitive values and without values under unknown names. Returns an empty object if no schema was
+ * found for the arguments.
  */
 function argumentsText({ action, args }: LedgerEntry): string {
   return action === undefined ? "{}" : fitBytes(maskArguments(action.inputSchema, args), resultBytesMax).json;
 }
 
-/** Returns an outcome without the app's text and without sent values. */
+/** Returns a plain text for an outcome, without the app's text and without values that were sent. */
 function plainMessage({ outcome, providerStatus }: CallResult): string {
   if (outcome === "ok") return "";
   return providerStatus === 0 ? outcome : `${outcome}: the app answered ${providerStatus}`;
@@ -257,7 +260,7 @@ function plainMessage({ outcome, providerStatus }: CallResult): string {
 
 const messageMax = 4_000;
 
-/** The database does not accept U+0000, and a message may quote anything. */
+/** Returns a message without U+0000. The database does not accept U+0000, and a message may quote any text. */
 function messageText(text: string): string {
   return singleLine(text.slice(0, messageMax)).toWellFormed();
 }

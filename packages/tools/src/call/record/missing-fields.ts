@@ -1,17 +1,18 @@
 import { nearest } from "@svc/catalog";
 import { isRawJson } from "@svc/core";
 
-/** Maximum items of a list that are checked; items of one list are alike. */
+/** Maximum number of items of a list that are checked. The items of one list usually have the same fields. */
 const itemsMax = 100;
-/** Maximum number of names in a warning, and length of a quoted path. */
+/** Limits of a warning. `namesMax`: names that it lists. `quotedMax`: characters of a quoted path or name. */
 const namesMax = 8;
 const quotedMax = 80;
-/** Maximum number of paths with a warning. A caller with a hundred wrong paths needs only a few examples. */
+/** Maximum number of paths with a warning. If a hundred paths are wrong, a few examples are enough. */
 const warningsMax = 5;
 
 /**
- * Returns a warning for each dotted path that matches nothing in a result, with the name that was probably meant. Without it, a misspelled
- * path silently keeps nothing. A path that ends in an empty list or in null gets no warning, because the fields there are unknown.
+ * Returns a warning for each dotted path that matches nothing in a result, with the name that was probably meant. Without the warning, a
+ * caller would not notice a misspelled path. A path that ends in an empty list or in null gets no warning, because the fields there are
+ * unknown.
  */
 export function warnOfMissingFields(value: unknown, fields: readonly string[]): string[] {
   const unmet = fields.flatMap((field) => {
@@ -21,7 +22,7 @@ export function warnOfMissingFields(value: unknown, fields: readonly string[]): 
   return unmet.slice(0, warningsMax);
 }
 
-/** End of a path: the step without a match, and the existing names at that position. */
+/** End of a path. `before`: steps that matched. `step`: the first step without a match. `names`: existing names at that position. */
 type MissingStep = { readonly before: readonly string[]; readonly step: string; readonly names: readonly string[] };
 
 function lackingAt(

@@ -1,7 +1,7 @@
 import type { AccountId, Id, KeyId, ProjectId } from "@svc/core";
 import type { CallOutcome } from "../../outcome.ts";
 
-/** An ended call of the ledger, for logs and metrics. It contains neither the request, nor the entity, nor the app's text. */
+/** An ended call of the ledger, for logs and metrics. It does not contain the request, the entity or the app's text. */
 export type CallObservation = {
   readonly callId: Id<"call">;
   readonly projectId: ProjectId;
@@ -19,13 +19,15 @@ export type CallObservation = {
   readonly warnings: number;
   /** True if the sandbox answered instead of the app. */
   readonly sandbox: boolean;
-  /** Time from the request to its end, milliseconds; `providerMs` is the app's part. */
+  /** Time from the request to the end of the call, milliseconds. `providerMs`: the part of this time that the app took. */
   readonly durationMs: number;
   readonly providerMs: number;
 };
 
 /** Observes the calls of tools. packages/server writes log lines and metrics from it. */
 export type CallObserver = {
-  /** Called when a call ended, before the end is committed. Not called for dry runs and for repeats answered from the ledger. */
+  /**
+   * Called when a call has ended, before its end is committed. Not called for dry runs, and not called for repeats that the ledger answers.
+   */
   ended(call: CallObservation): void;
 };

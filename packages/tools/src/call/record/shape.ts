@@ -2,13 +2,13 @@ import { isRawJson } from "@svc/core";
 import type { CallResult } from "../../outcome.ts";
 import { warnOfMissingFields } from "./missing-fields.ts";
 
-/** The requested form of a result. `bytesMax` 0: no limit. */
+/** The requested form of a result. `bytesMax`: maximum size in bytes; 0 means no limit. */
 export type ResultShape = { readonly fields: readonly string[]; readonly bytesMax: number };
 
-/** A result in the requested form, as JSON text that is empty if there is no result, and every warning of the call. */
+/** A result in the requested form. `json`: JSON text, empty if there is no result. `warnings`: every warning of the call. */
 export type ShownResult = { readonly json: string; readonly warnings: readonly string[] };
 
-/** Returns the result of a call, cut to the requested form. A call without an id was a dry run. */
+/** Returns the result of a call, cut to the requested form. If the call has no id, it was a dry run. */
 export function showResult(
   { callId, result }: { readonly callId: string | undefined; readonly result: CallResult },
   { fields, bytesMax }: ResultShape,
@@ -24,8 +24,8 @@ export function showResult(
 export type ShapedResult = { readonly json: string; readonly warning: string | undefined };
 
 /**
- * Keeps the values at dotted paths, through every list on the path. Paths without a match are omitted. null on a path and the length of
- * lists are kept.
+ * Returns the values at dotted paths. A path passes through every list on its way. Paths without a match are omitted. null on a path and
+ * the length of lists are kept.
  */
 export function selectFields(value: unknown, fields: readonly string[]): unknown {
   if (fields.length === 0) return value;
@@ -48,7 +48,7 @@ function pick(value: unknown, paths: readonly (readonly string[])[]): unknown {
   );
 }
 
-/** Limits for a value: items per list, characters per text, entries per object. */
+/** Limits for a value. `items`: items per list. `characters`: characters per text. `entries`: entries per object. */
 type Extent = { readonly items: number; readonly characters: number; readonly entries: number };
 
 const whole: Extent = {
@@ -58,8 +58,8 @@ const whole: Extent = {
 };
 
 /**
- * Writes a result as JSON of at most `bytesMax` bytes, at least 2. A longer result is cut in this order: all lists to the same length (at
- * least one item), then texts, then whole lists, then objects. The rest is valid JSON of the same form.
+ * Returns a result as JSON of at most `bytesMax` bytes (at least 2). A longer result is cut in this order: all lists to the same length (at
+ * least one item), then texts, then whole lists, then objects. The cut result is valid JSON of the same form.
  */
 export function fitBytes(value: unknown, bytesMax: number): ShapedResult {
   const json = JSON.stringify(value ?? null);
@@ -90,13 +90,13 @@ function shorten(value: unknown, { size, bytesMax }: { size: number; bytesMax: n
   );
 }
 
-/** Maximum bytes up to which the best cut is found exactly. */
+/** Maximum size, bytes, for which the best cut is found exactly. */
 const soughtMax = 32_768;
 
 /**
- * Returns the longest candidate between `low` and `high` that fits; undefined if even the shortest does not. The step doubles until a
- * candidate does not fit, then halves, so no candidate is much longer than the best. For results of many KiB, the last sixteenth is not
- * searched.
+ * Returns the longest candidate between `low` and `high` that fits; undefined if even the shortest does not fit. The step doubles until a
+ * candidate does not fit, then halves. No tested candidate is therefore much longer than the best one. For results of many KiB, the search
+ * stops within a sixteenth of the best length.
  */
 function longest(
   { low, high, bytesMax }: { low: number; high: number; bytesMax: number },
@@ -138,7 +138,7 @@ function cut(value: unknown, extent: Extent): unknown {
   }
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   if (Array.isArray(value)) return value.slice(0, items).map((item: unknown) => cut(item, extent));
-  // Names only, because a few entries of a large object are tried repeatedly.
+  // Reads only the names first, because a few entries of a large object are tried repeatedly.
   const kept = Object.keys(value).slice(0, entries);
   const object = value as Readonly<Record<string, unknown>>;
   return Object.fromEntries(kept.map((key) => [key, cut(object[key], extent)]));

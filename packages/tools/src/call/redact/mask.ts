@@ -14,23 +14,26 @@ import { isObject, isRawJson } from "@svc/core";
 export const masked = "***";
 
 /**
- * Returns a copy of a value with `***` for everything that its schema marks `x-sensitive`, at any depth and in any branch of a rule,
- * applicable or not. A value of another form than declared is masked whole if the declared form has sensitive parts, because their position
- * is unknown.
+ * Returns a copy of a value with `***` for everything that its schema marks `x-sensitive`: at any depth, and in every branch of a rule,
+ * even a branch that does not apply. If the value has another form than declared and the declared form has sensitive parts, the whole value
+ * is masked, because the position of the sensitive parts is unknown.
  */
 export function mask(schema: JsonSchema, value: unknown): unknown {
   return maskNode({ root: schema, references: 0 }, schema, value);
 }
 
 /**
- * Returns a copy of a call's arguments for people: sensitive values and values under unknown names are `***`. A caller may send a secret
- * under an unknown name by mistake.
+ * Returns a copy of a call's arguments for people. Sensitive values and values under unknown names are `***`, because a caller may send a
+ * secret under an unknown name by mistake.
  */
 export function maskArguments(schema: JsonSchema, args: unknown): unknown {
   return maskUnknown(knownNames(schema), mask(schema, args));
 }
 
-/** Returns the same value if nothing was masked, which is the usual case. The copy starts at the first difference. */
+/**
+ * Returns a copy with unknown names masked. If nothing needs masking (the usual case), returns the same value. The copy starts at the first
+ * difference.
+ */
 function maskUnknown(names: KnownNames, value: unknown): unknown {
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   if (Array.isArray(value)) return maskUnknownItems(names, value);
@@ -39,7 +42,7 @@ function maskUnknown(names: KnownNames, value: unknown): unknown {
     const child = (value as JsonSchema)[name];
     const shown = names.knows(name) ? maskUnknown(names.at(name), child) : masked;
     if (shown === child) continue;
-    // A spread keeps names unchanged, and the assigned name already exists. A name may be __proto__.
+    // A name may be `__proto__`. A spread copies such a name unchanged, and the assignment below only replaces a name that exists.
     copy ??= { ...value };
     copy[name] = shown;
   }
@@ -59,7 +62,7 @@ function maskUnknownItems(names: KnownNames, list: readonly unknown[]): readonly
 
 type Walk = { readonly root: JsonSchema; readonly references: number };
 
-/** Maximum length of a chain of references. Longer ones are treated as endless. */
+/** Maximum length of a chain of references in a schema. A longer chain is treated as endless. */
 const referencesMax = 32;
 
 function maskNode(walk: Walk, schema: unknown, value: unknown): unknown {
@@ -84,7 +87,9 @@ function maskItems(walk: Walk, schema: JsonSchema, list: readonly unknown[]): un
   );
 }
 
-/** Patterns are not matched, because a tenant's pattern may run forever. Their schemas apply to every name. */
+/**
+ * Patterns of property names are not matched, because a tenant's pattern may run forever. The schemas of all patterns apply to every name.
+ */
 function maskProperties(walk: Walk, schema: JsonSchema, object: JsonSchema): JsonSchema {
   const { additionalProperties, unevaluatedProperties } = schema;
   const properties = isObject(schema.properties) ? schema.properties : {};
@@ -113,7 +118,10 @@ function partsOfList(schema: JsonSchema): unknown[] {
 
 const holders = new WeakMap<object, boolean>();
 
-/** True if any part marks a value as sensitive, or refers to a part that may. Most schemas have none and cost one check. */
+/**
+ * True if a part of a schema marks a value as sensitive, or refers to a part that may do so. Most schemas have no such part and need only
+ * one check.
+ */
 function holdsSensitive(part: unknown): boolean {
   if (typeof part !== "object" || part === null) return false;
   let known = holders.get(part);

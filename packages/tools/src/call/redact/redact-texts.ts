@@ -4,7 +4,7 @@ import { secretMin } from "./secret-forms.ts";
 
 /**
  * Returns a copy of a result with every text and name redacted, or the same value if nothing changed. An app that repeats its credential
- * thus cannot put it into an answer.
+ * thus cannot put the credential into an answer.
  */
 export function redactTexts(value: unknown, redact: Redactor): unknown {
   if (redact.spares?.(JSON.stringify(value) ?? "") === true) return value;
@@ -15,12 +15,12 @@ export function redactTexts(value: unknown, redact: Redactor): unknown {
   }
 }
 
-/** Values and characters that are redacted in one step: less than a millisecond. */
+/** Maximum values and characters that are redacted in one step. Such a step takes less than a millisecond. */
 const small = { values: 1_000, characters: 65_536 };
-/** Approximate maximum time slice for redacting a large result, milliseconds. Other work runs in between. */
+/** Approximate maximum length of a time slice for redacting a large result, milliseconds. Other work runs between two time slices. */
 const timeSliceMs = 4;
 
-/** Redacts a result of any size. For a large one it waits for `turn` repeatedly, so that other work can run. */
+/** Returns a result of any size, redacted. For a large result, the function repeatedly waits for `turn`, so that other work can run. */
 export async function redactTextsInTurns(
   value: unknown,
   redact: Redactor,
@@ -54,7 +54,7 @@ function isSmall(value: unknown, left: { values: number; characters: number }): 
 type Parts = Generator<undefined, unknown>;
 
 function* redactEach(value: unknown, redact: Redactor): Parts {
-  // Shorter texts cannot contain a secret. Most ids and names of a large result need no search.
+  // Texts shorter than `secretMin` cannot contain a secret. Most ids and names of a large result therefore need no search.
   if (typeof value === "string") return value.length < secretMin ? value : yield* redactText(value, redact);
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   return yield* Array.isArray(value) ? redactItems(value, redact) : redactFields(value, redact);
@@ -90,7 +90,7 @@ function* redactFields(object: object, redact: Redactor): Parts {
   return isSame ? object : yield* objectOf(entries);
 }
 
-/** Object.fromEntries, because assignment would treat a field named __proto__ specially. */
+/** Object.fromEntries is used because an assignment would treat a field named `__proto__` specially. */
 function* objectOf(entries: readonly (readonly [string, unknown])[]): Parts {
   const object: object = {};
   for (const [name, value] of entries) {

@@ -3,23 +3,23 @@ import { masked } from "./mask.ts";
 import { type EscapeBudget, escapesMax, type Range, type Reading, readingsOf } from "./readings.ts";
 import { positionsOf, type SecretForms, secretFormsOf, secretMin } from "./secret-forms.ts";
 
-/** Removes secrets from foreign texts, such as an app's error that quotes its request. */
+/** Removes secrets from texts that svc did not write (for example an app's error that quotes its request). */
 export type Redactor = {
   (text: string): string;
-  /** Does the same for a text of any length, and pauses repeatedly so that other work can run. */
+  /** Removes secrets from a text of any length. It pauses repeatedly so that other work can run. */
   readonly inParts?: (text: string) => Generator<undefined, string>;
-  /** True if a JSON text certainly contains no secret in any form. Its value then needs no search. */
+  /** True if a JSON text certainly contains no secret in any form. The value of this JSON text then needs no search. */
   readonly spares?: (json: string) => boolean;
-  /** Does the same for the name of a field, and only matches secrets that are too long to be a word by chance. */
+  /** Removes secrets from the name of a field. It matches only secrets that are too long to be an ordinary word by chance. */
   readonly ofName?: (name: string) => string;
 };
 
 /**
- * Creates a redactor that replaces every secret by `***`: unchanged, escaped in JSON, URLs, forms or HTML, and in hex, base64 and
- * base64url, also inside a longer encoded text.
+ * Creates a redactor that replaces every secret by `***`. It finds the secret unchanged; escaped for JSON, URLs, forms or HTML; and in hex,
+ * base64 and base64url, also inside a longer encoded text.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  // Created with the first text, because many calls have none and the forms are expensive.
+  // Created when the first text is redacted: the forms are expensive, and many calls have no text.
   let made: readonly SecretForms[] | undefined;
   const all = () => {
     made ??= [...new Set(secrets)].filter(({ length }) => length >= secretMin).map(secretFormsOf);
@@ -50,7 +50,7 @@ function mayHold(text: string, { cores }: SecretForms): boolean {
 
 /** Characters per part of a longer text. Each part is searched together with its surroundings. */
 const partMax = 16_384;
-/** Characters read before a part, because it may start inside an escape. */
+/** Characters that are read before a part, because the part may start inside an escape. */
 const lead = 64;
 
 function* redacted(text: string, secrets: readonly SecretForms[], budget: EscapeBudget): Generator<undefined, string> {
@@ -61,10 +61,10 @@ function* redacted(text: string, secrets: readonly SecretForms[], budget: Escape
     const start = Math.max(0, from - lead);
     const part = text.length <= partMax ? text : text.slice(start, from + partMax + reach);
     const found = yield* rangesIn(part, secrets, budget);
-    // Part of a secret may be here. A text with that many escapes around it is not needed.
+    // This part may contain part of a secret. The whole text is masked, because a text with that many escapes around it is not needed.
     if (found === undefined) return masked;
     const here: string[] = [];
-    // A secret may start with another one or match in two readings. Overlapping ranges are merged.
+    // One secret may start with another secret, or match in two readings. Overlapping ranges are therefore merged.
     for (const [first, last] of found.toSorted(([a], [b]) => a - b)) {
       const [at, to] = [start + first, start + last];
       if (at < from || at >= from + partMax) continue;
@@ -76,7 +76,7 @@ function* redacted(text: string, secrets: readonly SecretForms[], budget: Escape
   return shown.length === 0 ? text : shown.join("") + text.slice(end);
 }
 
-/** Yields the ranges of secrets in a part of a text; undefined if it has too many escapes. */
+/** Yields the ranges of secrets in a part of a text. Returns undefined if the part has too many escapes. */
 function* rangesIn(
   text: string,
   secrets: readonly SecretForms[],
@@ -108,7 +108,7 @@ function rangesOf({ text, rangeOf }: Reading, secret: SecretForms): Range[] {
   return [...plain, ...encoded];
 }
 
-/** The neighboring characters also hold bits of the secret. */
+/** Returns a range with its two neighboring characters, because these also hold bits of the secret. */
 function withEdges(text: string, [start, end]: Range): Range {
   const isDigit = (at: number) => /[\w+/-]/.test(text.charAt(at));
   let to = isDigit(end) ? end + 1 : end;
@@ -116,7 +116,10 @@ function withEdges(text: string, [start, end]: Range): Range {
   return [start > 0 && isDigit(start - 1) ? start - 1 : start, to];
 }
 
-/** Returns the credential of a request, in every form that an app may quote: the values that authorizing added to headers and query. */
+/**
+ * Returns the credential of a request in every form that an app may quote. The credential consists of the values that authorizing added to
+ * headers and query.
+ */
 export function credentialsOf(before: AppRequest, after: AppRequest): string[] {
   const headers = Object.entries(after.headers).filter(([name, value]) => before.headers[name] !== value);
   return [...headers.flatMap(([, value]) => formsOfHeader(value)), ...addedToQuery(before.url, after.url)];
@@ -128,7 +131,10 @@ function addedToQuery(before: string, after: string): string[] {
   return [...(URL.parse(after)?.searchParams.values() ?? [])].filter((value) => !known.has(value));
 }
 
-/** `Bearer x` is quoted as a whole or as x. For `Basic x`, the password may be quoted too. */
+/**
+ * Returns the forms in which an app may quote a header. `Bearer x` is quoted as a whole or as `x`. For `Basic x`, the encoded password may
+ * be quoted too.
+ */
 function formsOfHeader(value: string): string[] {
   const [, scheme = "", credential] = /^(\S+) +(\S.*)$/.exec(value) ?? [];
   if (credential === undefined) return [value];

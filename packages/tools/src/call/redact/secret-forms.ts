@@ -1,9 +1,12 @@
 import { LeastRecentlyUsed } from "@svc/core";
 
-/** Maximum length of a part for the engine's search. With repeated letters, the engine may need the product of both lengths. */
+/**
+ * Maximum length of a part that is searched with the engine's own search. If letters repeat, the engine's time may grow with the product of
+ * both lengths.
+ */
 const engineMax = 256;
 
-/** Returns the positions of a part in a text, in order, without overlaps. Takes a constant number of steps per character. */
+/** Returns the positions of a part in a text, in order, without overlaps. The time per character is constant. */
 export function positionsOf(text: string, part: string): number[] {
   if (part.length > engineMax) return longPositionsOf(text, part);
   const places: number[] = [];
@@ -11,10 +14,12 @@ export function positionsOf(text: string, part: string): number[] {
   return places;
 }
 
-/** Characters of a long part that must occur in a text before it is searched for the whole part. */
+/** Number of first characters of a long part. The whole part is searched only if these characters occur in the text. */
 const beginMax = 32;
 
-/** Algorithm of Knuth, Morris and Pratt: reads no character of the text more than twice. */
+/**
+ * Returns the positions of a long part, with the algorithm of Knuth, Morris and Pratt. It reads no character of the text more than twice.
+ */
 function longPositionsOf(text: string, part: string): number[] {
   if (!text.includes(part.slice(0, beginMax))) return [];
   const borders = bordersOf(part);
@@ -31,7 +36,7 @@ function longPositionsOf(text: string, part: string): number[] {
   return places;
 }
 
-/** Returns, for each prefix of a text, the length of its longest proper prefix that is also its suffix. */
+/** Returns, for each prefix of a text, the length of the longest shorter text that is both the start and the end of that prefix. */
 function bordersOf(text: string): Uint32Array {
   const borders = new Uint32Array(text.length);
   let length = 0;
@@ -44,18 +49,20 @@ function bordersOf(text: string): Uint32Array {
   return borders;
 }
 
-/** Minimum length of a secret. Shorter texts occur in too many words by chance. */
+/** Minimum characters of a secret. Shorter texts occur by chance in too many words. */
 export const secretMin = 3;
 
-/** Minimum bytes of a secret for the search in hex and base64. Shorter ones occur there by chance, and as field names. */
+/**
+ * Minimum bytes of a secret that is searched in hex and base64. The encoded forms of shorter secrets occur by chance, also as field names.
+ */
 const encodedMin = 8;
 
-/** Maximum characters of a searched core. A longer one takes longer and adds nothing. */
+/** Maximum characters of a core, the part of a form that is searched first. A longer core takes longer and finds no more. */
 const coreMax = 32;
 
 /**
- * The searched forms of a secret. `encoded`: the parts in hex and base64 that do not depend on neighboring bytes. `cores`: a text without
- * any core contains no form of the secret. `reach`: maximum length of a form in a text.
+ * The searched forms of a secret. `encoded`: the parts in hex and base64 that do not depend on neighboring bytes. `cores`: a text that
+ * contains no core contains no form of the secret. `reach`: maximum length of a form in a text.
  */
 export type SecretForms = {
   readonly text: string;
@@ -64,11 +71,14 @@ export type SecretForms = {
   readonly reach: number;
 };
 
-/** Cache of secret forms, and the maximum length of a cached secret. Together they take a few megabytes. */
+/** Cache of the forms of 200 secrets. Secrets above a maximum length are not cached, so the cache takes at most a few megabytes. */
 const made = new LeastRecentlyUsed<string, SecretForms>(200);
 const madeLengthMax = 4_096;
 
-/** Returns the forms of a secret. Creating them is expensive, and a credential's forms are the same for each call. */
+/**
+ * Returns the forms of a secret. The forms are cached, because creating them is expensive and a credential has the same forms for each
+ * call.
+ */
 export function secretFormsOf(text: string): SecretForms {
   if (text.length > madeLengthMax) return makeHidden(text);
   const known = made.get(text);
@@ -78,7 +88,10 @@ export function secretFormsOf(text: string): SecretForms {
   return hidden;
 }
 
-/** Maximum characters for one character that is escaped twice, and for one of hex or base64. A longer reach is cut. */
+/**
+ * Limits of a form's length. `escapedMax`: characters for one character that is escaped twice. `escapedCodeMax`: characters for one escaped
+ * character of hex or base64. `reachMax`: maximum reach; a longer reach is cut.
+ */
 const escapedMax = 24;
 const escapedCodeMax = 3;
 const reachMax = 65_536;
@@ -86,7 +99,7 @@ const reachMax = 65_536;
 function makeHidden(text: string): SecretForms {
   const bytes = Buffer.from(text, "utf8");
   const encoded = bytes.length < encodedMin ? [] : [...hexOf(bytes), ...base64Of(bytes)];
-  // An encoded text may be part of a URL, which escapes everything except letters and digits.
+  // An encoded text may be part of a URL, which escapes all characters except letters and digits. Its core therefore contains only these.
   const cores = [longest(text, sameRuns), ...encoded.map((form) => longest(form, /[A-Za-z0-9]+/g))];
   const codeLength = Math.max(0, ...encoded.map(({ length }) => length));
   const reach = Math.min(reachMax, Math.max(escapedMax * text.length, escapedCodeMax * codeLength) + escapedMax);
@@ -94,8 +107,8 @@ function makeHidden(text: string): SecretForms {
 }
 
 /**
- * Characters that JSON, URLs, forms and HTML do not escape. The longest run of them occurs in all forms of a secret except base64. Without
- * such a run, the empty text is used, which every text contains.
+ * Runs of characters that JSON, URLs, forms and HTML do not escape. The longest run of a secret occurs in all forms of the secret except
+ * base64. If the secret has no such run, its core is the empty text, which every text contains.
  */
 const sameRuns = /[\w.-]+/g;
 
@@ -108,7 +121,10 @@ function hexOf(bytes: Buffer): string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** Returns the characters of base64 that only these bytes determine, for each of the three positions in a group. */
+/**
+ * Returns the base64 characters that depend only on these bytes, once for each of the three positions that a byte can have in a base64
+ * group.
+ */
 function base64Of(bytes: Buffer): string[] {
   const forms = [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");

@@ -11,16 +11,16 @@ import { callTimeoutMs, sendCall } from "./send.ts";
 export type ExecuteContext = {
   readonly ledger: Pick<Ledger, "end">;
   readonly clock: Clock;
-  /** Scheduling turns to wait for while processing a large answer. */
+  /** Scheduling turns. Processing of a large answer waits for a turn repeatedly, so that other work can run. */
   readonly turns: Pick<Turns, "next">;
-  /** Called with an executed call whose outcome could not be recorded. */
+  /** Called if a call was executed and its outcome could not be recorded. */
   readonly onUnrecorded: (callId: string, error: unknown) => void;
 };
 
 /**
- * `keepsAppKey`: the caller sends the same idempotency key to the app when it repeats the call. `timeoutMs`: time for the call, at most 30
- * s, the default. `mayRepeat`: asked before a second send, if a limit applies. `review`: returns the result after hooks, before it is
- * recorded; never rejects.
+ * Options of executing a call. `keepsAppKey`: true if the caller sends the same idempotency key to the app when it repeats the call.
+ * `timeoutMs`: maximum duration of the call; default and maximum 30 s. `mayRepeat`: asked before the request is sent a second time, if a
+ * limit applies. `review`: returns the result as changed by hooks, before the result is recorded; never rejects.
  */
 export type ExecuteOptions = {
   readonly keepsAppKey: boolean;
@@ -32,13 +32,13 @@ export type ExecuteOptions = {
 type Execution = ExecuteOptions & {
   readonly entry: LedgerEntry;
   readonly prepared: PreparedCall;
-  /** All forms of the sent credentials. */
+  /** All forms of the credentials that were sent. */
   readonly credentials: Set<string>;
 };
 
 /**
- * Sends a prepared call and records its outcome. Rejects only before sending, if the credential cannot be read. After sending it always
- * answers, with a warning if the ledger cannot be written.
+ * Sends a prepared call, records its outcome and returns the result. Rejects only before sending, if the credential cannot be read. After
+ * sending, it always returns a result, with a warning if the ledger cannot be written.
  */
 export async function executeCall(
   context: ExecuteContext,
@@ -63,7 +63,7 @@ export async function executeCall(
     await ledger.end(entry, end, { bindsKey: bindsKey(prepared, result) });
     return result;
   } catch (error) {
-    // The call was executed; failing now would invite a second try.
+    // The call was executed. If svc reported a failure now, the caller might make the call a second time.
     context.onUnrecorded(entry.id, error);
     const warning = "unrecorded: the ledger could not be written; this call may read as unknown there";
     return { ...result, warnings: [...result.warnings, warning] };
@@ -71,8 +71,8 @@ export async function executeCall(
 }
 
 /**
- * The sandbox's credential is not redacted: its placeholder is a common word, and no app saw it. The same holds for a project's own secret
- * there.
+ * Returns the redactor for a call. In the sandbox, the credential and the project's own secrets are not redacted: the placeholders are
+ * common words, and no app received a real value.
  */
 function redactorOf({ prepared, credentials }: Execution): Redactor {
   return createRedactor([...prepared.vaulted, ...(prepared.way.isSandbox ? [] : credentials)]);
@@ -84,7 +84,10 @@ function unauthorized({ kind, message }: Exclude<Authorized, AppRequest>): CallR
   return resultOf({ outcome: kind, message });
 }
 
-/** Ends a call whose credential cannot be read. Otherwise it would hold its idempotency key and look doubtful for no reason. */
+/**
+ * Returns the authorized request. If the credential cannot be read, the call is ended first; otherwise it would keep its idempotency key
+ * and look unknown although nothing was sent.
+ */
 async function authorizeOrEnd(context: ExecuteContext, { entry, prepared }: Execution): Promise<Authorized> {
   const { account, way } = prepared;
   try {
@@ -94,7 +97,7 @@ async function authorizeOrEnd(context: ExecuteContext, { entry, prepared }: Exec
     const result = resultOf({ outcome: "unreachable", retryable: true, message });
     const end = { result, accountId: account?.id, isSandbox: way.isSandbox, providerMs: 0 };
     await context.ledger.end(entry, end, { bindsKey: false }).catch(() => {
-      // The caller gets the first fault; the second has the same cause.
+      // The caller gets the first fault. A second fault (from ending the call) has the same cause.
     });
     throw error;
   }
@@ -110,7 +113,7 @@ async function sendAuthorized(
   const first = await sendOnce(context, execution, { authorized, untilMs });
   if (first.providerStatus !== 401 || account === undefined) return noted(way, first);
   const isRenewed = await renew(execution.prepared);
-  // A call answered with 401 was not executed, but a write is never sent twice: its caller decides.
+  // A call answered with 401 was not executed. Even so, svc never sends a write twice; the caller decides.
   if (isRenewed && action.class === "read") {
     const again = await authorizeAgain(execution.prepared);
     const mayRepeat = execution.mayRepeat === undefined || (await execution.mayRepeat().catch(() => false));
@@ -128,13 +131,19 @@ async function sendAuthorized(
   };
 }
 
-/** Records that the credential works after a successful call. If the database is unavailable, only this record is lost. */
+/**
+ * Returns the result. After a successful call, it first records that the credential works. If the database is unavailable, only this record
+ * is lost.
+ */
 async function noted(way: CallWay, result: CallResult): Promise<CallResult> {
   if (result.outcome === "ok") await way.taken().catch(() => undefined);
   return result;
 }
 
-/** The app has answered, so an unavailable database costs only the second try. The ledger's own write reports it. */
+/**
+ * Returns true if the credential was renewed. The app has already answered, so an unavailable database prevents only the second try. The
+ * ledger's own write reports that the database is unavailable.
+ */
 async function renew({ way }: PreparedCall): Promise<boolean> {
   return way.refused().catch(() => false);
 }
@@ -165,16 +174,22 @@ function sendOnce(
   );
 }
 
-/** True if a repeat of a write reaches the app with the same key. A repeat with the caller's idempotency key does not reach the app. */
+/**
+ * True if a repeat of a write reaches the app with the same key. A repeat with the same caller's idempotency key does not count, because
+ * svc answers it and the app never receives it.
+ */
 function repeatsItsKey({ action }: PreparedCall, { args, idempotencyKey }: LedgerEntry, keepsAppKey: boolean): boolean {
   if (action.idempotency === undefined || idempotencyKey !== undefined) return false;
   const { argument } = action.idempotency;
   return keepsAppKey || (argument !== undefined && args[argument] !== undefined);
 }
 
-/** True if the outcome binds an idempotency key: the call was executed, or may have been, and must not run again. */
+/**
+ * True if the outcome binds an idempotency key, so that the call cannot run again. This is so if the call was executed or may have been
+ * executed.
+ */
 function bindsKey({ action }: PreparedCall, { outcome, providerStatus }: CallResult): boolean {
   if (outcome === "ok" || outcome === "outcome_unknown") return true;
-  // With a 4xx status, the app says that it did nothing.
+  // With a 4xx status, the app reports that it changed nothing.
   return outcome === "provider_error" && action.class !== "read" && !(providerStatus >= 400 && providerStatus < 500);
 }

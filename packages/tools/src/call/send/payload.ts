@@ -12,24 +12,24 @@ import {
 import type { CallResult } from "../../outcome.ts";
 import { sensitiveNames } from "../redact/mask.ts";
 
-/** Maximum number of values parsed from a text, the same as for an answer. */
+/** Maximum number of values that are parsed from a text. An answer has the same maximum. */
 const valuesMax = 200_000;
 
-/** Returns the object that a JSON text holds, if the schema expects an object and not a text; otherwise undefined. */
+/** Returns the object that a JSON text contains, if the schema expects an object and does not accept a text. Otherwise undefined. */
 function objectOfText(schema: JsonSchema, text: string): JsonObject | undefined {
   if (!wantsObjectAlone(schema) || !/^\s*\{/.test(text)) return undefined;
   try {
     const value = parseExactJson(text, { valuesMax });
     return isObject(value) ? (value as JsonObject) : undefined;
   } catch {
-    // A text that is not JSON, or too large, stays a text.
+    // A text that is not JSON, or is too large, is kept as a text.
     return undefined;
   }
 }
 
 /**
- * Wraps a bare text, number or boolean if the schema expects an object with one scalar property: an app that answers the id of a changed
- * record means `{id}`. Otherwise undefined. A number becomes a text if a text is expected.
+ * Returns a text, number or boolean wrapped in an object, if the schema expects an object with one such property. For example, an app that
+ * answers only the id of a changed record means `{id}`. Otherwise undefined. If the property is a text, a number is converted to a text.
  */
 function objectOfScalar(schema: JsonSchema, value: unknown): JsonObject | undefined {
   const text = scalarText(value);
@@ -49,9 +49,9 @@ function wantsObjectAlone({ type, properties }: JsonSchema): boolean {
 }
 
 /**
- * Keeps the parts of a value that an output schema names. An object without `properties`, a list without `items`, null and values of
- * another type are kept whole, because validation reports those. JSON text of a declared object becomes that object; if it has no declared
- * property, it is kept whole, because nothing else shows what the app meant.
+ * Returns the parts of a value that an output schema names. Kept whole, because validation reports them: an object without `properties`, a
+ * list without `items`, null, and values of another type. If an object is declared and the value is JSON text of an object, the object
+ * replaces the text. If that object has no declared property, it is kept whole, because nothing else shows what the app meant.
  */
 export function trim(schema: JsonSchema, value: unknown): unknown {
   if (Array.isArray(value)) {
@@ -62,7 +62,7 @@ export function trim(schema: JsonSchema, value: unknown): unknown {
   const { properties } = schema;
   if (!isObject(value) || !isObject(properties)) return value;
   const named = Object.entries(properties).filter(([name]) => Object.hasOwn(value, name));
-  // Object.fromEntries, because a property may be named __proto__.
+  // Object.fromEntries is used because a property may be named `__proto__`.
   return Object.fromEntries(
     named.map(([name, child]) => [name, isObject(child) ? trim(child, value[name]) : value[name]]),
   );
@@ -73,13 +73,14 @@ function trimText(schema: JsonSchema, text: string): unknown {
   if (object === undefined) return text;
   const trimmed = trim(schema, object);
   if (!isObject(trimmed) || Object.keys(trimmed).length > 0) return trimmed;
-  // If the schema has sensitive parts, the text is masked whole; an object's unknown names would not be masked.
+  // If the schema has sensitive parts, the text is kept, because a text is masked whole. In an object, values under unknown names would not
+  // be masked.
   return sensitiveNames(schema).length > 0 ? text : object;
 }
 
 /**
- * Reads the result from the body of a successful answer: unwrapped, named and trimmed to the output schema, with a warning if it does not
- * match. `body` is undefined if there is none.
+ * Returns the result in the body of a successful answer: unwrapped, named and trimmed to the output schema. It has a warning if it does not
+ * match the schema. `body` is undefined if the answer has none.
  */
 export function readPayload(action: Action, body: unknown): Pick<CallResult, "value" | "warnings"> {
   const { unwrap, under, empty } = action.response;
@@ -88,7 +89,7 @@ export function readPayload(action: Action, body: unknown): Pick<CallResult, "va
   const trimmed = presented === undefined || presented === null ? undefined : trim(action.outputSchema, presented);
   const named = objectOfScalar(action.outputSchema, trimmed);
   const kept = named ?? trimmed;
-  // `empty` applies only to an empty answer. An answer with other content may report an error.
+  // `empty` is used only for an answer without a body. An answer with another content may report an error.
   const value = body === undefined ? (empty ?? {}) : (kept ?? {});
   const unnamed = isNothing(kept, action.outputSchema) ? unnamedWarning(payload === undefined ? body : payload) : [];
   const warnings = [...unnamed, ...judgeResult(action, value)];
@@ -97,12 +98,12 @@ export function readPayload(action: Action, body: unknown): Pick<CallResult, "va
 
 const namesMax = 5;
 
-/** Returns a warning for an answer with content but without any field of the result. */
+/** Returns a warning if an answer has content but no field of the result. */
 function unnamedWarning(content: unknown): string[] {
   const names = isObject(content) ? Object.keys(content) : [];
   const hasContent = isObject(content) ? names.length > 0 : content !== undefined && content !== null;
   if (!hasContent) return [];
-  // Other names may be values, such as names of people or files.
+  // Only names of this form are shown. Other names may be values (for example names of people or files).
   const shown = names.filter((name) => /^[A-Za-z_]\w{0,39}$/.test(name)).slice(0, namesMax);
   const there = shown.length === 0 ? "" : `; it has ${shown.join(", ")}`;
   return [`output_mismatch: the answer has none of the fields that the result names${there}`];
@@ -122,7 +123,7 @@ function bareWarning(named: object): string {
   return `output_mismatch: the app answered a bare value; it stands under ${Object.keys(named).join()}`;
 }
 
-/** True if the schema names nothing in an answer. */
+/** True if an answer contains nothing that the schema names. */
 function isNothing(kept: unknown, schema: JsonSchema): boolean {
   if (kept === undefined) return true;
   if (!isObject(kept)) return false;
@@ -135,8 +136,8 @@ function isNothing(kept: unknown, schema: JsonSchema): boolean {
 const judgedMax = 20_000;
 
 /**
- * Returns the validated part of a value: the start of long lists, 20,000 values in all. Integers of many digits become the nearest double,
- * because validation does not support raw JSON. Usually this is the value itself.
+ * Returns the part of a value that is validated: the start of long lists, at most 20,000 values in total. Integers with many digits become
+ * the nearest double, because validation does not support raw JSON. Usually returns the value itself.
  */
 function judgedPart(value: unknown): unknown {
   return isJudgedWhole(value, { left: judgedMax }) ? value : cutForJudging(value);
@@ -169,12 +170,18 @@ function cutForJudging(value: unknown): unknown {
   return visit(value);
 }
 
-/** Returns the value at a dotted path such as `errors[0].message`, which the loader has checked; undefined if none exists. */
+/**
+ * Returns the value at a dotted path (for example `errors[0].message`); undefined if no value exists there. The loader has already checked
+ * the path.
+ */
 export function valueAt(value: unknown, path: string): unknown {
   return renderTemplate(templateOf(path), { answer: value });
 }
 
-/** Definitions hold a few dozen paths. The limit prevents endless growth when tenants publish others. */
+/**
+ * Cache of parsed paths. The shipped definitions contain a few dozen paths. The limit prevents endless growth when tenants publish other
+ * paths.
+ */
 const templates = new LeastRecentlyUsed<string, ReturnType<typeof parseTemplate>>(1000);
 
 function templateOf(path: string): ReturnType<typeof parseTemplate> {

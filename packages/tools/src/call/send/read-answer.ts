@@ -9,7 +9,10 @@ const excerptMax = 1000;
 /** Maximum characters of an app's text that are read. */
 const readMax = 65_536;
 const bytesPerUnit = 3;
-/** Maximum values and bytes of a failure answer that needs masking. A larger one is not shown, because all of it would have to be read. */
+/**
+ * Limits of a failure answer that needs masking. `valuesMax`: values. `maskedBytesMax`: bytes. A larger answer is not shown, because the
+ * whole answer would have to be read.
+ */
 const valuesMax = 10_000;
 const maskedBytesMax = 524_288;
 
@@ -21,7 +24,7 @@ function excerpt(text: string, redact: Redactor): string {
   return shown.length > excerptMax ? `${shown.slice(0, excerptMax).toWellFormed()} ...` : shown;
 }
 
-/** Returns an app's text about a failure. In a JSON answer, values under the tool's sensitive names are masked. */
+/** Returns an app's text about a failure, for people. In a JSON answer, values under the tool's sensitive names are masked. */
 function excerptOfBody(
   action: Action,
   { body, contentType }: { readonly body: Buffer; readonly contentType?: string | undefined },
@@ -41,7 +44,7 @@ function maskedExcerpt(names: ReadonlySet<string>, text: string, redact: Redacto
     return excerpt(JSON.stringify(maskNames(names, parseExactJson(text, { valuesMax }))), redact);
   } catch (error) {
     if (error instanceof JsonTooLargeError) return "";
-    // Not JSON, so it has no field names.
+    // The body is not JSON, so it has no field names to mask.
     return excerpt(text, redact);
   }
 }
@@ -67,23 +70,26 @@ type Answer = {
 };
 
 /**
- * Maximum number of values read from an answer. Checking, trimming and recording them takes a quarter of a second of a node's one thread.
- * An answer of 8 MiB could hold four million.
+ * Maximum number of values that are read from an answer. Checking, trimming and recording this many values takes a quarter of a second of a
+ * node's one thread. Without the limit, an answer of 8 MiB could contain four million values.
  */
 const answerValuesMax = 200_000;
 
 /** Maximum wait accepted from an app's Retry-After, milliseconds. */
 const retryAfterMaxMs = 3_600_000;
 
-/** Start of the message for a 2xx answer that reports an error by the definition's rule. */
+/** Start of the message for a 2xx answer that reports an error, by the error rule of the tool's definition. */
 export const errorAnswerStart = "the app answered an error: ";
 
-/** `isRepeatable`: sending the same request again does nothing twice. `redact` is applied to the app's text. */
+/**
+ * Options of reading an answer. `isRepeatable`: true if sending the same request again does nothing twice. `redact`: applied to the app's
+ * text.
+ */
 export type ReadOptions = { readonly isRepeatable: boolean; readonly nowMs: number; readonly redact: Redactor };
 
 /**
- * Reads an answer by the tool's definition: status, error rule, unwrapping, trimming. An answer without the documented form is `ok` with a
- * warning, because a successful write must not look failed.
+ * Returns the result of an answer, read by the tool's definition: status, error rule, unwrapping, trimming. An answer without the
+ * documented form has the outcome `ok` and a warning, because a successful write must not look failed.
  */
 export function readAnswer(action: Action, answer: Answer, options: ReadOptions): CallResult {
   const { status } = answer;
@@ -130,8 +136,8 @@ function failed(action: Action, answer: Answer, { isRepeatable, nowMs, redact }:
 }
 
 /**
- * Returns the result of a 2xx answer with an unreadable body; `what` is the end of a sentence about it. A read has failed. A write was
- * accepted: it is `ok` without a result, or `outcome_unknown` if the definition says that the body may report an error.
+ * Returns the result of a 2xx answer whose body is unreadable. `what`: the end of a sentence about the body. A read has failed. A write was
+ * accepted by the app: its outcome is `ok` without a result, or `outcome_unknown` if the definition says that the body may report an error.
  */
 export function unread(action: Action, status: number, what: string): CallResult {
   if (action.class === "read")
@@ -165,12 +171,12 @@ function parseBody(action: Action, answer: Answer, redact: Redactor): { value: u
       const most = answerValuesMax.toLocaleString("en");
       return { fault: `with more than ${most} values, which are not read; ask it for less` };
     }
-    // The parser's own message quotes the answer; the excerpt contains more information.
+    // The parser's own message is not used: it quotes the answer, and the excerpt below contains more information.
     return { fault: `with what cannot be read as JSON: ${excerptOfBody(action, { body, contentType }, redact)}` };
   }
 }
 
-/** Returns the app's error text from a 2xx answer; undefined if it is not an error. */
+/** Returns the app's error text from a 2xx answer; undefined if the answer is not an error. */
 function errorOf(action: Action, body: unknown, redact: Redactor): string | undefined {
   const { error } = action.response;
   if (error === undefined) return undefined;

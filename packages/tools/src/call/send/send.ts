@@ -6,7 +6,7 @@ import { takesKey } from "../gate/idempotency.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { readAnswer, unread } from "./read-answer.ts";
 
-/** Total time for a call from its first send, milliseconds. */
+/** Maximum duration of a call from the first time it is sent, milliseconds. */
 export const callTimeoutMs = 30_000;
 
 /** Dependencies of sending. */
@@ -16,20 +16,20 @@ export type SendContext = { readonly transport: AppTransport; readonly clock: Cl
 export type SentRequest = {
   readonly request: AppRequest;
   readonly call: AppCall;
-  /** True if the caller can send the same call again without doing anything twice. */
+  /** True if the caller can send the same call again and nothing is done twice. */
   readonly repeatsAreSafe: boolean;
   /** Deadline of the call, epoch milliseconds. */
   readonly untilMs: number;
-  /** Asked before a second send, if a limit applies. */
+  /** Asked before the request is sent a second time, if a limit applies to the call. */
   readonly mayRepeat?: (() => Promise<boolean>) | undefined;
   /** Removes secrets from the app's text. */
   readonly redact: Redactor;
 };
 
 /**
- * Sends a request and reads the answer, all before `untilMs`. A read is sent once more after 429, 502, 503, 504 or a broken connection. A
- * write that may have left is sent once more only after a broken connection, and only if the app takes an idempotency key. A request that
- * never left is tried once more in any case.
+ * Sends a request and returns the result of the answer, all before `untilMs`. A read is sent once more after 429, 502, 503, 504 or a broken
+ * connection. A write that may have reached the app is sent once more only after a broken connection, and only if the app takes an
+ * idempotency key. A request that never left svc is sent once more in any case.
  */
 export async function sendCall(context: SendContext, sending: SentRequest): Promise<CallResult> {
   const { transport, clock } = context;
@@ -41,24 +41,26 @@ export async function sendCall(context: SendContext, sending: SentRequest): Prom
   }
   await clock.wait(waitMs);
   const timeoutMs = untilMs - clock.now();
-  // Waiting may have taken longer than planned.
+  // Checked again, because waiting may have taken longer than planned.
   const mayRepeat = timeoutMs >= 1 && (await mayBeSentAgain(sending));
   const second = !mayRepeat ? first : await transport.send(request, call, { timeoutMs });
   const answer = call.action.class !== "read" && wasSent(first) && !settles(second) ? first : second;
   return resultOfAnswer(sending, answer, clock.now());
 }
 
-/** An unavailable database costs the second try, not the answer. */
+/**
+ * Returns true if a request may be sent a second time. An unavailable database prevents only the second try, and the first answer is kept.
+ */
 async function mayBeSentAgain({ mayRepeat }: SentRequest): Promise<boolean> {
   return mayRepeat === undefined || mayRepeat().catch(() => false);
 }
 
 const pauseMs = 200;
-/** Minimum time left for a second try, milliseconds. With less, it would hardly be answered. */
+/** Minimum time that must be left for a second try, milliseconds. In less time, the app would probably not answer. */
 const secondTryMinMs = 1_000;
 const patienceMs = 5_000;
 
-/** Returns the wait before the second try, milliseconds; undefined for no second try. */
+/** Returns the wait before the second try, milliseconds; undefined if there is no second try. */
 function secondTryAfter(action: Action, answer: AppAnswer, nowMs: number): number | undefined {
   if (answer.kind === "broken") {
     return !answer.sent || action.class === "read" || takesKey(action) ? pauseMs : undefined;
@@ -75,8 +77,8 @@ function wasSent(answer: AppAnswer): boolean {
 }
 
 /**
- * True if the second answer to an idempotency key shows what became of the first request. These statuses do not, because the second request
- * was not processed.
+ * True if the second answer to an idempotency key shows how the first request ended. The statuses below do not show it, because the app did
+ * not process the second request.
  */
 function settles(answer: AppAnswer): boolean {
   if (answer.kind === "too_large") return answer.status < 300;

@@ -85,7 +85,7 @@ function eventMessage(event: AuditEvent): AuditEventMessage {
     entityDigest: entityDigest?.toString("hex") ?? "",
     outcome: outcome ?? "",
     position: position ?? 0,
-    // Both rows use the same UUID.
+    // The action and the call have the same UUID, so one id gives the other.
     toolCallId: action === sentAction ? idOfUuid("call", uuidOfId(id)) : "",
   });
 }

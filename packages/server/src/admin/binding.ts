@@ -20,7 +20,10 @@ export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): 
   return { entityId, accessClasses: [...new Set(classes)], toolkitSlugs: [...new Set(toolkitSlugs)] };
 }
 
-/** Slugs for keys that are not in the catalog: skills (promoted jobs), and a program's own HTTP requests. */
+/**
+ * Slugs that a key may be scoped to although the catalog does not contain them: `skills` (promoted jobs) and `http` (a program's own HTTP
+ * requests).
+ */
 const slugsBesideCatalog: readonly string[] = ["skills", "http"];
 
 /** Throws TOOLKIT_NOT_FOUND, with the nearest slug, for the first of `slugs` that the project does not see. */

@@ -5,7 +5,7 @@ import type { VaultRotation } from "@svc/db/vault/rotations";
 import type { Node, PostQuotas, Quarantine } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 
-/** Reads a page of an export in its scheduling turn. */
+/** Reads a page of an export in its scheduling turn, and returns the page. */
 export type ExportPages = <Page>(projectId: ProjectId, read: () => Promise<Page>) => Promise<Page>;
 
 /** Dependencies of the methods of AdminService. */
@@ -18,7 +18,7 @@ export type AdminContext = {
   onRevoked: (ids: readonly KeyId[]) => void;
   /** Called with a project whose quotas or confirmation policy changed, so that this node applies the change. */
   onQuotas: (id: ProjectId) => void;
-  /** Called with a project whose keys ended in part, so that this node refuses those from now on. */
+  /** Called with a project if some of its keys ended. This node then refuses these keys. */
   onKeysEnded: (id: ProjectId) => void;
   nodeId: NodeId;
   /** Starts a rotation of the vault key: see `Vault`. */
@@ -27,7 +27,7 @@ export type AdminContext = {
   admission: Pick<Admission, "loadOf">;
   /** Posts received for projects by this node. */
   posts: Pick<PostQuotas, "loadOf">;
-  /** True if a second project is allowed: the deployment defines who receives events. */
+  /** True if a second project is allowed. This requires that the deployment defines who receives events. */
   isOpenToProjects: boolean;
   deploymentSecrets: Node["deploymentSecrets"];
   quarantine: Quarantine;

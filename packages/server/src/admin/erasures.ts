@@ -9,7 +9,7 @@ import type { AdminContext } from "./context.ts";
 import { adminFaults } from "./errors.ts";
 import { exportLines } from "./export.ts";
 
-/** Time limit of a dry run, milliseconds, because its caller waits for it. */
+/** Maximum duration of a dry run, milliseconds. It is short because a caller waits for the result. */
 const previewMs = 20_000;
 
 /** Returns the methods of AdminService that erase data and export the data to erase. */

@@ -19,13 +19,16 @@ import { adminFaults } from "./errors.ts";
 
 /** Version of the line format. A new format gets a new number. */
 const formVersion = 1;
-/** Maximum characters of lines per message. Further lines start a new message. */
+/** Maximum characters of lines per message. If more lines follow, a new message starts. */
 const messageCharactersMax = 131_072;
 
 /** Maximum export pages read at once, across all projects. */
 const pagesAtOnce = 2;
 
-/** Creates the page reader of a node. Exports take turns page by page, so that one with a slow caller does not delay the others. */
+/**
+ * Creates the page reader of a node. Exports take turns after each page, so that an export with a slow caller does not delay the other
+ * exports.
+ */
 export function createExportPages(turns: Pick<Turns, "next">): ExportPages {
   const atOnce = createConcurrencyLimiter(pagesAtOnce);
   return (projectId, read) =>
@@ -36,8 +39,8 @@ export function createExportPages(turns: Pick<Turns, "next">): ExportPages {
 }
 
 /**
- * Streams the deployment's data of an entity as lines of JSON: a header, one row per line, and finally the number of rows by table. It
- * reads only as fast as the caller receives, and leaves time for other exports and calls.
+ * Streams the deployment's data of an entity as lines of JSON: a header, one line per row, and finally the number of rows of each table. It
+ * reads only as fast as the caller receives, so that other exports and calls get time too.
  */
 export async function* exportLines(
   { db, clock, sealer, exportPages }: Pick<AdminContext, "db" | "clock" | "sealer" | "exportPages">,
@@ -90,7 +93,10 @@ function message(lines: string[]): ExportEntityResponse {
   return create(ExportEntityResponseSchema, { lines });
 }
 
-/** Returns a row with its sealed values decrypted. Values that cannot be decrypted, for example after a vault key was lost, are named. */
+/**
+ * Returns a row as a line, with its encrypted values decrypted. Values that cannot be decrypted (for example after a vault key was lost)
+ * are named.
+ */
 function rowLine(sealer: Sealer, table: string, { values, sealed }: ExportedRow): string {
   const opened: Record<string, string> = {};
   const unreadable: string[] = [];
@@ -103,7 +109,7 @@ function rowLine(sealer: Sealer, table: string, { values, sealed }: ExportedRow)
 }
 
 function open(sealer: Sealer, sealed: Buffer, context: string): string | undefined {
-  // A running call does not have it yet.
+  // A call that is still running has no value here yet.
   if (sealed.byteLength === 0) return "";
   try {
     return sealer.open(sealed, context).toString("utf8");

@@ -73,7 +73,7 @@ export function keyMethods({
   };
 }
 
-/** Characters of a key's text shown in lists: enough to distinguish keys, too few to use one. */
+/** Characters of a key's text that lists show. They are enough to distinguish keys and too few to use a key. */
 const hintCharacters = 8;
 
 /** Generates a key and its text, which is not stored. `expiresAt` is null for a key that does not expire. */

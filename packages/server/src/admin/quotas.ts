@@ -52,7 +52,7 @@ function loadsOf({ admission, posts }: AdminContext, id: ProjectId) {
 /** Value for an unknown figure. */
 const unknown = -1;
 
-/** Returns the usage of each quota. Values that need counting are counted now. */
+/** Returns the usage of each quota. Usage that can only be found by counting is counted now. */
 async function usedOf(context: AdminContext, id: ProjectId): Promise<Readonly<Record<QuotaName, number>>> {
   const nowMs = context.clock.now();
   const { calls, posts } = loadsOf(context, id);
@@ -62,7 +62,7 @@ async function usedOf(context: AdminContext, id: ProjectId): Promise<Readonly<Re
     usage.countDeliveries(),
     usage.countJobs(),
     usage.countToolkits(),
-    // For very large data, counting takes longer than a statement may run.
+    // If a project has very much data, counting takes longer than a statement may run; the figure is then unknown.
     usage.measureStorage().catch(() => unknown),
   ]);
   return {

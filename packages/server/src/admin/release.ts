@@ -12,7 +12,7 @@ const idsMax = 500;
 /** A post to release, or the id of a missing one. */
 type Candidate = { id: QuarantineId; isMissing: boolean };
 
-/** Posts of one release in the order of its results, and the token for the next ones. */
+/** Posts of one release, in the order of its results. `nextPageToken`: token for the next posts. */
 export type ReleaseBatch = { candidates: Candidate[]; nextPageToken: string };
 
 /**

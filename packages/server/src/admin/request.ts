@@ -15,7 +15,7 @@ export function requireName(name: string): string {
   return name;
 }
 
-/** Returns the scope of an administrator's list. It covers all projects, so it names none. */
+/** Returns the scope of an administrator's list. The list covers all projects, so its scope contains no project. */
 export function adminScope(call: string, filters: PageScope["filters"] = {}): PageScope {
   return { call, projectId: "", filters };
 }

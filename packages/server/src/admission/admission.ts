@@ -27,13 +27,15 @@ export type RequestKind = "call" | "stream";
 
 /** Admits projects' requests within their quotas. Projects do not affect each other. */
 export type Admission = {
-  /** Admits a request, or returns the reason for refusing it, and counts it. Call `leave` once for an admitted request. */
+  /**
+   * Admits and counts a request, or returns the reason why the request is refused. The caller calls `leave` once for each admitted request.
+   */
   enter(
     projectId: ProjectId,
     set: Quotas | undefined,
     kind: RequestKind,
   ): { readonly leave: () => void } | { readonly refusal: Fault };
-  /** Records a fault returned to a project: refusals by quotas are counted. */
+  /** Records a fault that was returned to a project. If a quota caused the fault, it is counted as a refusal. */
   noteFault(projectId: ProjectId, fault: Fault): void;
   /** Returns a project's running calls on this node; undefined if it has made none. */
   loadOf(projectId: ProjectId): ProjectLoad | undefined;

@@ -10,7 +10,7 @@ export type ProjectFigures = {
   readonly refusals: ReadonlyMap<QuotaName, number>;
 };
 
-/** Registers the project metrics. Each scrape names the most active projects; the rest is `other`. */
+/** Registers the project metrics. Each scrape shows the most active projects by name; all other projects together are `other`. */
 export function registerProjects(registers: Registry[], projects: () => Iterable<ProjectFigures>): void {
   const top = new TopProjects();
   const calls: Counter<"project"> = new Counter({
@@ -18,7 +18,8 @@ export function registerProjects(registers: Registry[], projects: () => Iterable
     help: "Calls of projects, the twenty busiest by name.",
     labelNames: ["project"],
     registers,
-    // One count per scrape serves all three metrics, because a registry collects them in the order of their creation.
+    // One count per scrape is used for all three metrics. A registry collects metrics in the order of their creation, so the first one
+    // counts.
     collect: () => {
       const before = top.named;
       const named = top.look(figuresOf(projects()));
@@ -55,7 +56,7 @@ export function registerProjects(registers: Registry[], projects: () => Iterable
 function* figuresOf(projects: Iterable<ProjectFigures>): Iterable<readonly [ProjectId, Figures]> {
   for (const { projectId, calls, posts, refusals } of projects) {
     const refused = quotaNames.map((name) => refusals.get(name) ?? 0);
-    // A project whose requests are all refused must appear by name too.
+    // Refusals count as activity, so that a project whose requests are all refused is shown by name too.
     const use = refused.reduce((sum, count) => sum + count, calls + posts);
     yield [projectId, [use, calls, posts, ...refused]];
   }

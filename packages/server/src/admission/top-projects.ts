@@ -3,19 +3,19 @@ import type { ProjectId } from "@svc/core";
 /** Projects' activity since the last count: by name for the most active ones, all others as one. */
 export type ReportedUse = ReadonlyMap<string, readonly number[]>;
 
-/** Maximum number of named projects; the rest is `other`. */
+/** Maximum number of projects shown by name; all other projects together are `other`. */
 const namedMax = 20;
-/** Factor for a project's earlier activity at each count. */
+/** Factor by which a project's earlier activity is multiplied at each count. */
 const forgetting = 0.5;
-/** Factor by which a new project must exceed a named one to replace it. Frequent changes of names would make graphs useless. */
+/** A new project replaces a named project only if it is this many times as active. If names changed often, graphs would be useless. */
 const lead = 2;
 
-/** A project's counts, which only grow. The first measures its activity. */
+/** A project's counts, which only grow. The first count is the measure of its activity. */
 export type Figures = readonly [use: number, ...others: number[]];
 
 /**
- * Names the most active projects, so that a metric has few labels for any number of projects. Each count returns the activity since the one
- * before, so sums only grow, even if a project is replaced.
+ * Chooses the most active projects, so that a metric has few labels even if there are many projects. Each count returns only the activity
+ * since the previous count. Sums therefore only grow, even if one project replaces another.
  */
 export class TopProjects {
   readonly #before = new Map<ProjectId, Figures>();
@@ -27,7 +27,7 @@ export class TopProjects {
     return this.#told;
   }
 
-  /** Returns the activity since the last count. A newly named project starts with that. */
+  /** Returns the activity since the last count. For a project that is named for the first time, the count starts with this activity. */
   look(figures: Iterable<readonly [ProjectId, Figures]>): ReportedUse {
     const deltas: [ProjectId, number[]][] = [];
     for (const [id, now] of figures) {

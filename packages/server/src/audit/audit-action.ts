@@ -8,8 +8,8 @@ export function outcomeOf(error: unknown): string {
 }
 
 /**
- * Executes a person's action on a page of the service, without an API call, and records it like a call: before the execution, with the
- * outcome afterwards. `outcome` maps a result to another outcome than `ok`.
+ * Executes a person's action on a page of the service, which is no API call, and returns its result. The action is recorded like a call:
+ * once before it is executed, and its outcome afterwards. `outcome` returns the outcome of a result, if it is not `ok`.
  */
 export async function auditAction<Result>(
   audit: AuditLog,

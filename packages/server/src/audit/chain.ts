@@ -24,17 +24,17 @@ export function eventMac(key: ChainKey, event: AuditEvent, position: number): Bu
   return hmac(key, "event", JSON.stringify(says));
 }
 
-/** Returns the hash of a row and all rows before it. `before`: hash of the previous row, empty for the first. */
+/** Returns the hash of a row and of all rows before it. `before`: hash of the previous row; empty for the first row. */
 export function linkHash(key: ChainKey, before: Buffer, mac: Buffer): Buffer {
   return hmac(key, "link", `${before.toString("hex")}/${mac.toString("hex")}`);
 }
 
-/** Returns the MAC of a chain's end. An attacker who removes the last rows cannot compute it for the remaining end. */
+/** Returns the MAC of the end of a chain. If attackers remove the last rows, they cannot compute the MAC for the new end. */
 export function headMac(key: ChainKey, { length, hash }: Pick<AuditChain, "length" | "hash">): Buffer {
   return hmac(key, "head", `${length}/${hash.toString("hex")}`);
 }
 
-/** Compares in constant time. null never matches. */
+/** True if two hashes are equal. Compares in constant time; null is never equal. */
 export function isSame(expected: Buffer, found: Buffer | null): boolean {
   return found !== null && expected.byteLength === found.byteLength && timingSafeEqual(expected, found);
 }

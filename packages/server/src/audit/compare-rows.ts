@@ -2,7 +2,7 @@ import type { AuditChain } from "@svc/db/audit/chains";
 import type { AuditEvent } from "@svc/db/audit/list";
 import { type ChainKey, eventMac, isSame, linkHash } from "./chain.ts";
 
-/** A fault of a row in a chain, or of the chain itself; `position` is then 0. */
+/** A fault of a row in a chain. If the fault concerns the whole chain, `position` is 0. */
 export type RowFault = {
   readonly position: number;
   /** Empty if there is no row. */
@@ -12,18 +12,18 @@ export type RowFault = {
   readonly message: string;
 };
 
-/** Rows in the order of their positions, starting with the one at `after`. `end`: end of the chain, if they reach it. */
+/** Rows in the order of their positions, starting after the position `after`. `end`: end of the chain, if the rows reach it. */
 type Rows = {
   readonly rows: readonly AuditEvent[];
   readonly after: number;
   readonly end: Pick<AuditChain, "length" | "hash"> | undefined;
 };
 
-// Maximum distance at which a moved row is searched, and maximum number of faults for which it is searched.
+// Maximum distance at which the original position of a moved row is searched. Also the maximum number of faults for which svc searches.
 const reachPlaces = 25;
 const movedMax = 20;
 
-/** Compares rows with their MACs, with the links between them and with the end of the chain. */
+/** Compares rows with their MACs, with the links between them and with the end of the chain. Returns the faults. */
 export function compareRows(key: ChainKey, { rows, after, end }: Rows): RowFault[] {
   const faults: RowFault[] = [];
   let at = after;

@@ -42,7 +42,7 @@ function entered(rule: AuditRule, method: Method, log: AuditLog): Method {
   };
 }
 
-/** For a stream, the outcome is that of its end: `canceled` if the caller left before. */
+/** Records a call that is a stream. Its outcome is that of the end of the stream: `canceled` if the caller left before the end. */
 function enteredStream(rule: AuditRule, method: Method, log: AuditLog): Method {
   return async function* (request, context) {
     const { id } = await enterCall(rule, log, request, context);
@@ -67,7 +67,7 @@ async function enterCall(rule: AuditRule, log: AuditLog, request: Message, conte
   return { id: await log.enter({ actor, action: rule.action, projectId, subject, entityId }), projectId };
 }
 
-/** Returns data about an action that is known only afterwards: the created object, and its project. */
+/** Returns data that is known only after an action: the created object, and its project. */
 function madeBy(rule: AuditRule, response: Message, projectId: ProjectId | undefined): Omit<ActionEnd, "outcome"> {
   const made = rule.made?.(response);
   const owner = projectId ?? readProject(rule.madeProjectId?.(response));

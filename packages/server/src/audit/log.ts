@@ -19,7 +19,7 @@ export type Actor =
   | { readonly kind: "link" }
   | { readonly kind: "service" };
 
-/** An action before its execution. `projectId` undefined: the deployment. */
+/** An action before it is executed. `projectId`: undefined if the action concerns the deployment. */
 export type AuditedAction = {
   readonly actor: Actor;
   readonly action: string;
@@ -40,11 +40,11 @@ export type ActionEnd = {
 export type AuditLog = {
   /** Records an action before its execution. If this rejects, the action must not run. */
   enter(deed: AuditedAction): Promise<AuditId>;
-  /** Records the outcome. Never rejects; an outcome that cannot be recorded reads as `unknown`. */
+  /** Records the outcome. Never rejects. If an outcome cannot be recorded, the log shows it as `unknown`. */
   end(id: AuditId, end: ActionEnd): Promise<void>;
 };
 
-// Ids, slugs and names are shorter. Applied to unchecked content of a request.
+// Maximum characters of a subject. Ids, slugs and names are shorter; the limit is for request content that is not yet checked.
 const subjectCharactersMax = 200;
 
 /** Creates the audit log of a node. */
@@ -59,7 +59,7 @@ export function createAuditLog(options: {
     async enter({ actor, action, projectId, subject, entityId }) {
       const at = clock.now();
       const id = createId("aud", at);
-      // Another node may have created the key of the digest.
+      // Another node may have created the key for this digest, so the key is loaded first.
       if (projectId !== undefined && entityId !== "") await sealer.ready([projectId]);
       const entityDigest = projectId === undefined || entityId === "" ? null : sealer.entityDigest(projectId, entityId);
       await insertAuditEvent(db, {

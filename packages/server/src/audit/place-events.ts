@@ -22,7 +22,7 @@ import { type AuditEvent, deploymentProject, insertAuditEvent } from "@svc/db/au
 import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import { chainContext, eventMac, headMac, isSame, linkHash, openChainKey } from "./chain.ts";
 
-/** Dependencies of placing rows in chains. `broken`: chains that were changed and get no further rows. */
+/** Dependencies of placing rows in chains. `broken`: chains that were changed from outside; no further rows are added to them. */
 export type PlacingOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -37,12 +37,12 @@ export const sentAction = "ToolCall.Send";
 export const beginAction = "AuditLog.BeginChain";
 
 const rowsAtOnce = 500;
-// Milliseconds after which an outcome is unknown: longer than any call takes.
+// Time after which an outcome is unknown, milliseconds. It is longer than any call takes.
 const unknownAfterMs = 120_000;
 
 /**
- * Places unplaced rows in their chains, as many as one read returns. Returns true if there may be more; false also if another node is doing
- * it.
+ * Adds unplaced rows to their chains, as many rows as one read returns. Returns true if more rows may be unplaced. Returns false if not, or
+ * if another node is placing rows.
  */
 export async function placeEvents(options: PlacingOptions): Promise<boolean> {
   const { db, clock, broken } = options;
@@ -69,14 +69,17 @@ function sentUuids(events: readonly AuditEvent[]): string[] {
   return events.flatMap(({ id, action }) => (action === sentAction ? [uuidOfId(id)] : []));
 }
 
-/** Returns the final form of a row. The ledger provides the entity of a call, because its statements have no key. */
+/**
+ * Returns the final form of a row. The entity of a call is read from the ledger, because the statements that record calls have no key for
+ * it.
+ */
 function finished(event: AuditEvent, entities: ReadonlyMap<string, string>, { sealer }: PlacingOptions) {
   const entity = event.action === sentAction ? entities.get(uuidOfId(event.id)) : undefined;
   const entityDigest = entity === undefined ? event.entityDigest : sealer.entityDigest(event.projectId, entity);
   return { ...event, entityDigest, outcome: event.outcome ?? "unknown" };
 }
 
-/** Creates the chain of a project. The deployment's chain records it, so it cannot disappear unnoticed. */
+/** Creates the chain of a project. The deployment's chain records this, so that a project's chain cannot disappear without notice. */
 async function beginChain(tx: Executor, projectId: ProjectId, { clock, sealer }: PlacingOptions): Promise<AuditChain> {
   const key = sealer.seal(generateDataKeySecret(), chainContext(projectId));
   const at = clock.now();
@@ -106,7 +109,10 @@ async function extendChain(tx: Executor, { chain, events }: Extension, options: 
   await putAuditChain(tx, { ...chain, length, hash, mac: headMac(key, { length, hash }) });
 }
 
-/** Rows added after a changed end would make the end look valid. */
+/**
+ * Returns the key of a chain. If the end of the chain was changed, reports this and adds no rows: further rows would make the changed end
+ * look valid.
+ */
 function openOrTell(chain: AuditChain, { sealer, broken, onBroken }: PlacingOptions) {
   const tell = (why: string) => {
     broken.add(chain.projectId);

@@ -8,7 +8,9 @@ import {
 } from "@bufbuild/protobuf";
 import { Audited, audit_entity, audit_result, audit_subject, audited } from "@svc/gen/options";
 
-/** Audit data of a call: readers of its request and of its response. Undefined if a call has no such field. */
+/**
+ * How a call is audited: readers of the audited fields of its request and response. A reader is undefined if the call has no such field.
+ */
 export type AuditRule = {
   /** For example `AdminService.CreateApiKey`. */
   readonly action: string;
@@ -23,8 +25,8 @@ export type AuditRule = {
 export type ReadText = (message: Message) => string;
 
 /**
- * Returns how a call is recorded in the audit log; undefined if it is not. Throws an Error for a call without a declaration, with an
- * unknown field, or audited with a request stream: such a server must not start.
+ * Returns how a call is recorded in the audit log; undefined if the call is not recorded. Throws an Error, so that the server does not
+ * start, if a call has no declaration, declares an unknown field, or is audited and has a request stream.
  */
 export function readAuditRule(method: DescMethod): AuditRule | undefined {
   const name = `${method.parent.typeName}/${method.name}`;
@@ -64,7 +66,7 @@ function pathReader(desc: DescMessage, path: string, name: string): ReadText | u
   };
 }
 
-/** Returns the fields on the path; undefined if it does not lead to a text. */
+/** Returns the fields on a path; undefined if the path does not lead to a text. */
 function fieldsOf(desc: DescMessage, path: string): DescField[] | undefined {
   const fields: DescField[] = [];
   let at: DescMessage | undefined = desc;

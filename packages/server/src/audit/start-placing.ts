@@ -6,7 +6,10 @@ import { placeEvents } from "./place-events.ts";
 
 const everyMs = 2_000;
 
-/** Places rows of the audit log in their chains, at most two seconds after their creation. Until then, their removal goes unnoticed. */
+/**
+ * Starts adding rows of the audit log to their chains. A row is added at most two seconds after its creation; if the row is removed before
+ * that, the removal is not noticed.
+ */
 export function startPlacing(options: {
   readonly db: Database;
   readonly clock: Clock;

@@ -12,7 +12,7 @@ import { type ChainKey, headMac, isSame, openChainKey } from "./chain.ts";
 import { compareRows, type RowFault } from "./compare-rows.ts";
 import { beginAction } from "./place-events.ts";
 
-/** A fault of the log. `position` 0: of the chain as a whole. */
+/** A fault of the log. `position` 0: the fault concerns the whole chain. */
 export type AuditFault = RowFault & { readonly projectId: ProjectId };
 
 /** Position up to which the log was verified: after a position of a chain, or after a chain. */
@@ -32,7 +32,7 @@ export type VerifyOptions = { readonly db: Executor; readonly sealer: Sealer };
 /** Before the first chain. */
 export const verifyStart: VerifyPosition = { projectId: deploymentProject, after: 0 };
 
-// Rows per part: verified within 5 ms.
+// Rows that are verified at once, within 5 ms.
 const rowsAtOnce = 400;
 const positionMax = 2_147_483_647;
 

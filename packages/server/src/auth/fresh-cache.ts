@@ -3,9 +3,9 @@ import { withinDeadline } from "../store-deadline.ts";
 
 /** Caches database rows by the digests of secrets, for at most a second. */
 export type FreshCache<Found> = {
-  /** Undefined if none exists. Rejects if the database is unavailable or late. */
+  /** Returns the entry with a digest; undefined if none exists. Rejects if the database is unavailable or too slow. */
   find(digest: Buffer): Promise<Found | undefined> | Found | undefined;
-  /** Forgets matching entries, so that they are read again. */
+  /** Removes matching entries from the cache, so that they are read from the database again. */
   forgetWhere(isMeant: (found: Found) => boolean): void;
 };
 
@@ -13,7 +13,8 @@ type Entry<Found> = { found: Found | undefined; untilMs: number };
 
 /** Maximum delay until a change by another node applies here, milliseconds. */
 const freshMs = 1_000;
-// Maximum cached entries. The found ones are those in use. Failed lookups are cached less, because callers may try any number of secrets.
+// Maximum number of cached entries. Entries that were found are those in use. Failed lookups are kept for fewer digests, because callers
+// may try any number of secrets.
 const knownMax = 10_000;
 const unknownMax = 1_000;
 
@@ -35,7 +36,7 @@ export function createFreshCache<Found extends object>({
     const untilMs = clock.now() + freshMs;
     try {
       const found = await withinDeadline(loadOne(digest), deadlineMs);
-      // After a `forget`, this result may be outdated: its caller gets it, but it is not cached.
+      // If `forget` was called in the meantime, this result may be outdated. The caller gets the result, but it is not cached.
       if (mine === loading) {
         if (found === undefined) {
           known.delete(text);

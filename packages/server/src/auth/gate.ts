@@ -45,17 +45,17 @@ export type IncomingCall = {
   readonly method: DescMethod;
   readonly authorization: string | null;
   readonly call: Call | undefined;
-  /** How to wait for the lookup of a key. Default: a plain `await`, if nothing is paused in between. */
+  /** How to wait for the lookup of a key. Default: a plain `await`, if no other work must be paused during the lookup. */
   readonly wait: KeyLookupWait | undefined;
 };
 
 /**
- * Admits a call before its body is read. Rejects with Connect's error if the caller lacks permission or exceeds a quota. Resolves with the
- * caller; undefined for a call that needs no key.
+ * Admits a call before its body is read, and returns the caller; undefined for a call that needs no key. Rejects with Connect's error if
+ * the caller lacks permission or exceeds a quota.
  */
 export type Gate = (arrival: IncomingCall) => Promise<Principal | undefined>;
 
-/** Creates the gate. Bearers are looked up by digest; the administrator's is compared in constant time. */
+/** Creates the gate. API keys are looked up by digest; the administrator's key is compared in constant time. */
 export function createGate(options: GateOptions): Gate {
   const { adminToken, admission, mapError, sessions, openCalls } = options;
   const authenticate = createAuthenticator(options);
@@ -91,7 +91,10 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** Streams stay open for hours, and calls may wait. They end with the caller's key, or with the session or seat of its page. */
+/**
+ * Watches calls that may run long (streams stay open for hours, and calls may wait). Such a call is ended if the caller's key ends, or if
+ * the session or seat of its page ends.
+ */
 function watchCall({ watch }: OpenCalls, identify: () => Promise<Principal>, call: Call | undefined): void {
   if (call?.end === undefined) return;
   const [watched, leave] = [watch(identify, call.end), call.leave];
@@ -137,7 +140,8 @@ export function createAuthenticator({
     const digest = digestSecret(bearer);
     if (adminDigest !== undefined && timingSafeEqual(digest, adminDigest)) return { kind: "admin" };
     const found = keys.find(digest);
-    // Another node may have sealed the call's data with a key that is new here. Both are awaited at once.
+    // Another node may have encrypted the call's data with a data key that this node does not know yet. The key of the caller and the data
+    // keys are loaded in one wait.
     const key = found instanceof Promise ? await wait(found.then(withDataKeys)) : found;
     if (key === undefined || !isValidKey(key, clock.now())) throw serverFaults.API_KEY_INVALID(isMistyped(bearer));
     const loading = sealer.ready([key.projectId]);
@@ -155,7 +159,7 @@ function assertRole(method: DescMethod, required: RequiredRole, principal: Princ
   if (!isAllowed) throw serverFaults.ROLE_REQUIRED(`${method.parent.typeName}/${method.name}`, required, present);
 }
 
-/** Throws ENTITY_BOUND. */
+/** Throws ENTITY_BOUND if a scoped key makes a call that no scoped key may make. */
 function assertUnbound(method: DescMethod, principal: Principal): void {
   if (principal.kind !== "project" || principal.binding === undefined) return;
   throw bindingFaults.CALL_NOT_FOR_BOUND(`${method.parent.typeName}/${method.name}`, principal.binding);

@@ -28,7 +28,7 @@ export function createKeyCache({ db, clock, deadlineMs = storeDeadlineMs }: KeyC
   };
 }
 
-/** True if a key is neither revoked nor expired. */
+/** True if a key is not revoked and not expired. */
 export function isValidKey(key: Pick<CallerKey, "revokedAt" | "expiresAt">, nowMs: number): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > nowMs);
 }

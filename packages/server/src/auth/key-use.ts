@@ -5,7 +5,7 @@ import { startLoop } from "../loop.ts";
 
 /** Records when keys are used. */
 export type KeyUse = {
-  /** Costs one map lookup. A key is written at most once a minute, many keys in one statement. */
+  /** Records that a key was used. This costs one map lookup. A key is written at most once a minute, and one statement writes many keys. */
   note(id: KeyId): void;
   /** Writes the recorded uses and stops. */
   stop(): Promise<void>;

@@ -1,7 +1,7 @@
 import { type Clock, Fault } from "@svc/core";
 import { startLoop } from "../loop.ts";
 
-/** Running calls that must end if their callers lose their permission: streams, and any call longer than a second. */
+/** Running calls that must end if their callers lose permission. These are streams, and all calls that take longer than a second. */
 export type OpenCalls = {
   /** Calls `end` when `authenticate` rejects with a fault. */
   watch(authenticate: () => Promise<unknown>, end: (fault: Fault) => void): CallWatch;
@@ -23,9 +23,9 @@ type WatchedCall = {
   readonly sinceMs: number;
 };
 
-/** Check interval, milliseconds. With one second of caching for keys and sessions, a call ends within two. */
+/** Interval of checking calls, milliseconds. Keys and sessions are cached for one second, so a call ends within two seconds. */
 const everyMs = 1_000;
-/** Maximum callers checked at once, because the database has other work. */
+/** Maximum number of callers that are checked at once. The limit leaves the database time for other work. */
 const atOnce = 20;
 
 /** Starts checking calls once a second. An unavailable database ends no call; `onError` receives the error. */

@@ -125,7 +125,9 @@ async function withPages(res: ServerResponse, answer: () => Promise<void>): Prom
 
 type AuthorizeParts = AuthorizeOptions & { readonly seals: ReturnType<typeof createSeals> };
 
-/** Identifies the person and answers with the decision page. If this fails, answers with the first page and the error. */
+/**
+ * Identifies the person and answers with the decision page. If the person cannot be identified, answers with the first page and the error.
+ */
 async function vouch(
   request: ConsentRequest,
   form: URLSearchParams,
@@ -189,7 +191,7 @@ async function decide(
     : { fault: "Nothing was decided: press Allow or Deny." };
   if (!("fault" in binding)) {
     const { projectId, keyId, clientId } = vouched;
-    // The grant can do at most what this key can.
+    // The key that the person uses, because the grant can do at most what this key can.
     const about = { projectId, subject: clientId, entityId: binding.entityId, actor: { kind: "key", keyId } as const };
     const code = await auditAction(parts.audit, { ...about, action: "GrantPage.Allow" }, () =>
       makeCode(vouched, binding, parts),

@@ -97,7 +97,10 @@ function isSameButPort(one: string, asked: string): boolean {
   return a !== undefined && a === b;
 }
 
-/** Returns the text without the port of its loopback host; undefined for other hosts, and if URL reads another host than the text has. */
+/**
+ * Returns the text with the port of its loopback host removed. Undefined for other hosts, and if URL reads another host than the one in the
+ * text.
+ */
 function withoutPort(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !isLoopback(url)) return undefined;

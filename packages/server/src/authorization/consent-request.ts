@@ -116,7 +116,10 @@ function readToolkits(parameters: URLSearchParams): string[] {
   return [...new Set(slugs)].slice(0, toolkitsMax);
 }
 
-/** Seals of the requests that the pages carry, before and after the person is identified. Neither opens what the other sealed. */
+/**
+ * Seals of the requests that the pages carry: one seal before the person is identified, another seal afterwards. Each seal opens only texts
+ * that it sealed itself.
+ */
 export type Seals = {
   readonly asked: Seal<ConsentRequest>;
   readonly vouched: Seal<VouchedRequest>;
@@ -144,7 +147,8 @@ export function createSeals(sealer: Sealer, clock: Clock): Seals {
 
 function openSealed(text: string, open: (sealed: Buffer) => Buffer): unknown {
   const sealed = Buffer.from(text, "base64url");
-  // Decoding ignores foreign characters and spare bits; only the exact text that was handed out is accepted.
+  // Decoding ignores foreign characters and spare bits, so a changed text could decode equally. Only exactly the text that svc gave out is
+  // accepted.
   if (text === "" || sealed.toString("base64url") !== text) return undefined;
   try {
     return JSON.parse(open(sealed).toString("utf8"));

@@ -87,7 +87,7 @@ function scopesNeeded({ tool, binding: { accessClasses: classes, toolkitSlugs } 
   });
 }
 
-/** True if the list has the item, or is empty, which means all. */
+/** True if the list contains the item. An empty list contains all items. */
 function isIn(list: readonly string[], one: string): boolean {
   return list.length === 0 || list.includes(one);
 }

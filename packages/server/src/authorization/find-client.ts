@@ -119,7 +119,7 @@ async function fetchDocument(
     return { json, keptMs: keptOf(String(answer.headers["cache-control"] ?? "")) };
   } catch (error) {
     if (error instanceof ClientDocumentError) throw error;
-    // The reason stays hidden: the page is public, and would report which addresses answer, and how.
+    // The exact reason is not shown. The page is public and would otherwise show which addresses answer, and how.
     throw unreadable("its server gave no such answer in time");
   }
 }

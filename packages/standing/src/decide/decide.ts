@@ -44,7 +44,7 @@ export async function decideBatch(
   return { decided, held };
 }
 
-/** Why svc paused a program, as text for people. */
+/** The reasons why svc paused a program, as texts for people. */
 const detailOf = {
   key_revoked: (keyId: KeyId) => `${keyId}, whose jobs its runs are, was revoked or has expired`,
   approval: () => "the project's policy has its plan wait for approval since it was made to stand",
@@ -55,7 +55,7 @@ type ProgramOutcome = {
   /** Runs that calls created, in the order of the calls. */
   readonly called: readonly NewStandingRun[];
   readonly outcomes: readonly SourceOutcome[];
-  /** True if waiting runs are left that could start, but were beyond `startsMax`. */
+  /** True if `startsMax` was reached while more waiting runs could start. */
   readonly isCut: boolean;
 };
 
@@ -90,7 +90,10 @@ function decideProgram(
   return { called, outcomes, isCut };
 }
 
-/** Runs `act`. If it throws, the run is named in the error, so that this run can wait while the others are decided without it. */
+/**
+ * Runs `act`. If `act` throws, the error is replaced by one that names the run. The caller can then leave this run waiting and decide the
+ * other runs without it.
+ */
 function naming(run: StandingRunRecord, act: () => void): void {
   try {
     act();
@@ -119,7 +122,7 @@ function mayNotRun(version: LoadedVersion, { program }: Pick<ProgramDue, "progra
   return !version.record.needsApproval && permits.isHeldByPolicy(program, version);
 }
 
-/** Decides about the waiting runs. Each is decided by the version that it belongs to. Returns true if runs are left that could start. */
+/** Decides about the waiting runs, each by the version to which it belongs. Returns true if some runs that could start were not decided. */
 function decideWaiting(
   { sealer }: Pick<StandingContext, "sealer">,
   decisions: DecisionContext,
@@ -134,7 +137,8 @@ function decideWaiting(
     else if (mayNotRun(version, due, rules)) decisions.decline(run, "approval", detailOf.approval());
     else naming(run, () => decisions.admit(run, version, openInput(sealer, run)));
   }
-  // After a refused run, later runs of the queue must be read again: they were not read now, and no end of a job will make them due.
+  // If a run was refused, the runs behind it in the queue must be read and decided soon. No job ends because of the refusal, so nothing
+  // else would trigger that.
   return decisions.declined.length > 0;
 }
 

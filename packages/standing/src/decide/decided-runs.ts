@@ -1,29 +1,32 @@
 import type { StandingRunId } from "@svc/core";
 import type { NewStandingRun, StandingRunChange, StandingRunRecord } from "@svc/db/standing/runs";
 
-/** The runs that one decision context decides. If a run is decided several times, only the last decision is written. */
+/** The runs about which one decision context decides. If several decisions are made about a run, only the last one is written. */
 export class DecidedRuns {
   /** New runs, in the order of their decisions. */
   readonly added: NewStandingRun[] = [];
   /** Changes of waiting runs. */
   readonly changes: StandingRunChange[] = [];
-  /** Windows that closed, as they were decided. */
+  /** Closed windows (runs that collected events), with the decision about each. */
   readonly closed = new Map<StandingRunId, StandingRunRecord>();
   /** Position of each run in `added` or `changes`, by run id. */
   readonly #newAt = new Map<StandingRunId, number>();
   readonly #changeAt = new Map<StandingRunId, number>();
 
-  /** New runs and closed windows. */
+  /** Returns the new runs and the closed windows. */
   get decided(): (NewStandingRun | StandingRunRecord)[] {
     return [...this.added, ...this.closed.values()];
   }
 
-  /** New runs and closed windows whose decision is to wait. */
+  /** Returns the new runs and the closed windows that must wait. */
   get queued(): (NewStandingRun | StandingRunRecord)[] {
     return this.decided.filter(({ state }) => state === "queued");
   }
 
-  /** Adds a new run. If it is skipped for the same reason as the skipped run before it, only the count of that run grows. */
+  /**
+   * Adds a new run. If this run and the run before it are skipped for the same reason, no run is added: the count of the run before it
+   * grows.
+   */
   addOrCount(run: NewStandingRun): void {
     const before = this.added.at(-1);
     const isAlike =
@@ -48,7 +51,7 @@ export class DecidedRuns {
     else this.changes[at] = change;
   }
 
-  /** Changes the decision about a new run or a closed window. Returns false if the run is neither. */
+  /** Changes the decision about a new run or a closed window. Returns false if the run is neither a new run nor a closed window. */
   rewrite(id: StandingRunId, as: Partial<NewStandingRun & StandingRunRecord>): boolean {
     const closed = this.closed.get(id);
     if (closed !== undefined) this.closed.set(id, { ...closed, ...as });

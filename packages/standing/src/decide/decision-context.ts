@@ -21,12 +21,12 @@ import {
 } from "./occurrence.ts";
 import { Windows } from "./windows.ts";
 
-/** Why no run of a program may start now. */
+/** A reason why no run of a program may start now. */
 export type ProgramHold = Extract<StandingPauseReason, "key_revoked" | "approval" | "drift">;
 
 /**
- * Decides about one program in one transaction, which has locked the program's row. Each decision takes the earlier decisions into account.
- * Writes nothing.
+ * Makes the decisions about one program in one transaction. The transaction has locked the program's row. Each decision considers the
+ * decisions before it. Nothing is written here.
  */
 export class DecisionContext {
   readonly facts: DecisionFacts;
@@ -34,7 +34,7 @@ export class DecisionContext {
   readonly starts: StartedRun[] = [];
   readonly cancels: Id<"job">[] = [];
   readonly rates = new Map<string, number>();
-  /** Keys of `dedupe` that became known here. The value is the time until which svc remembers the key. */
+  /** Keys of `dedupe` that became known in this context. The value is the time until which svc remembers the key. */
   readonly knownKeys = new Map<string, number>();
   readonly windows: Windows;
   /** Waiting runs that were refused. */
@@ -71,12 +71,15 @@ export class DecisionContext {
     this.windows = new Windows(program.id, facts.windows);
   }
 
-  /** Returns the open runs of a concurrency key, with the decisions made here. */
+  /** Returns the open runs of a concurrency key, including the decisions of this context. */
   laneOf(name: string): LaneFacts {
     return this.#lanes.of(name);
   }
 
-  /** Decides about a due occurrence. Checked in this order: its condition (`when`), `hold`, and the policies of the program. */
+  /**
+   * Decides about a due occurrence. Three things are checked in this order: its condition (`when`), then `hold`, then the policies of the
+   * program.
+   */
   decide({ occurrence, version, when }: DueCandidate, hold: ProgramHold | undefined): void {
     this.seen++;
     if ("error" in when) this.refuse(occurrence, when.reason, when.error, version);
@@ -85,7 +88,7 @@ export class DecisionContext {
     else this.add(occurrence, version);
   }
 
-  /** Decides about an occurrence by the policies of a version. Default: the current version. Returns the run. */
+  /** Decides about an occurrence by the policies of `version` (default: the current version), and returns its run. */
   add(occurrence: Occurrence, version: LoadedVersion = this.facts.version): NewStandingRun {
     const { program } = this.facts;
     const { definition, record } = version;
@@ -110,7 +113,10 @@ export class DecisionContext {
     return decided;
   }
 
-  /** Applies `dedupe` and `collect` to an occurrence. Returns the run, or undefined if the other policies must decide. */
+  /**
+   * Applies `dedupe` and `collect` to an occurrence. Returns the run if one of them decided. Returns undefined if the other policies must
+   * decide.
+   */
   #collect(occurrence: Occurrence, version: LoadedVersion, given: TemplateValues): NewStandingRun | undefined {
     const { dedupe, collect } = version.definition;
     const run = this.#newRun(occurrence, version.record.version);
@@ -158,8 +164,8 @@ export class DecisionContext {
   }
 
   /**
-   * True if a waiting run may not start now because an earlier start of it failed. The pause grows after each failure. After about ten
-   * minutes in total, the run is refused. Later runs of the same concurrency key wait for this run.
+   * True if a waiting run may not start yet because an earlier attempt to start it failed. The pause grows after each failure; after about
+   * ten minutes in total, the run is refused. Later runs of the same concurrency key wait for this run.
    */
   isHeldBack(run: StandingRunRecord): boolean {
     const { nowMs } = this.facts;
@@ -180,7 +186,10 @@ export class DecisionContext {
     return true;
   }
 
-  /** Decides again about a waiting run. `input`: the input that its caller gave or that an event made. */
+  /**
+   * Decides again about a waiting run. `input`: the input that the caller gave or that an event made; undefined if the definition makes the
+   * input.
+   */
   admit(run: StandingRunRecord, version: LoadedVersion, input: JsonObject | undefined): void {
     const filled = inputOf(version, givenOf(run, version.definition.timeZone), input);
     if ("fault" in filled) {
@@ -215,12 +224,12 @@ export class DecisionContext {
     this.runs.add({ ...run, count, lastAt, state: "skipped", reason: "missed", endedAt: this.facts.nowMs });
   }
 
-  /** Refuses an occurrence whose run cannot start. */
+  /** Records the run of an occurrence as refused, because the run cannot start. */
   refuse(occurrence: Occurrence, reason: StandingRunReason, detail: string, version = this.facts.version): void {
     this.#refuse(this.#newRun(occurrence, version.record.version), reason, detail);
   }
 
-  /** Records an occurrence as skipped. The policies are not applied. */
+  /** Records the run of an occurrence as skipped, and does not apply the policies. */
   skip(occurrence: Occurrence, reason: StandingRunReason, version = this.facts.version): void {
     const run = this.#newRun(occurrence, version.record.version);
     this.skipped++;
@@ -254,7 +263,7 @@ export class DecisionContext {
   putBack(start: StartedRun, notBefore: number): void {
     const { run } = start;
     const waits = { state: "queued", reason: "quota", notBefore, startedAt: null, jobId: null } as const;
-    // The input is stored with the run, because the occurrence is not available when the run is decided again.
+    // The input is stored with the run. When svc decides about the run again, the occurrence is no longer available.
     const input = start.input === undefined ? null : this.facts.seal(run.id, start.input);
     if (!this.runs.rewrite(run.id, { ...waits, input })) this.runs.change({ ...changeOf(run), ...waits });
     this.started--;
@@ -294,7 +303,7 @@ export class DecisionContext {
     });
   }
 
-  /** Returns a run with a decision applied, and updates the open runs of its concurrency key. */
+  /** Returns `run` with `decision` applied, and updates the open runs of the run's concurrency key. */
   #apply<Run extends NewStandingRun | StandingRunRecord>(run: Run, decision: RunDecision): Run {
     const { nowMs } = this.facts;
     switch (decision.kind) {

@@ -5,7 +5,7 @@ import type { StandingRunRecord } from "@svc/db/standing/runs";
 import type { LoadedVersion } from "../versions.ts";
 import type { LaneFacts, Used } from "./decision.ts";
 
-/** Stored facts that the decisions about a program need. */
+/** The stored facts on which the decisions about a program are based. */
 export type DecisionFacts = {
   readonly program: StandingProgramRecord;
   /** The current version of the program. */
@@ -24,7 +24,7 @@ export type DecisionFacts = {
   readonly room: { left: number };
   /** Encrypts the input of a run. */
   readonly seal: (runId: StandingRunId, input: JsonObject) => Buffer;
-  /** Runs whose start failed in this batch, by source key, with the error text. They must wait. */
+  /** Error texts of runs whose start failed in this batch, by source key. These runs must wait. */
   readonly unstarted: ReadonlyMap<string, string>;
   /** Returns when the next day begins in a time zone, in epoch milliseconds. */
   readonly nextDayMs: (timeZone: string) => number;
@@ -37,8 +37,8 @@ const startRetryMaxMs = 300_000;
 export const startFailuresMax = 8;
 
 /**
- * Returns the decision about a run whose start has just failed: it waits or, after too many failures, is refused. `startFailures`: number
- * of failures with this one. Returns undefined for any other run.
+ * Returns the decision about a run whose start has just failed: the run waits or, after too many failures, is refused. `startFailures`:
+ * number of failed starts, including this one. Returns undefined for a run whose start did not fail.
  */
 export function heldBack({ unstarted, nowMs }: DecisionFacts, sourceKey: string, startFailures: number) {
   const detail = unstarted.get(sourceKey);
@@ -52,7 +52,7 @@ export function heldBack({ unstarted, nowMs }: DecisionFacts, sourceKey: string,
 
 type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued: StandingRunId | null };
 
-/** Open runs by concurrency key, for the keys that are being decided. Starts with the stored runs; each decision updates it. */
+/** The open runs of each concurrency key about which svc decides now. Starts with the stored runs; each decision updates the runs here. */
 export class OpenLanes {
   readonly #lanes: Map<string, Lane>;
 
@@ -92,7 +92,7 @@ export class OpenLanes {
 
   #of(name: string): Lane {
     const lane = this.#lanes.get(name);
-    // A key that was not read may have open runs in the database, so it must not count as empty.
+    // The database may have open runs of a key that was not read. Such a key must not count as empty.
     if (lane === undefined) throw new Error(`lane ${JSON.stringify(name)} was not read`);
     return lane;
   }

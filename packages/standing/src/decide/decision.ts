@@ -15,7 +15,7 @@ export type LaneFacts = {
 /** Runs, tool calls and writes of a program on the current day. */
 export type Used = { readonly runs: number; readonly toolCalls: number; readonly writes: number };
 
-/** Facts that decide if a run starts now. */
+/** The facts that decide whether a run starts now. */
 export type StartFacts = {
   readonly overlap: Overlap;
   readonly lane: LaneFacts;
@@ -25,7 +25,7 @@ export type StartFacts = {
   /** True if the project may have one more unfinished run. */
   readonly hasRoom: boolean;
   readonly nowMs: number;
-  /** True if the run was already waiting. It then keeps its position in the queue. */
+  /** True if the run was already waiting. Such a run keeps its position in the queue. */
   readonly isWaiting: boolean;
 };
 
@@ -35,7 +35,7 @@ export type RunDecision =
   | {
       readonly kind: "queue";
       readonly reason: StandingRunReason;
-      /** Earliest start in epoch milliseconds. Null if the run can start only when another run ends. */
+      /** Earliest start in epoch milliseconds. Null if the run must wait until another run ends. */
       readonly notBefore: number | null;
       /** The waiting run that this run replaces in the queue. */
       readonly supersedes?: StandingRunId | undefined;
@@ -44,10 +44,15 @@ export type RunDecision =
     }
   | { readonly kind: "skip"; readonly reason: StandingRunReason; readonly blockingJobId: Id<"job"> | undefined };
 
-/** Pause in milliseconds before a project at its maximum of runs is checked again. The end of a run triggers the check earlier. */
+/**
+ * Pause in milliseconds after which svc checks a project again that has its maximum number of runs. If a run ends earlier, svc checks then.
+ */
 const projectRetryMs = 60_000;
 
-/** Returns the decision if a run starts, waits or is skipped. Checked in this order: rate, budget, overlap, maximum of the project. */
+/**
+ * Returns whether a run starts, waits or is skipped. Four limits are checked in this order: rate, budget, overlap, and the project's
+ * maximum of runs.
+ */
 export function decideStart(facts: StartFacts): RunDecision {
   return overRate(facts) ?? overBudget(facts) ?? overlapping(facts) ?? overRoom(facts) ?? { kind: "start" };
 }
@@ -58,14 +63,15 @@ function overRate({ rate, nowMs, ...facts }: StartFacts): RunDecision | undefine
   return over("rate", rate.policy.whenOver, notBefore, facts);
 }
 
-/** Returns when a rate allows one more start. Returns undefined if it allows one now. */
+/** Returns the time at which a rate allows the next start. Returns undefined if the rate allows a start now. */
 function notBeforeOf({ max, perMs }: StartRate, at: number | undefined, nowMs: number): number | undefined {
   const allowedAt = (at ?? nowMs) - (perMs - perMs / max);
   return allowedAt <= nowMs ? undefined : Math.ceil(allowedAt);
 }
 
 /**
- * Returns the state of a rate after a start (algorithm GCRA): the time at which the next start would be due if starts were spread evenly.
+ * Returns the state of a rate after a start (GCRA, a rate limit algorithm). The state is the time at which the next start would be due if
+ * starts were spread evenly.
  */
 export function rateAfter({ max, perMs }: StartRate, at: number | undefined, nowMs: number): number {
   return Math.ceil(Math.max(at ?? nowMs, nowMs) + perMs / max);
@@ -102,8 +108,8 @@ function overlapping(facts: StartFacts): RunDecision | undefined {
   const { overlap, lane, isWaiting } = facts;
   const isFull = lane.started >= overlap.max;
   if (isWaiting) return isFull ? { kind: "queue", reason: "overlap", notBefore: null } : undefined;
-  // Runs that already wait for the concurrency key start first. With the policy `allow`, waiting runs wait only for a rate or a budget, so
-  // the new run need not wait for them.
+  // Runs that already wait for the concurrency key start first. Exception: with the policy `allow`, runs wait only for a rate or a budget,
+  // so the new run need not wait for other runs.
   if (!isFull && (lane.queued === 0 || overlap.policy === "allow")) return undefined;
   const supersedes = lane.newestQueued ?? undefined;
   switch (overlap.policy) {

@@ -3,7 +3,7 @@ import type { StandingProgramId } from "@svc/core";
 /** Names a run: its occurrence and its program. */
 type RunName = { readonly sourceKey: string; readonly programId: StandingProgramId };
 
-/** Starting runs failed, so the transaction that decided about them is rolled back. `cause`: the reason. */
+/** Thrown if runs could not be started. The transaction that decided about them is rolled back. `cause`: the reason. */
 export class StartsError extends Error {
   readonly runs: readonly RunName[];
 

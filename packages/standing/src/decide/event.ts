@@ -6,10 +6,10 @@ import type { TemplateValues } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { Occurrence } from "./occurrence.ts";
 
-// No depth limit is needed, because it was checked when the event was received.
+// No depth limit applies, because the payload's depth was checked when svc received the event.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
-/** Returns an event as the templates of definitions read it. */
+/** Returns an event in the form in which the templates of definitions use it. */
 export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, payload }: InboxEvent): JsonObject {
   return {
     ...{ id, triggerSlug, entityId },
@@ -19,7 +19,7 @@ export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, pay
   };
 }
 
-/** Returns the template values for events. `event` is the last of the events. */
+/** Returns the template values for events: `events` are all of them, `event` is the last one. */
 export function givenOfEvents(events: readonly JsonObject[]): JsonObject {
   const event = events.at(-1);
   return { ...(event !== undefined && { event }), events };
@@ -41,8 +41,8 @@ export function occurrenceOfEvent({ id, receivedAt, payload }: InboxEvent, event
 }
 
 /**
- * Returns the input for a run's job: the input that the caller gave, otherwise the input that the definition makes from `given`. Returns
- * undefined if the program's own input is used, and a fault if the program does not accept the input.
+ * Returns the input for a run's job: the input that the caller gave, else the input that the definition makes from `given`. Returns
+ * undefined if neither exists: the program's own input is then used. Returns a fault if the program does not accept the input.
  */
 export function inputOf(
   { definition, program }: Pick<LoadedVersion, "definition" | "program">,

@@ -7,7 +7,7 @@ import { localTimeOf } from "../schedule/catch-up.ts";
 
 /** The cause of a run. The template values of the run are made from it. */
 export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previousAt"> & {
-  /** Template values that are added to `fire`, by name: `event` and `events` for an event. */
+  /** Additional template values, by name. For an event: `event` and `events`. */
   readonly given?: JsonObject | undefined;
 };
 
@@ -31,7 +31,7 @@ export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZ
 /** Maximum characters of a key. A longer key is replaced by its hash. */
 const keyCharactersMax = 200;
 
-/** Returns the text of a key. Returns "" if the definition has no key, and a fault if the key cannot be filled in. */
+/** Returns the text of a key. Returns "" if the definition has no key. Returns a fault if the key's template cannot be filled in. */
 export function keyOf(
   template: GivenTemplate | undefined,
   given: TemplateValues,

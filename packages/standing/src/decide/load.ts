@@ -10,20 +10,20 @@ import type { DecisionBatch, PreparedDecision, SourceDue } from "../sources/sour
 import type { LoadedVersion, VersionName } from "../versions.ts";
 import type { ClosingWindow, DueCandidate } from "./occurrence.ts";
 
-/** A locked program with everything that one transaction decides about. */
+/** A locked program, and everything about it that one transaction must decide. */
 export type LockedProgram = {
   readonly program: StandingProgramRecord;
   /** The current version of the program. */
   readonly version: LoadedVersion;
-  /** Runs that ended, and whose end is counted in this transaction. */
+  /** Runs that ended. This transaction adds their results to the program's counts. */
   readonly counted: readonly RunToCount[];
-  /** True if it is time to check the program's waiting runs. */
+  /** True if svc must check the program's waiting runs now. */
   readonly isAdmitted: boolean;
   /** Windows of `collect` that must close now. */
   readonly closing: readonly ClosingWindow[];
   readonly sources: readonly SourceDue[];
   readonly calls: readonly DueCandidate[];
-  /** Text about changed tools that prevent every start. Undefined if the tools have not changed. */
+  /** A text that describes changed tools. While it is set, no run may start. Undefined if the tools have not changed. */
   readonly drifted: string | undefined;
 };
 
@@ -33,7 +33,7 @@ export type LoadedBatch = {
   readonly held: readonly DueTaskLease[];
 };
 
-/** Kinds of tasks for which a program is decided even if no source has anything due. */
+/** Kinds of tasks after which svc decides about a program even if none of its sources is due. */
 const ownKinds = ["fire", "close", "admit", "backfill"] as const;
 
 /**
@@ -62,7 +62,7 @@ export async function loadBatch(
       sourcesOf.set(id, [...(sourcesOf.get(id) ?? []), due]);
   }
   const calls = Map.groupBy(batch.calls, ({ programId }) => programId);
-  // For a deleted program, only its events must be skipped.
+  // If a program is deleted, the only work left is to skip its events.
   const concerned = programs.filter(({ id, deletedAt }) => {
     const isNamed = calls.has(id) || ownKinds.some((kind) => isHeld(kind, id));
     return sourcesOf.has(id) || (deletedAt === null && isNamed);
@@ -103,14 +103,15 @@ async function stillClosing(
 }
 
 /**
- * Returns the text about changed tools of a locked program. If its version is newer than the preparation, the tools are checked next time.
+ * Returns the text that describes changed tools of a locked program. Returns undefined if the program has a newer version than the prepared
+ * one: its tools are checked next time.
  */
 function driftOf({ drifts }: PreparedDecision, { id, version }: StandingProgramRecord): string | undefined {
   const found = drifts.get(id);
   return found?.version === version ? found.detail : undefined;
 }
 
-/** Names the current version of a program. */
+/** Returns the name of a program's current version. */
 function nameOf({ id: programId, projectId, version }: StandingProgramRecord): VersionName {
   return { programId, projectId, version };
 }

@@ -15,7 +15,7 @@ export type Occurrence = Pick<
   readonly input: JsonObject | undefined;
   /** Number of rows, if the occurrence comes from a poll. */
   readonly rowCount?: number | undefined;
-  /** Template values that are added to `fire`, by name. */
+  /** Additional template values for the run, by name. */
   readonly given?: JsonObject | undefined;
   /** The event, if the occurrence is an event. */
   readonly event?: CollectedEvent | undefined;
@@ -23,7 +23,10 @@ export type Occurrence = Pick<
   readonly backfillId?: BackfillId | null | undefined;
 };
 
-/** The result of the condition `when` for an occurrence. `error`: the condition failed, or svc could not decide about the occurrence. */
+/**
+ * The result of the condition `when` for an occurrence. `error`: evaluating the condition failed, or svc could not decide about the
+ * occurrence.
+ */
 export type WhenResult =
   | { readonly isDue: boolean }
   | { readonly error: string; readonly reason: "filter_error" | "start_failed" };
@@ -31,7 +34,7 @@ export type WhenResult =
 /** A due occurrence, prepared before its program was locked. */
 export type DueCandidate = {
   readonly occurrence: Occurrence;
-  /** The version that decides about the occurrence. For an event: the version that was subscribed when the event was stored. */
+  /** The version that decides about the occurrence. For an event, this is the version that was subscribed when svc stored the event. */
   readonly version: LoadedVersion;
   readonly when: WhenResult;
 };
@@ -56,7 +59,7 @@ export function givenOfOccurrence(
   return givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, definition.timeZone);
 }
 
-/** Returns the template values of a window. `fire.at` is the time of its last event. */
+/** Returns the template values of a window. The value `fire.at` is the time of the window's last event. */
 export function givenOfWindow({ run, version, given }: ClosingWindow): TemplateValues {
   return givenOf({ ...run, fireAt: run.lastAt ?? run.fireAt, given }, version.definition.timeZone);
 }
@@ -109,7 +112,7 @@ export function runOf(
   };
 }
 
-/** Returns the columns of a waiting run that decisions may change. */
+/** Returns the columns of a waiting run that a decision may change. */
 export function changeOf(run: NewStandingRun | StandingRunRecord): StandingRunChange {
   const { id, state, reason, detail, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId } = run;
   return { id, state, reason, detail, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId };

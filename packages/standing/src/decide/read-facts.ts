@@ -23,10 +23,10 @@ import { keyOf } from "./given.ts";
 import { type DueCandidate, givenOfOccurrence, givenOfWindow } from "./occurrence.ts";
 import { candidatesOf, isAnythingDue, type ProgramDue } from "./waiting.ts";
 
-/** Maximum runs that a batch starts while other nodes may start runs of the same project. */
+/** Maximum number of runs that a batch starts at a time when other nodes may also start runs of the same project. */
 const startsBesideMax = 200;
 
-/** Permits of a batch: the keys that are usable, and the programs that need approval by policy. */
+/** What a batch permits: the keys that may be used, and the programs that need approval by the project's policy. */
 export type Permits = {
   readonly isKeyUsable: (keyId: KeyId) => boolean;
   readonly isHeldByPolicy: (program: StandingProgramRecord, version: LoadedVersion) => boolean;
@@ -34,7 +34,7 @@ export type Permits = {
 
 const nothingUsed = { runs: 0, toolCalls: 0, writes: 0 };
 
-/** Reads the facts for all programs of a batch at once. Returns `open`, which creates the decision context of a program. */
+/** Reads the facts about all programs of a batch at once. Returns `open`, a function that creates the decision context of one program. */
 export async function readFacts(
   context: StandingContext,
   tx: Executor,
@@ -67,7 +67,7 @@ export async function readFacts(
   };
 }
 
-/** Returns the context for encrypting the input that a caller gave for a run. The input can be decrypted only with the same context. */
+/** Returns the encryption context of the input that a caller gave for a run. Only the same context can decrypt the input. */
 export function inputContext(projectId: ProjectId, runId: StandingRunId): string {
   return `${projectId}/standing_runs/${runId}/input`;
 }
@@ -92,7 +92,7 @@ async function readPermits(
   };
 }
 
-/** Reads the state of the rates that decide about starts. */
+/** Reads the state of the rates that limit the starts of due programs. */
 async function readRates(
   tx: Executor,
   moving: readonly ProgramDue[],
@@ -114,7 +114,7 @@ function rateKey({ definition: { rate } }: LoadedVersion, given: () => TemplateV
   return key === undefined || "fault" in key ? undefined : key.text;
 }
 
-/** Reads what programs with a budget have already used on their current day. */
+/** Reads the runs, tool calls and writes of the current day for programs that have a budget. */
 async function readUsage(
   tx: Executor,
   moving: readonly ProgramDue[],
@@ -126,10 +126,13 @@ async function readUsage(
   return new Map((await readStandingUsage(tx, days)).map((one) => [one.programId, one]));
 }
 
-/** Known keys of `dedupe`, and open windows of `collect`. */
+/** The known keys of `dedupe`, and the open windows of `collect`. */
 type KeyFacts = Pick<DecisionFacts, "knownKeys" | "windows">;
 
-/** Reads which dedupe keys of due occurrences are known, and which collect keys have an open window. */
+/**
+ * For the due occurrences, reads which keys of `dedupe` are known and which keys of `collect` have an open window. Returns a function that
+ * gives these facts for one program.
+ */
 async function readKeys(tx: Executor, dues: readonly ProgramDue[]): Promise<(id: StandingProgramId) => KeyFacts> {
   const keys = dues.flatMap((due) =>
     candidatesOf(due).map((candidate) => ({ programId: due.program.id, ...keysOf(candidate) })),
@@ -169,10 +172,10 @@ function distinct(keys: readonly WindowKey[]): WindowKey[] {
 }
 
 /**
- * Returns how many more unfinished runs each project may have. If a project is near its maximum, its batch starts runs alone until its
- * transaction ends, so that several nodes together do not exceed the maximum. Other batches run at the same time. Throws NearBoundError if
- * a project turns out to be near its maximum. Parked runs are subtracted only if they decide the result, because this reads the job of each
- * run.
+ * Returns how many more unfinished runs each project may have. If a project is near its maximum, only one batch at a time starts runs of
+ * the project, until the batch's transaction ends: several nodes together must not exceed the maximum. All other batches run at the same
+ * time. Throws NearBoundError if a project turns out to be near its maximum. Parked runs are subtracted only if they change the result,
+ * because the jobs of all runs must be read for that.
  */
 async function roomsOf(
   { limits: { projectRunsMax, projectRunsMargin } }: Pick<StandingContext, "limits">,

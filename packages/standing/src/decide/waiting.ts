@@ -20,20 +20,23 @@ import { type DueCandidate, givenOfOccurrence, givenOfWindow, isWanted, type Occ
 
 /** A program of a batch with its open runs. */
 export type ProgramDue = LockedProgram & {
-  /** Number of runs that waited longer than allowed and were skipped. */
+  /** Number of runs that waited longer than the program allows, and were therefore skipped. */
   readonly late: number;
-  /** Open runs of each concurrency key that is decided. */
+  /** The open runs of each concurrency key about which svc decides now. */
   readonly lanes: readonly ConcurrencyKeyUsage[];
-  /** Waiting runs whose concurrency key has a free slot. Each run has its own version, which may be older than the current one. */
+  /**
+   * Waiting runs that have a free slot for their concurrency key. Each run has its own version, which may be older than the program's
+   * current version.
+   */
   readonly waiting: readonly { readonly run: StandingRunRecord; readonly version: LoadedVersion }[];
-  /** True if there are more waiting runs than were read. */
+  /** True if the program has more waiting runs than `waiting` contains. */
   readonly hasMore: boolean;
 };
 
 /** Maximum waiting runs that one transaction reads. */
 const admittedMax = 200;
 
-/** Returns the new occurrences of a program, which its policies decide. */
+/** Returns the new occurrences of a program, about which its policies must decide. */
 export function candidatesOf({ sources, calls }: Pick<LockedProgram, "sources" | "calls">): readonly DueCandidate[] {
   return [...sources.flatMap(({ candidates }) => candidates), ...calls];
 }
@@ -44,8 +47,8 @@ export function isAnythingDue({ waiting, closing, calls, sources }: ProgramDue):
 }
 
 /**
- * Skips runs that waited too long. Reads the open runs of the concurrency keys that are decided, and the waiting runs that may start now.
- * Other waiting runs are not read, so their number does not matter.
+ * Skips runs that waited too long. Then reads the open runs of the concurrency keys in question, and the waiting runs that may start now.
+ * Other waiting runs are not read, so a long queue costs nothing here.
  */
 export async function withWaiting(
   { versions }: StandingContext,
@@ -92,7 +95,7 @@ async function skipLate(
   return counts;
 }
 
-/** Reads the open runs of the concurrency keys that new occurrences or waiting runs have. */
+/** Reads the open runs of the concurrency keys of new occurrences and of waiting runs. */
 async function readLanes(
   tx: Executor,
   dues: readonly LockedProgram[],
@@ -100,7 +103,7 @@ async function readLanes(
 ): Promise<ConcurrencyKeyUsage[]> {
   const wanted = new Map<string, ConcurrencyKey & { readonly most: number }>();
   const want = (name: ConcurrencyKey, queueMax: number) => {
-    // Some of the waiting runs may start before the queue's length is checked, so more runs than `queueMax` are read.
+    // Some waiting runs may start before the queue's length is checked. Therefore more runs than `queueMax` are read.
     const most = Math.max(wanted.get(nameOf(name))?.most ?? 0, queueMax + admittedMax);
     wanted.set(nameOf(name), { ...name, most });
   };
@@ -114,7 +117,7 @@ async function readLanes(
 
 type LaneDecided = { readonly lane: string; readonly version: LoadedVersion };
 
-/** Returns the concurrency keys of a program's new occurrences. */
+/** Returns the concurrency keys that a program's new occurrences have. */
 function lanesDecided(due: LockedProgram): LaneDecided[] {
   const started = candidatesOf(due).filter((one) => isWanted(one) && !isCollected(one.occurrence, one.version));
   return [
@@ -123,7 +126,7 @@ function lanesDecided(due: LockedProgram): LaneDecided[] {
   ];
 }
 
-/** Returns the concurrency key of an occurrence. Returns none if the key cannot be filled in, because such a run is refused. */
+/** Returns the concurrency key of an occurrence. Returns an empty list if the key's template cannot be filled in: such a run is refused. */
 function laneOf(version: LoadedVersion, given: () => TemplateValues): LaneDecided[] {
   const { key } = version.definition.overlap;
   const lane = key === undefined ? { text: "" } : keyOf(key, given());
@@ -134,7 +137,7 @@ function nameOf({ programId, lane }: ConcurrencyKey): string {
   return `${programId} ${lane}`;
 }
 
-/** Returns the concurrency keys whose waiting runs should be read, and the programs that have more such keys. */
+/** Returns the concurrency keys whose waiting runs must be read, and the programs that have further such keys. */
 function lanesWithRoom(
   lanes: readonly ConcurrencyKeyUsage[],
   maxOf: ReadonlyMap<StandingProgramId, number>,
@@ -153,7 +156,7 @@ function lanesWithRoom(
   return { taken, left };
 }
 
-/** True if an occurrence goes into a window of `collect`. It is decided when the window closes. */
+/** True if an occurrence is added to a window of `collect`. svc decides about the occurrence when the window closes. */
 function isCollected({ kind, event }: Occurrence, { definition }: Pick<LoadedVersion, "definition">): boolean {
   return kind !== "hand" && definition.collect !== undefined && event !== undefined;
 }

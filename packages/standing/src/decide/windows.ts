@@ -3,17 +3,20 @@ import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
 import type { StandingWindowChange } from "@svc/db/standing/windows";
 import type { Collect } from "../definition/definition.ts";
 
-/** An event for a window of `collect`. `atMs`: when svc received it, in epoch milliseconds. Also the size of its payload in bytes. */
+/**
+ * An event that is added to a window of `collect`. `atMs`: time at which svc received the event, in epoch milliseconds. `bytes`: size of
+ * its payload.
+ */
 export type CollectedEvent = { readonly eventId: EventId; readonly atMs: number; readonly bytes: number };
 
-/** Maximum bytes of the events in a window. The event that exceeds the maximum is still included. */
+/** Maximum bytes of the events in a window. The event that exceeds this maximum is still added. */
 const windowBytesMax = 262_144;
 
 type Window = { run: NewStandingRun | StandingRunRecord; readonly isNew: boolean };
 
 /**
- * The windows of `collect` of one program in one transaction. A window is a run that collects events. It closes when no event came for some
- * time, when its maximum time is over, or when it is full. svc then decides about the window as about one occurrence.
+ * The windows of `collect` of one program, in one transaction. A window is a run that collects events. It closes when no event arrived for
+ * some time, when its maximum time is over, or when it is full. svc then decides about all its events as about one occurrence.
  */
 export class Windows {
   readonly #open: Map<string, Window>;
@@ -31,11 +34,11 @@ export class Windows {
     this.#open = new Map(open.map((run) => [run.lane, { run, isNew: false }]));
   }
 
-  /** Adds an event to the open window of its key. `fresh`: a new run of the event's version, used if no window is open. */
+  /** Adds an event to the open window of its key. `fresh`: a new run of the event's version; it becomes the window if none is open. */
   take(key: string, collect: Collect, event: CollectedEvent, fresh: NewStandingRun): void {
     const open = this.#open.get(key);
-    // The open window does not take the event if it belongs to another version, or if its time was over when the event came. A new window
-    // begins.
+    // The open window cannot take the event if the window belongs to another version, or if its time was already over when the event
+    // arrived. A new window then begins.
     const isOver =
       open !== undefined &&
       (open.run.version !== fresh.version ||
@@ -58,8 +61,9 @@ export class Windows {
   }
 
   /**
-   * Returns when to check the changed windows for closing: the earliest time of all of them. If a window's time is over but events still
-   * come, it is checked again after `againMs`; otherwise a burst would check it after every batch.
+   * Returns the time at which the changed windows must be checked for closing: the earliest time of all of them. If a window's time is over
+   * while events still arrive, the time is `againMs` from now: in a burst of events, the window would otherwise be checked after every
+   * batch.
    */
   checkAt(nowMs: number, againMs: number): number | undefined {
     const times = [...this.#touched.values()].map(({ run: { state, notBefore } }) => {
@@ -97,7 +101,7 @@ export class Windows {
   }
 }
 
-/** Returns the columns that decisions change, of a window or of the run that a window became. */
+/** Returns the columns of a window that a decision may change. Works also for the run that a window became. */
 export function windowChangeOf(run: NewStandingRun | StandingRunRecord): StandingWindowChange {
   const { id, state, reason, detail, lane, count, decidedAt } = run;
   const { rateKey, input, bytes, lastAt, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId } = run;

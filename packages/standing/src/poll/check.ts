@@ -4,7 +4,7 @@ import type { JobStarter } from "@svc/jobs";
 import type { StandingFaults } from "../definition/faults.ts";
 import { foundBy, type Poll, rowTypeOf } from "./definition.ts";
 
-/** Parts that check a poll. */
+/** The objects that are needed to check a poll. */
 export type PollCheck = {
   readonly starter: Pick<JobStarter, "checkRead">;
   readonly projectId: ProjectId;
@@ -16,8 +16,8 @@ export type PollCheck = {
 const at = ["source", "poll"] as const;
 
 /**
- * Checks a poll against the tools and accounts of the project. Its call is checked like a call of a program, and its rows and cursor are
- * checked against the schemas of the tool. Records every fault.
+ * Checks a poll against the tools and accounts of the project, and records every fault. The poll's call is checked like a call of a
+ * program. The paths of its rows and its cursor are checked against the schemas of the tool.
  */
 export async function checkPoll(poll: Poll, { starter, projectId, binding, view, faults }: PollCheck): Promise<void> {
   const add = (path: readonly (string | number)[], message: string, hint: FaultText) =>
@@ -32,7 +32,7 @@ export async function checkPoll(poll: Poll, { starter, projectId, binding, view,
     );
     return;
   }
-  // The arguments of the cursor are set by each poll, so they may be missing in the definition.
+  // svc sets the cursor's arguments at each poll, so the definition need not contain them.
   const cursor = action && foundBy(poll, action).cursor;
   const given = cursor === undefined ? [] : givenByCursor(cursor);
   const sorted = cursor?.kind === "newest" && isObject(cursor.args) ? (cursor.args as JsonObject) : {};

@@ -2,16 +2,17 @@ import type { Action, JsonSchema, PollCursorDocument } from "@svc/catalog";
 import { isObject, parseDuration } from "@svc/core";
 import { answerTypeOf, type JsonObject, type Paging, type Path, pagingOf, parsePath } from "@svc/program";
 
-/** Rows that the first poll of a program finds: no rows, all rows, or only the last rows. */
+/** Rows that the first poll of a program finds: no rows (`skip`), all rows (`all`), or only the last rows (`last`: their number). */
 export type PollFirst = "skip" | "all" | { readonly last: number };
 
 /**
  * How a poll finds new rows:
  * - `seen`: every poll reads all pages and compares ids.
- * - `after`: argument `arg` gets a bound. The bound is the greatest `from` of all rows so far: a time is reduced by the overlap, and a
- *   number is increased by `step`. Without `from`, the bound is the time of the last poll.
- * - `newest`: with `args`, the app returns the newest rows first. A poll ends at the first page without unknown ids.
- * - `token`: `arg` gets the value at `from` of the previous answer, until there are no more rows.
+ * - `after`: the poll sets argument `arg` to a bound (for example `updated_after`). The bound is the greatest value at `from` of all rows
+ *   so far: a time is reduced by the overlap, and a number is increased by `step`. If the cursor has no `from`, the bound is the time of
+ *   the last poll.
+ * - `newest`: with `args`, the app returns the newest rows first. A poll ends at the first page on which every id is known.
+ * - `token`: the poll sets `arg` to the value at `from` of the previous answer, and ends when the app has no more rows.
  */
 export type PollCursor =
   | { readonly kind: "seen" }
@@ -25,7 +26,7 @@ export type PollCursor =
   | { readonly kind: "newest"; readonly args: JsonObject }
   | { readonly kind: "token"; readonly arg: string; readonly from: Path; readonly more: Path | undefined };
 
-/** How a poll reads the rows of a list. */
+/** How a poll reads the rows of a list. A walk is one reading of the list; it may continue over several polls. */
 export type WalkSpec = {
   readonly args: JsonObject;
   /** Path of the list in the answer. */
@@ -35,11 +36,11 @@ export type WalkSpec = {
   readonly cursor: PollCursor;
   /** How further pages are requested. Undefined if the list has only one page. */
   readonly paging: Paging | undefined;
-  /** The argument that sets the maximum number of rows. Only for a list with one page. */
+  /** The argument that sets the maximum number of rows in an answer. It is set only if the list has one page. */
   readonly size: string | undefined;
-  /** Fields of a row that runs get. Undefined means all fields. */
+  /** The fields of a row that runs receive. Undefined means all fields. */
   readonly keep: readonly string[] | undefined;
-  /** True if a known row counts as new again when its kept fields change. */
+  /** True if a known row counts as new again when one of its kept fields (`keep`) changes. */
   readonly findsChanged: boolean;
 };
 
@@ -61,7 +62,7 @@ export type Poll = {
   readonly cursor: PollCursorDocument | undefined;
 };
 
-/** How rows are found: as the definition declares, otherwise as the tool declares. A field is undefined if neither declares it. */
+/** How the rows of a poll are found. The definition sets a field first, else the tool does. A field is undefined if neither sets it. */
 type FoundBy = {
   readonly rows: string | undefined;
   readonly id: string | undefined;

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue, ShapeNode, ShapeReader } from "@svc/program
 import { bounds, cursorForm, firstForm, pollForm } from "../definition/forms.ts";
 import type { Poll, PollFirst } from "./definition.ts";
 
-/** Maximum kept fields of a row. */
+/** Maximum number of kept fields of a row. */
 const keptMax = 100;
 
 /** Reads a polling source. Records its faults, and returns undefined if there are any. */
@@ -76,7 +76,10 @@ function readCursor(node: ShapeNode, reader: ShapeReader): PollCursorDocument | 
 
 const computed = ["$ref", "$text", "$cel", "$secret", "$literal"];
 
-/** Reports references in the arguments of a poll, because the arguments must be constants: every poll uses the same ones. */
+/**
+ * Records a fault for each reference in the arguments of a poll. The arguments must be constants, because every poll uses the same
+ * arguments.
+ */
 function checkConstants(value: JsonValue, path: ShapeNode["path"], reader: ShapeReader): void {
   if (Array.isArray(value)) {
     for (const [index, item] of (value as readonly JsonValue[]).entries())

@@ -27,7 +27,7 @@ type PollReader = {
   readonly signal: AbortSignal;
 };
 
-/** Maximum pause in milliseconds before a page is requested again. If the app requires a longer pause, the poll ends. */
+/** Maximum pause in milliseconds before a page is requested again. If the app requires a longer pause, the poll ends instead. */
 const patienceMs = 10_000;
 const attemptsMax = 3;
 const detailCharactersMax = 500;
@@ -59,8 +59,8 @@ async function readPage(
 }
 
 /**
- * Returns an access scope that allows only reads. So a poll cannot write even if the tool's class has changed: no person approves or confirms
- * its calls.
+ * Returns an access scope that allows only reads. It prevents writes even if the tool changed from a read to a write, because no person
+ * approves or confirms the calls of a poll.
  */
 function readOnly(binding: Binding | null): Binding {
   return { entityId: "", toolkitSlugs: [], ...binding, accessClasses: ["read"] };
@@ -89,7 +89,7 @@ function answerOf(called: CallReply): { readonly answer: JsonValue } | { readonl
       };
     case "in_progress":
     case "key_reused":
-      // A poll binds no key.
+      // A poll passes no idempotency key to the call, so no other outcome is possible.
       throw new Error(`a read without a key came to ${called.outcome}`);
     default:
       return assertExhaustive(called);
@@ -107,7 +107,7 @@ const boundsOf = (per: Poll["per"], pagesMax: number): WalkBounds => ({
 const failedMinMs = 60_000;
 const failedMaxMs = 3_600_000;
 
-/** The state of a program's polls before a poll. */
+/** The state of a program's polls at the start of a poll. */
 type StateBefore = {
   readonly record: StandingPollRecord | undefined;
   readonly state: PollState;
@@ -116,8 +116,8 @@ type StateBefore = {
 };
 
 /**
- * Runs the poll of a program: reads its list, and returns what to decide and write. Writes nothing itself. Returns undefined if the program
- * no longer polls.
+ * Runs one poll of a program: reads its list, and returns the new rows and the changes to store. It writes nothing itself. Returns
+ * undefined if the program no longer polls.
  */
 export async function runPoll(
   context: StandingContext,
@@ -163,7 +163,10 @@ export async function runPoll(
   return polledOf(context, { ...of, spec }, walked);
 }
 
-/** Returns the program to poll for, after it followed changes of its tools. `drifted`: why it must pause instead. */
+/**
+ * Returns the program for which to poll. If its tools changed, the program is first adapted to them. `drifted` is set if the program must
+ * pause instead, and gives the reason.
+ */
 async function findPolling(
   context: StandingContext,
   programId: StandingProgramId,
@@ -174,7 +177,7 @@ async function findPolling(
   const name = { programId, projectId: program.projectId, version: program.version };
   const version = (await versions.get(db, [name]))(name);
   const drift = await findDrift(context, program, version);
-  // The program followed its tools and now has its next version: read it again.
+  // The program was adapted to its changed tools and has a new version, so it is read again.
   if (drift === "moved") return findPolling(context, programId);
   return { program, version, drifted: drift === "none" ? undefined : drift.detail };
 }
@@ -184,8 +187,8 @@ function failed(code: string, message: string): PollResult {
 }
 
 /**
- * Returns the state of a program's polls. If the program now polls another list or uses another id, it gets a new state: the rows that
- * exist now start no run.
+ * Returns the state of a program's polls. If the program now polls another list or another id field, a new state is returned: the rows that
+ * exist at that moment start no run.
  */
 function stateBefore(
   { sealer }: StandingContext,
@@ -275,8 +278,8 @@ function failuresOf(before: number, walked: PollResult): FinishedPoll["failures"
 }
 
 /**
- * Returns the pause after a failed poll in milliseconds: a minute, doubled after each further failure, at most an hour. If the app requires
- * a longer pause, that pause is returned.
+ * Returns the pause after a failed poll in milliseconds: one minute after the first failure, doubled after each further failure, at most
+ * one hour. If the app requires a longer pause, returns that pause.
  */
 function backoffMs({ retryAfterMs = 0, isLimited }: ReadFault, failures: number): number {
   if (isLimited === true) return Math.max(1_000, retryAfterMs);

@@ -6,16 +6,16 @@ import { canonicalJson, type JsonObject, type JsonValue, valueAt } from "@svc/pr
 import type { PollCursor, WalkSpec } from "./definition.ts";
 import { dayMs, type LastRow, type PollState } from "./state.ts";
 
-/** Why the rows of an answer cannot be read. */
+/** The reason why the rows of an answer cannot be read. */
 export type RowsFault = { readonly code: "POLL_ROWS_INVALID" | "POLL_ID_MISSING"; readonly message: string };
 
-/** Why a cursor cannot continue. */
+/** The reason why a cursor cannot be used for the next poll. */
 type CursorFault = { readonly code: "POLL_BOUND_INVALID"; readonly message: string };
 
-/** A row of a page. Its digests are 16 bytes, written in hexadecimal. */
+/** One row of a page. Its two digests (hashes) have 16 bytes and are written in hexadecimal. */
 type PolledRow = {
   readonly digest: string;
-  /** Digest of the row's kept fields. Empty if changes are not searched. */
+  /** Digest of the row's kept fields. Empty if the poll does not look for changed rows. */
   readonly content: string;
   readonly row: JsonObject;
   readonly item: JsonValue;
@@ -26,42 +26,42 @@ type PolledRow = {
  */
 export type KnownRow = { readonly content: string; readonly seenAt: number };
 
-/** Returns the known rows among the given ids, by digest of the id. */
+/** Takes digests of ids. Returns those rows that are already known, by the digest of their id. */
 export type KnownReader = (digests: readonly string[]) => Promise<ReadonlyMap<string, KnownRow>>;
 
-/** A row that a run gets. */
+/** A new or changed row that a run receives. */
 export type FoundRow = Pick<PolledRow, "digest" | "row">;
 
-/** An id to remember, with the digest of its row's kept fields. */
+/** `digest`: digest of an id to remember. `content`: digest of the kept fields of its row. */
 export type RememberedRow = { readonly digest: string; readonly content: string };
 
-/** The walk that scans the rows. */
+/** The properties of a walk (one reading of the list) that are needed to scan its rows. */
 type WalkOfRows = {
   readonly spec: WalkSpec;
   readonly state: PollState;
   readonly nowMs: number;
   readonly startedAt: number;
-  /** True if the bound of the list is a number and not a time. */
+  /** True if the bound of the list is a number; false if it is a time. */
   readonly takesNumbers: boolean;
 };
 
-/** Rows that are scanned in one go, before other work of the node continues. */
+/** Maximum number of rows that are scanned before other work of the node gets its turn. */
 const turnRows = 200;
 
-/** Scans the rows of a poll. Finds new rows, rows to remember, and candidates for the last rows. */
+/** Scans the rows of a poll. It collects the new rows, the rows to remember, and the rows that may be the last rows. */
 export class ScannedRows {
   readonly found: FoundRow[] = [];
   /** Rows to remember: unknown ids, and known ids whose kept fields changed. */
   readonly remembered = new Map<string, RememberedRow>();
-  /** Known ids whose time of the last scan must be written. */
+  /** Known ids that were scanned again. The new time of their last scan must be stored. */
   readonly refreshed: string[] = [];
-  /** Number of unknown ids. */
+  /** Number of ids that were unknown when they were scanned. */
   unknown = 0;
-  /** Characters of all rows found so far. */
+  /** Number of characters of all new rows so far. */
   characters = 0;
-  /** The greatest bound of the rows that were read. Null if no row has a bound. */
+  /** The greatest bound among the rows that were read, such as the latest time. Null if no row has a bound. */
   highest: number | null;
-  /** The last rows so far. Only used if the first walk keeps only the last rows. */
+  /** The last rows so far. Used only in a first walk that keeps only the last rows. */
   candidates: readonly LastRow[];
   readonly #walk: WalkOfRows;
   readonly #known: KnownReader;
@@ -79,8 +79,8 @@ export class ScannedRows {
   }
 
   /**
-   * Scans the rows of a page. Returns how many ids are unknown, and how many were already known before this walk. Returns a fault if the
-   * rows cannot be read.
+   * Scans the rows of a page. Returns `unknown`, the number of unknown ids, and `old`, the number of ids that were known before this walk.
+   * Returns a fault if the rows cannot be read.
    */
   async take(list: readonly JsonValue[]): Promise<{ unknown: number; old: number } | RowsFault | CursorFault> {
     const { spec, nowMs, startedAt, takesNumbers } = this.#walk;
@@ -110,7 +110,7 @@ export class ScannedRows {
     return counts;
   }
 
-  /** Ends a first walk that keeps only the last rows: they become the found rows. */
+  /** Ends a first walk that keeps only the last rows: makes the candidates the new rows of the poll. */
   findCandidates(): void {
     for (const candidate of this.candidates) this.#find(candidate);
   }
@@ -132,7 +132,7 @@ export class ScannedRows {
     this.characters += JSON.stringify(row).length;
   }
 
-  /** Keeps a row of a first walk if it may be one of the last rows. */
+  /** In a first walk: keeps a row as a candidate if it may be one of the last rows. */
   #consider({ digest, row }: PolledRow, bound: number | undefined): void {
     const { spec, state } = this.#walk;
     const { first } = state;
@@ -146,7 +146,7 @@ export class ScannedRows {
   }
 }
 
-/** Returns the row of an item: the digest of its id, and the fields for runs. */
+/** Returns the row of a list item: the digest of the item's id, and the fields that runs receive. */
 function rowOf(
   item: JsonValue,
   index: number,
@@ -176,8 +176,8 @@ function digestOf(text: string): string {
 }
 
 /**
- * Returns the bound that a row gives for the next walk: a number, or a time in epoch milliseconds. Returns undefined if the row has none. A
- * time in the future counts as now, because rows with earlier times may still come.
+ * Returns the bound that a row gives for the next walk: a number, or a time in epoch milliseconds. Returns undefined if the row has no such
+ * value. A time in the future is replaced by the current time, because rows with earlier times may still appear.
  */
 function boundOfRow(
   cursor: PollCursor,

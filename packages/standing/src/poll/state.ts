@@ -5,32 +5,35 @@ import type { PollFirst } from "./definition.ts";
 /** A row that may be among the last rows of a first walk. `order` sorts these rows. */
 export type LastRow = { readonly digest: string; readonly order: number; readonly row: JsonObject };
 
-/** The next page of an unfinished walk. Jobs store it in this form too. */
+/** The next page of an unfinished walk. Jobs store their next page in the same form. */
 export type OpenPage = { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
 
 /** A walk that stopped at a limit of its poll. The next poll continues it. */
 export type OpenWalk = {
   /** When the walk began, in epoch milliseconds. */
   readonly startedAt: number;
-  /** The next page to read. Null means the first page. */
+  /** The next page to read. Null means that the first page is next. */
   readonly page: OpenPage | null;
-  /** The greatest bound of its rows; null if no row has one. */
+  /** The greatest bound among the rows that this walk has read. Null if no row has a bound. */
   readonly highest: number | null;
-  /** The last rows so far, if the first walk finds only the last rows. */
+  /** The candidates for the last rows so far. Used only if the first walk finds only the last rows. */
   readonly candidates: readonly LastRow[];
 };
 
-/** The state of a program's polls. Stored encrypted, because bounds, tokens and rows are data of the project. */
+/** The state of a program's polls. It is stored encrypted, because bounds, tokens and rows are data of the project. */
 export type PollState = {
   readonly version: 1;
   /** Rows that the first walk finds. */
   readonly first: PollFirst;
   /** True after the first walk. From then on, every unknown row is new. */
   readonly isPrimed: boolean;
-  /** For `after`: a time (epoch milliseconds) or a number. For `token`: the token. Null before the first value. */
+  /** For the cursor `after`: a time (epoch milliseconds) or a number. For the cursor `token`: the token. Null before the first value. */
   readonly bound: JsonValue;
   readonly walk: OpenWalk | null;
-  /** Start times of walks that read the whole list: at most one a day, oldest first. They go back as far as ids are remembered. */
+  /**
+   * Start times of walks that read the whole list: at most one a day, oldest first. Times older than the period for which ids are
+   * remembered are removed.
+   */
   readonly wholeWalks: readonly number[];
 };
 
@@ -101,14 +104,14 @@ function malformed(what: string): Error {
   return new Error(`the stored state of a poll has not the form of its version: ${what}`);
 }
 
-/** A day in milliseconds. Scans of ids and walks of the whole list are recorded at most once a day. */
+/** One day in milliseconds. svc records at most once a day that an id was scanned, and that the whole list was read. */
 export const dayMs = 86_400_000;
-/** How long svc remembers an id that no walk of the whole list finds any more, in milliseconds. */
+/** Time in milliseconds for which svc remembers an id that the whole list no longer contains. */
 const rememberMs = 7 * dayMs;
 
 /**
- * Returns the recorded walks after one more walk of the whole list. Ids that no walk of the last week found are forgotten. The last scan of
- * an id is written only once a day, so an id may have been scanned up to a day later than recorded.
+ * Returns the recorded walks with one more walk of the whole list added. Ids that no walk of the last week found are forgotten. The last
+ * scan of an id is stored only once a day, so the real last scan may be up to a day later than the stored one.
  */
 export function afterWholeWalk(
   walks: readonly number[],

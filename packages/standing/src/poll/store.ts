@@ -17,7 +17,7 @@ import { dayMs, type PollState, parsePollState } from "./state.ts";
 export type FinishedPoll = {
   readonly task: ClaimedDueTask;
   readonly programId: StandingProgramId;
-  /** The version for which the poll ran. If the program has another version now, the poll is ignored. */
+  /** The version for which the poll ran. If the program has a newer version now, the result of this poll is ignored. */
   readonly loaded: LoadedVersion;
   readonly per: "poll" | "row";
   /** When the poll began, epoch milliseconds. */
@@ -25,25 +25,30 @@ export type FinishedPoll = {
   readonly nextAt: number;
   readonly found: readonly FoundRow[];
   readonly remembered: readonly RememberedRow[];
-  /** Number of unknown ids among the remembered rows. */
+  /** Number of ids among the remembered rows that were unknown before this poll. */
   readonly unknown: number;
   readonly refreshed: readonly string[];
   readonly forgetBefore: number | undefined;
-  /** True if ids may be forgotten when there are too many. The ids with the oldest scan go first. */
+  /** True if ids may be forgotten when too many are stored. The ids with the oldest scan are forgotten first. */
   readonly isTrimmed: boolean;
-  /** The row to write. Its count of remembered ids is still the old one. */
+  /** The row to store. Its count of remembered ids does not include this poll yet. */
   readonly record: StandingPollRecord;
-  /** Failed polls in a row before this poll and after it. */
+  /** Number of failed polls in a row: `before` this poll, and `now` (with this poll). */
   readonly failures: { readonly before: number; readonly now: number };
-  /** Why the program pauses: its key was revoked, or its tools changed. Such a poll reads nothing, so no row is lost. */
+  /**
+   * Set if the program must pause: its key was revoked (`key_revoked`), or its tools changed (`drift`). The poll then read nothing, so no
+   * row is lost.
+   */
   readonly hold: { readonly reason: "key_revoked" | "drift"; readonly detail: string } | undefined;
 };
 
-/** Maximum ids that one poll deletes: ids that it forgets, and ids that an earlier state left. */
+/** Maximum number of ids that one poll deletes: ids that svc forgets now, and ids that an earlier state left behind. */
 const goneMax = 10_000;
-/** Number of ids that are kept for a list that is not read as a whole. Ids are forgotten when there are `goneMax` more. */
+/**
+ * Number of ids that are kept for a list that polls never read completely. svc forgets ids when there are `goneMax` more than this number.
+ */
 const trimmedTo = 50_000;
-/** Minimum age of an id that is forgotten, in milliseconds. Longer than the overlap in which polls find late rows. */
+/** Minimum age in milliseconds of an id that is forgotten. It is longer than the overlap, in which polls still find late rows. */
 const trimmedAfterMs = 8 * dayMs;
 
 /** Writes the state and the ids of a poll, in the transaction that writes its runs. */
@@ -72,12 +77,12 @@ function contextOf({ projectId, programId }: PollName): string {
   return `${projectId}/standing_polls/${programId}`;
 }
 
-/** Encrypts the state of polls for its row. */
+/** Returns the encrypted state of polls, as it is stored. */
 export function sealPollState(sealer: Sealer, name: PollName, state: PollState): Buffer {
   return sealer.seal(Buffer.from(JSON.stringify(state), "utf8"), contextOf(name));
 }
 
-/** Decrypts the state of polls. */
+/** Returns the decrypted state of polls. */
 export function openPollState(sealer: Sealer, poll: StandingPollRecord): PollState {
   return parsePollState(sealer.open(poll.state, contextOf(poll)).toString("utf8"));
 }

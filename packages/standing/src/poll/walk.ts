@@ -16,19 +16,19 @@ export type ReadFault = {
   readonly code: string;
   readonly message: string;
   readonly retryAfterMs?: number | undefined;
-  /** True if the call was delayed by a limit of the project. This does not count as a failure. */
+  /** True if a limit of the project delayed the call. Such a read does not count as failed. */
   readonly isLimited?: boolean;
   /** True if the same read would fail again. */
   readonly isFinal?: boolean;
 };
 
-/** External operations of a walk. */
+/** Functions with which a walk reads pages and known ids. */
 export type WalkPort = {
   read(args: JsonObject): Promise<{ readonly answer: JsonValue } | { readonly fault: ReadFault }>;
   readonly known: KnownReader;
 };
 
-/** Limits of one poll. If a limit is reached, the next poll continues. */
+/** Limits of one poll. When a limit is reached, the poll ends and the next poll continues the walk. */
 export type WalkBounds = {
   readonly pagesMax: number;
   readonly rowsMax: number;
@@ -54,16 +54,16 @@ export type PollResult =
       readonly found: readonly FoundRow[];
       /** Unknown ids, and known ids whose kept fields differ. */
       readonly remembered: readonly RememberedRow[];
-      /** Number of unknown ids among them. */
+      /** Number of ids in `remembered` that were unknown before this poll. */
       readonly unknown: number;
-      /** Known ids whose last scan is to be written. */
+      /** Known ids whose last scan must be stored again. */
       readonly refreshed: readonly string[];
       readonly state: PollState;
       /** True if a limit was reached. The next poll then starts at once. */
       readonly hasMore: boolean;
       readonly pages: number;
       readonly rows: number;
-      /** Ids whose last scan is before this time are forgotten. Undefined means none. */
+      /** Ids that were last scanned before this time are forgotten. Undefined means that no id is forgotten. */
       readonly forgetBefore: number | undefined;
     }
   | { readonly kind: "failed"; readonly fault: ReadFault };
@@ -106,7 +106,7 @@ class Walker {
     this.#takesNumbers = spec.cursor.kind === "after" && takesNumbers(action, spec.cursor.arg);
     const rowsOf = { spec, state, nowMs, startedAt: this.#startedAt, takesNumbers: this.#takesNumbers };
     this.#scanned = new ScannedRows(rowsOf, port.known);
-    // Rows from before the program began are not needed, so the list is requested from now on.
+    // Rows from before the program began are not needed, so the poll requests only rows from the current time on.
     const isFromNow = !state.isPrimed && state.first === "skip" && spec.cursor.kind === "after" && !this.#takesNumbers;
     this.#bound = state.bound === null && isFromNow ? this.#startedAt : state.bound;
   }
@@ -135,7 +135,7 @@ class Walker {
     }
   }
 
-  /** True if enough of the newest rows were read and later pages are not needed. */
+  /** True if enough of the newest rows were read, so that later pages need not be read. */
   #needsNoMore(): boolean {
     const { spec, state } = this.#asked;
     return spec.cursor.kind === "newest" && !state.isPrimed && state.first !== "all";
@@ -163,7 +163,10 @@ class Walker {
     return this.#turn({ paging: spec.paging, action, args: fixed, page, answer: read.answer, list });
   }
 
-  /** Reads the next page. If new rows moved all rows by one page, a page repeats once. If it repeats a second time, the app has a fault. */
+  /**
+   * Reads the next page. A page may repeat once, because new rows can move all rows by one page. If it repeats a second time, a fault is
+   * returned, because the app pages incorrectly.
+   */
   async #turn(fetched: FetchedPage): Promise<PageEnd | { readonly fault: ReadFault }> {
     const { seen: _seen, ...unseen } = fetched.page ?? { token: null, pages: 0 };
     let turned = await turnPage(fetched, Infinity);
@@ -188,19 +191,19 @@ class Walker {
     return isSame || !isMore ? { kind: "end" } : { kind: "next", page: null };
   }
 
-  /** Ends a list that has only one page. If the page is full, there may be more rows. */
+  /** Returns how a list with only one page ends. If the page is full, the list may have more rows. */
   #afterOnlyPage(args: JsonObject, count: number, unknown: number): PageEnd | { readonly fault: ReadFault } {
     const { spec, action, state } = this.#asked;
     const size = spec.size === undefined ? undefined : sizeOfPage(spec.size, action, args);
     if (size === undefined || count < size) return { kind: "end" };
-    // The bound has moved forward, so the next poll finds the remaining rows.
+    // The bound is now higher, so the next poll finds the remaining rows.
     if (spec.cursor.kind === "after" && unknown > 0) return { kind: "cap" };
     if (spec.cursor.kind === "newest" && (!state.isPrimed || unknown < count)) return { kind: "end" };
     const message = `${count} rows fill the one page that the list has: what is behind them is not to be seen`;
     return { fault: { code: "PAGE_LIMIT", message, isFinal: true } };
   }
 
-  /** Ends the poll at a limit. The next poll continues the walk. */
+  /** Returns the result of a poll that reached a limit. The next poll continues the walk. */
   #cut(): PollResult {
     const walk = this.#open(this.#page);
     const state = { ...this.#asked.state, bound: this.#bound, walk };
@@ -212,7 +215,7 @@ class Walker {
     return { startedAt: this.#startedAt, page, highest, candidates };
   }
 
-  /** Ends the walk. `goesOn`: true if the list has more rows, which the next walk finds with the new bound. */
+  /** Returns the result of a finished walk. `goesOn`: true if the list has more rows; the next walk finds those with the new bound. */
   #finish(goesOn: boolean): PollResult {
     const { spec, state, nowMs } = this.#asked;
     const bound = nextBound(spec.cursor, {
@@ -244,7 +247,7 @@ function isList(list: readonly JsonValue[] | RowsFault): list is readonly JsonVa
   return Array.isArray(list);
 }
 
-/** Sets the page size to its maximum, if the tool declares one and the poll sets none. */
+/** Returns the arguments with the maximum page size, if the tool declares a page size and the poll sets none. */
 function withPageSize({ paging, size }: WalkSpec, action: Action, args: JsonObject): JsonObject {
   const name = size ?? (paging === undefined || paging.kind === "token" ? undefined : paging.size);
   if (name === undefined || Object.hasOwn(args, name)) return args;
@@ -252,7 +255,7 @@ function withPageSize({ paging, size }: WalkSpec, action: Action, args: JsonObje
   return typeof most === "number" ? { ...args, [name]: Math.min(most, pageRowsMax) } : args;
 }
 
-/** Returns the list of an answer; a missing list is empty. */
+/** Returns the list in an answer. Returns an empty list if the answer has no list. */
 function listOf(answer: JsonValue, path: Path): readonly JsonValue[] | RowsFault {
   const list = valueAt(answer, path);
   if (list === undefined || list === null) return [];
@@ -260,7 +263,7 @@ function listOf(answer: JsonValue, path: Path): readonly JsonValue[] | RowsFault
   return { code: "POLL_ROWS_INVALID", message: `what the app answered at ${path.join(".") || "the top"} is no list` };
 }
 
-/** Returns the arguments that all pages of a walk share. */
+/** Returns the arguments that are the same for all pages of a walk. */
 function argumentsOfWalk(
   { args, cursor }: Pick<WalkSpec, "args" | "cursor">,
   { bound, takesNumbers }: Bound,
@@ -280,15 +283,15 @@ function argumentsOfWalk(
   }
 }
 
-/** True if the argument for the bound is a number and not a time. */
+/** True if the argument for the bound takes a number; false if it takes a time. */
 function takesNumbers(action: Action, name: string): boolean {
   const types = typesOf(argumentSchema(action, name));
   return types?.has("number") === true && !types.has("string");
 }
 
 /**
- * Returns the bound of the next walk. `highest`: the greatest bound of the rows that were read. If the cursor has no `from`, the bound is
- * the time when the walk began.
+ * Returns the bound of the next walk. `highest`: the greatest bound among the rows that were read. If the cursor has no `from`, the bound
+ * is the time at which this walk began.
  */
 function nextBound(
   cursor: PollCursor,

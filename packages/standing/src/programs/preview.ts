@@ -11,29 +11,29 @@ import { testWhen } from "../prepare/when.ts";
 import { fireTimeOf, nextOfSource } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 
-/** A request to preview a new definition, an existing program, or a definition as the next version of a program. */
+/** A request for a preview of one of these: a new definition, an existing program, or a definition as the next version of a program. */
 export type PreviewRequest = {
   readonly program: StandingProgramRecord | undefined;
   readonly definitionJson: string;
   readonly count: number;
 };
 
-/** Runs that a definition would start. */
+/** The runs that a definition would start, and what a run can do. */
 export type Preview = {
   readonly times: readonly { readonly atMs: number; readonly effectiveMs: number }[];
   readonly timeZone: string;
   readonly estimate: EstimateDocument;
   readonly needsApproval: boolean;
-  /** Number of the trigger's last events that were scanned, and the number of these that match the definition. */
+  /** `seen`: number of the trigger's last events that were scanned. `matched`: number of the scanned events that match the definition. */
   readonly seen: number;
   readonly matched: number;
-  /** How many of these events are not about the entity that the definition names. */
+  /** Number of the scanned events that are not about the entity that the definition names. */
   readonly passedOver: number;
   /** Notes about the definition; empty for a stored program. */
   readonly notes: readonly ProgramNote[];
 };
 
-/** Returns when a definition would start next, and what a run can do. Throws the faults of CreateStandingProgram. */
+/** Returns when a definition would start next, and what a run can do. Throws the same errors as the call CreateStandingProgram. */
 export async function preview(
   context: StandingContext,
   { projectId, role, binding: own }: ProjectPrincipal,
@@ -62,10 +62,10 @@ export async function preview(
 
 const eventsMax = 1_000;
 const pageSize = 50;
-/** Maximum bytes of scanned events, and maximum milliseconds. */
+/** Limits of one scan of events: `bytes` of events, and `ms` of time in milliseconds. */
 const bounds = { bytes: 33_554_432, ms: 2_000 };
 
-/** Counts the trigger's last events that would have started a definition. */
+/** Returns how many of the trigger's last events would have started a run of a definition. */
 async function matchEvents(
   context: StandingContext,
   projectId: ProjectId,

@@ -1,26 +1,29 @@
 import type { CatchUp, Schedule } from "./schedule.ts";
 
-/** Maximum delay of an occurrence that counts as on time, in milliseconds. */
+/** Maximum delay in milliseconds with which an occurrence still counts as on time. */
 const onTimeMs = 60_000;
 
-/** If all missed occurrences are caught up: maximum number that starts at once. This makes 10 per second. */
+/** Maximum number of missed occurrences that start at once if `runs` is `all`. The starts are spread: 10 per second. */
 const pace = 10;
-/** Maximum missed occurrences that are caught up. The newest ones are taken. */
+/** Maximum number of missed occurrences that are caught up. If there are more, only the newest ones are caught up. */
 const caughtUpMax = 1_000;
 
-/** An occurrence that starts. `missed`: number of missed occurrences that it replaces. */
+/** An occurrence that starts now. `missed`: number of missed occurrences for which this one run is started. */
 type Firing = { readonly atMs: number; readonly missed: number };
 
-/** Decision about due occurrences, in their order. */
+/** The decision about all due occurrences of a schedule. The occurrences keep their order. */
 export type CatchUpDecision = {
   readonly fire: readonly Firing[];
-  /** Skipped occurrences: their number, the first and the last. */
+  /** The skipped occurrences: `count` is their number; `firstMs` and `lastMs` are the times of the first and the last one. */
   readonly missed: { readonly count: number; readonly firstMs: number; readonly lastMs: number } | undefined;
-  /** Occurrences that are decided next, after a pause. */
+  /** Occurrences that are not decided yet. svc decides them after a pause. */
   readonly later: readonly number[];
 };
 
-/** Returns the decision about due occurrences. `due`: the occurrences in order, each with the time at which it should have started. */
+/**
+ * Returns which due occurrences start, which are skipped and which are decided later. `due`: the occurrences in order, each with the time
+ * at which it should have started.
+ */
 export function catchUp(
   due: readonly { readonly atMs: number; readonly effectiveMs: number }[],
   { windowMs, runs }: CatchUp,
@@ -69,7 +72,10 @@ function missedOf(times: readonly number[]): CatchUpDecision["missed"] {
 
 const dayMs = 86_400_000;
 
-/** Returns the maximum occurrences of a schedule on one day, computed from its fields. Days without occurrences are not considered. */
+/**
+ * Returns the maximum number of occurrences of a schedule on one day. It is computed from the fields of the cron expressions, so a day may
+ * have fewer.
+ */
 export function dailyMax({ timing }: Pick<Schedule, "timing">): number {
   switch (timing.kind) {
     case "cron":
@@ -88,7 +94,7 @@ function cronDailyMax(expression: string): number {
   return countOf(minutes, 60) * (countOf(hours, 24) + repeated);
 }
 
-/** Returns at least the number of values that a cron field matches. */
+/** Returns how many values a cron field matches. The result may be higher than the true number, never lower. */
 function countOf(field: string, values: number): number {
   const count = field.split(",").reduce((sum, part) => sum + countOfPart(part, values), 0);
   return Math.min(count, values);

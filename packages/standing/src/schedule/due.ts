@@ -25,13 +25,13 @@ export function isOver(source: ProgramSource, nextAt: number | null): boolean {
   return source.kind === "schedule" && nextAt === null;
 }
 
-/** Returns when an occurrence is decided: its time plus its jitter. */
+/** Returns the time at which svc decides about an occurrence: the time of the occurrence plus its jitter (a small delay). */
 export function fireTimeOf(id: StandingProgramId, atMs: number | null, source: ProgramSource): number | null {
   if (atMs === null || source.kind !== "schedule") return atMs;
   return atMs + jitterOf(id, atMs, source.schedule.jitterMs);
 }
 
-/** Returns when a source is due first after a time; a poll is due at once. */
+/** Returns the first time after `nowMs` at which a source is due. A poll is due at once. */
 export async function firstOfSource(source: ProgramSource, nowMs: number, work: Work): Promise<number | null> {
   return source.kind === "poll" ? nowMs : ((await nextOfSource(source)(nowMs, work)) ?? null);
 }

@@ -4,19 +4,22 @@ import type { StandingFaults } from "../definition/faults.ts";
 import { bounds, catchUpForm, expressionsMax, scheduleForm, timesMax } from "../definition/forms.ts";
 import { assertCron, occurrencesOf, type Schedule } from "./schedule.ts";
 
-/** Parts that read a schedule. */
+/** The objects that are needed to read a schedule. */
 export type ScheduleReading = {
   readonly reader: ShapeReader;
   readonly faults: StandingFaults;
   readonly timeZone: string;
-  /** Undefined for a stored schedule, which was checked before: a search for times takes long. */
+  /**
+   * The search that checks the schedule's times. Undefined for a stored schedule: it was checked when it was stored, and the search takes
+   * long.
+   */
   readonly search: TimeSearch | undefined;
 };
 
-/** The time after which a schedule must have times (epoch milliseconds), and the work that meters the search. */
+/** `nowMs`: the schedule must have times after this time (epoch milliseconds). `work`: limits the processor time of the search. */
 export type TimeSearch = { readonly nowMs: number; readonly work: Work };
 
-/** Maximum occurrences that are searched for the shortest gap. */
+/** Maximum number of occurrences that are compared to find the shortest gap between two of them. */
 const gapsMax = 50;
 
 /** Reads a schedule; returns undefined if it has faults. */
@@ -95,8 +98,8 @@ const storedForm =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
 /**
- * Reads a time in a form that only version 0.1 accepted: without seconds, at 24:00, or on a day that the month does not have (counted into
- * the next month).
+ * Returns the time in epoch milliseconds that a text means, in a form that only version 0.1 accepted: without seconds, at 24:00, or on a
+ * day that the month does not have (such a day is counted into the next month).
  */
 function storedTime(text: string): number | undefined {
   const found = storedForm.exec(text);
@@ -125,7 +128,7 @@ function readCatchUp(node: ShapeNode, reader: ShapeReader): Schedule["catchUp"] 
   };
 }
 
-/** Checks that a schedule has any occurrence, and that its jitter is shorter than the gap to the next occurrence. */
+/** Records a fault if a schedule has no occurrence, or if its jitter is not shorter than the gap to the next occurrence. */
 async function checkOccurrences(
   schedule: Schedule,
   { path }: ShapeNode,

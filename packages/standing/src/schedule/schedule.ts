@@ -3,13 +3,13 @@ import { Cron } from "croner";
 
 /** How svc catches up on missed occurrences after it was unavailable. */
 export type CatchUp = {
-  /** Maximum delay of an occurrence that is caught up, in milliseconds. */
+  /** Maximum delay in milliseconds with which a missed occurrence is still caught up. */
   readonly windowMs: number;
-  /** Occurrences that are caught up: none, the newest, or all. */
+  /** The missed occurrences that are caught up: `none` of them, the newest (`last`), or `all`. */
   readonly runs: "none" | "last" | "all";
 };
 
-/** Times at which a program is due; epoch milliseconds. */
+/** The times at which a program is due. All times are in epoch milliseconds. */
 export type Schedule = {
   readonly timing:
     | { readonly kind: "cron"; readonly expressions: readonly string[] }
@@ -30,7 +30,7 @@ export type NextOccurrence = (afterMs: number, work: Work) => Promise<number | u
 export function occurrencesOf({ timing, timeZone, startAt, endAt }: Schedule): NextOccurrence {
   const next = nextOf(timing, timeZone, startAt);
   return async (afterMs, work) => {
-    // An occurrence at the start itself counts.
+    // An occurrence exactly at `startAt` is included.
     const found = await next(startAt === undefined ? afterMs : Math.max(afterMs, startAt - 1), work);
     // A caller that searches many occurrences yields to other work here.
     if (work.isSliceOver()) await work.turn();
@@ -60,7 +60,7 @@ function nextOf(timing: Schedule["timing"], timeZone: string, startAt = 0): Next
   }
 }
 
-/** Options of the cron parser: expressions of five fields, to which a search adds seconds and years. */
+/** Options of the cron parser. Expressions have five fields; the search itself adds the fields for seconds and years. */
 const reading = { fixedTimeRule: "no-wildcard", paused: true } as const;
 
 /** Throws an Error with the reason if a text is not an expression of five fields. */
@@ -69,13 +69,16 @@ export function assertCron(expression: string): void {
   new Cron(expression, { ...reading, mode: "5-part" });
 }
 
-/** Years that one step of a search covers. A step checks each day and takes up to 2 ms a year. */
+/** Number of years that one step of a search covers. Each step checks every day and takes up to 2 ms per year. */
 const yearsAtOnce = 2;
-/** Maximum years that are searched: any 40 years contain each combination of length and first weekday. */
+/** Maximum number of years that a search covers. Any 40 years contain every combination of year length and first weekday. */
 const yearsMax = 80;
 /** First and last year of all searches: an expression has no occurrence in other years. */
 const years = { first: 2, last: 2_999 };
-/** Parsed expressions by text, zone and years. One takes 80 kB, and many programs share it. */
+/**
+ * Cache of parsed expressions. The key is the text, the time zone and the years. One parsed expression takes 80 kB, and many programs use
+ * the same expression.
+ */
 const crons = new LeastRecentlyUsed<string, Cron>(256);
 
 function cronOf(expression: string, timeZone: string, year: number): Cron {
@@ -93,13 +96,15 @@ function cronOf(expression: string, timeZone: string, year: number): Cron {
 
 const dayMs = 86_400_000;
 
-/** Returns the first year to search after a time: in the time zone it may still be the year before. */
+/**
+ * Returns the first year to search for times after `afterMs`. In the expression's time zone, the local year may still be the year before.
+ */
 function yearBefore(afterMs: number): number {
   const year = dateOf(afterMs - 2 * dayMs).getUTCFullYear();
   return year - (year % yearsAtOnce);
 }
 
-/** Returns when the next day begins in a zone. The time is near, so the search does not yield. */
+/** Returns when the next day begins in a time zone, in epoch milliseconds. The search does not yield to other work, because it is short. */
 export function nextDayOf(timeZone: string, nowMs: number): number {
   const next = (year: number) => cronOf("0 0 * * *", timeZone, year).nextRun(dateOf(nowMs))?.getTime();
   const year = yearBefore(nowMs);
@@ -124,8 +129,8 @@ export function nextOfCron(expression: string, timeZone: string): NextOccurrence
     return undefined;
   };
   const key = `${timeZone} ${expression}`;
-  // A search that finds nothing near takes long. So each of several expressions is searched again only after the time found for it has
-  // passed.
+  // A search takes long if the next time is far away. If a schedule has several expressions, each is searched again only after the time
+  // that was found for it has passed.
   let found: FoundTime | undefined;
   return async (afterMs, work) => {
     found = [found, lastFound.get(key)].find((one) => one !== undefined && isBetween(one, afterMs)) ?? {
@@ -137,10 +142,10 @@ export function nextOfCron(expression: string, timeZone: string): NextOccurrence
   };
 }
 
-/** A found time: `nextMs` is the first after `afterMs`; undefined if there is none. */
+/** Result of a search: `nextMs` is the first time after `afterMs`. `nextMs` is undefined if there is no such time. */
 type FoundTime = { readonly afterMs: number; readonly nextMs: number | undefined };
 
-/** Last found times by zone and expression: many programs share an expression, and are due together. */
+/** Cache of the last found time for each time zone and expression. Many programs use the same expression and are due at the same time. */
 const lastFound = new LeastRecentlyUsed<string, FoundTime>(1_024);
 
 function isBetween({ afterMs, nextMs = Number.POSITIVE_INFINITY }: FoundTime, ms: number): boolean {

@@ -53,7 +53,7 @@ function keyOf<Name extends string, Value>(table: Readonly<Record<Name, Value>>,
   return (Object.keys(table) as Name[]).find((name) => table[name] === value);
 }
 
-/** A program with the rows that its message needs. */
+/** A program together with the stored values from which its API message is made. */
 export type ProgramParts = {
   readonly program: StandingProgramRecord;
   readonly version: Omit<StandingVersionRecord, "definition">;
@@ -157,7 +157,7 @@ export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonl
   });
 }
 
-/** Returns the event of a run by its source key, which a backfill may have prefixed. */
+/** Returns the id of the event that caused a run, as a list of one. Reads it from the source key, to which a backfill adds a prefix. */
 function eventIdsOf({ sourceKey }: Pick<StandingRunRecord, "sourceKey">): string[] {
   return [sourceKey.slice(sourceKey.lastIndexOf("e:") + "e:".length)];
 }

@@ -35,7 +35,7 @@ type ProgramUpdate = {
   readonly definitionJson: string;
   /** The version that the caller has read; 0 for any. */
   readonly expectedVersion: number;
-  /** True if the program is simulated before people are asked to approve it. */
+  /** True if svc simulates the program before it asks people to approve the program. */
   readonly simulates: boolean;
 };
 
@@ -58,7 +58,7 @@ export function programMethods(context: StandingServiceContext): Methods {
   const { db, sealer, engine, starter } = context;
   const wake = () => {
     engine.wake();
-    // A job may ask people for approval.
+    // There may be a new job that asks people to approve the program.
     starter.wake();
   };
   const shown = async (caller: Parameters<typeof findProgram>[1], id: string): Promise<StandingProgram> => {
@@ -172,7 +172,7 @@ function toVersion(record: Omit<StandingVersionRecord, "definition">): StandingV
   });
 }
 
-/** Returns how many of the last events since a program was made are not about the entity that it names. */
+/** Of the trigger's last events since a program was made, returns the number that are not about the entity that the program names. */
 async function passedOverOf(
   { versions, db }: Pick<StandingContext, "versions" | "db">,
   { id: programId, projectId, version, createdAt: sinceMs }: StandingProgramRecord,
@@ -183,7 +183,7 @@ async function passedOverOf(
   return countOtherEntityEvents(db, { projectId, triggerSlug: source.slug, entityId: source.entity, sinceMs });
 }
 
-/** Makes the next version of a program. Throws the faults of UpdateStandingProgram. */
+/** Makes the next version of a program. Throws the same errors as the call UpdateStandingProgram. */
 async function updateProgram(
   context: StandingContext,
   principal: ProjectPrincipal,

@@ -30,7 +30,7 @@ import { fireTimeOf } from "../schedule/due.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
 import { toProgram } from "./convert.ts";
 
-/** Parts that the methods of StandingService share. */
+/** The context that all methods of StandingService share. */
 export type StandingServiceContext = StandingContext & {
   /** The engine of this node: it decides calls, and is woken when something becomes due. */
   readonly engine: Pick<StandingEngine, "wake" | "call">;
@@ -61,7 +61,10 @@ export async function findProgram(
   return found;
 }
 
-/** Throws the fault of `missing` if the program, such as one of a run, is outside the caller's access scope. */
+/**
+ * Throws the error that `missing` makes if the program is outside the caller's access scope. `missing` names what the caller asked for (for
+ * example a run of the program).
+ */
 export async function assertReached(
   db: Executor,
   { binding }: Caller,
@@ -73,7 +76,7 @@ export async function assertReached(
   if (program === undefined || !isWithin(program, binding)) throw missing();
 }
 
-/** Returns the messages of programs in their order; with definitions if `isWhole`. */
+/** Returns the API messages of programs, in the order of the given programs. The messages include the definitions if `isWhole` is true. */
 export async function readPrograms(
   { versions, clock, sealer, db, meter }: Pick<StandingContext, "versions" | "clock" | "sealer" | "db" | "meter">,
   programs: readonly StandingProgramRecord[],
@@ -131,7 +134,7 @@ async function nextTimesOf(
   return times;
 }
 
-/** Returns the definition as it was given, with `***` for inputs that its program marks as sensitive. */
+/** Returns the definition as the caller wrote it. Inputs that the program marks as sensitive are replaced by `***`. */
 async function shownDefinition(
   db: Executor,
   sealer: Sealer,
@@ -143,7 +146,7 @@ async function shownDefinition(
   const document = parseExactJson(text) as JsonObject & { readonly program: JsonObject };
   const programText = JSON.stringify(document.program);
   const shown = shownProgram(programText);
-  // The input that the definition makes is masked in the same way as the program's own input.
+  // The definition's own `input` is masked in the same way as the program's own input.
   const made = JSON.stringify({ ...document.program, input: document.input ?? {} });
   const shownMade = shownProgram(made);
   if (shown === programText && shownMade === made) return text;

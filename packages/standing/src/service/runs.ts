@@ -138,7 +138,10 @@ export function runMethods(context: StandingServiceContext): Methods {
   };
 }
 
-/** Returns the source key of a call; an idempotency key is stored as its digest. */
+/**
+ * Returns the source key of a run that a caller starts. If the caller gave an idempotency key, the source key contains only a digest of
+ * that key.
+ */
 function sourceKeyOf(idempotencyKey: string, nowMs: number): string {
   if (idempotencyKey === "") return `m:${createId("srn", nowMs)}`;
   return `m:${createHash("sha256").update(idempotencyKey).digest("hex")}`;

@@ -55,7 +55,7 @@ function policyOf(policy: string): OverlapPolicy | undefined {
   return known;
 }
 
-/** Returns a backfill of the caller's access scope. Throws BACKFILL_NOT_FOUND. */
+/** Returns a backfill that is inside the caller's access scope. Throws BACKFILL_NOT_FOUND if there is no such backfill. */
 async function find(
   { db }: { readonly db: Parameters<typeof findBackfill>[0] },
   caller: Parameters<typeof assertReached>[1],
@@ -78,7 +78,7 @@ async function shown(
   return toBackfill(record, program, { isStored: true });
 }
 
-/** Makes StandingService; every method takes its project from the calling key. */
+/** Creates the StandingService. Every method acts in the project of the calling key. */
 export function createStandingService(context: StandingServiceContext): ServiceImpl<typeof StandingService> {
   return { ...programMethods(context), ...runMethods(context), ...backfillMethods(context) };
 }

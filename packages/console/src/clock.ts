@@ -1,6 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 
-/** The time now, in milliseconds since 1970. The only reading of the clock in the console. */
+/** Returns the current time in milliseconds since 1970. The console reads the clock only here. */
 function now(): number {
   return Date.now();
 }
@@ -29,12 +29,15 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The current time, updated every `everyMs` (1,000 or a multiple). All components that show times share one timer. */
+/** Returns the current time, updated every `everyMs` milliseconds (1,000 or a multiple). All components that show times share one timer. */
 export function useNow(everyMs: number = tickMs): number {
   return useSyncExternalStore(subscribe, () => shown - (shown % everyMs));
 }
 
-/** The value once it has not changed for `ms`, so that typing does not make a call at every key. Values are compared by identity. */
+/**
+ * Returns a value only when it has not changed for `ms` milliseconds, so that typing does not make a call at every key. Values are compared
+ * by identity.
+ */
 export function useSettled<Value extends string | undefined>(value: Value, ms: number): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -20,8 +20,8 @@ const repeated: readonly Code[] = [Code.Unavailable, Code.Unknown, Code.Deadline
 const triesMax = 3;
 
 /**
- * The cache of the service's answers. Reads that may be repeated are retried twice. Failed reads on the page are read again once calls
- * succeed again; writes never are.
+ * Creates the cache of the service's answers. Reads are retried twice if a retry can help. Reads that failed are made again when another
+ * call succeeds. Writes are never retried.
  */
 function createQueryClient(): QueryClient {
   const queries = new QueryClient({
@@ -31,7 +31,7 @@ function createQueryClient(): QueryClient {
         gcTime: 300_000,
         retry: (failures, error) => failures < triesMax - 1 && repeated.includes(ConnectError.from(error).code),
         retryDelay: (failures) => 500 * 2 ** failures,
-        // If the page cannot reach the service, it says so and keeps trying, even if the browser reports to be offline.
+        // If the page cannot reach the service, it shows this and keeps trying, even if the browser reports that it is offline.
         networkMode: "always",
       },
       mutations: { retry: false, networkMode: "always" },
@@ -42,10 +42,11 @@ function createQueryClient(): QueryClient {
 }
 
 applyTheme();
-// Runs outside rendering and before it, because a link works once, and must leave the address before anything else runs.
+// Runs before and outside rendering, because a link works only once, and must be removed from the address before other code runs.
 setLinkRefusal(await enterByLink());
 watchLinks(setLinkRefusal);
-// The stored seats are from the last visit: roles and names may have changed. The page does not wait for this.
+// The stored seats (the keys of this browser) are from the last visit. Roles and names may have changed since. The page does not wait for
+// the new ones.
 void refreshSeats();
 
 const place = document.getElementById("root");
@@ -59,7 +60,7 @@ createRoot(place).render(
   </StrictMode>,
 );
 
-/** Asks, over any open page, whether to accept a link that leads to another project. */
+/** Asks the user whether to accept a link that leads to another project. The dialog is shown over any page. */
 function LinkOfferDialog() {
   const { linkOffer } = useSignInNeed();
   const project = linkOffer?.seat.projectName ?? "";
@@ -90,11 +91,11 @@ function LinkOfferDialog() {
 }
 
 /**
- * Signs in by the link in the address (`#link=…`), if there is one. The link is removed from the address and the history before anything
- * else happens. It works once, so this runs outside rendering.
+ * Signs in with the link in the address (`#link=…`), if there is one. First removes the link from the address and the history. A link works
+ * only once, so this runs outside rendering. Returns the refusal if the service refuses the link.
  *
- * Any page can lead a browser here. If a user is already signed in, a link to yet another project needs confirmation: the pages look the
- * same, and the user's input would go to that other project.
+ * Any website can open such a link in a browser. Therefore, if a user is already signed in, a link to another project needs confirmation:
+ * the pages look the same, and the user's input would go to that other project.
  */
 async function enterByLink(): Promise<PageRefusal | undefined> {
   const link = /^#link=([\w.~-]+)$/.exec(location.hash)?.[1];
@@ -114,7 +115,10 @@ async function enterByLink(): Promise<PageRefusal | undefined> {
   return undefined;
 }
 
-/** Accepts links that are opened in an already open page: the browser then changes the fragment and loads nothing. */
+/**
+ * Accepts links that are opened in a page that is already open. The browser then changes only the fragment of the address and loads
+ * nothing.
+ */
 function watchLinks(onRefusal: (refusal: PageRefusal | undefined) => void): void {
   window.addEventListener("hashchange", () => {
     void enterByLink().then(onRefusal);

@@ -21,8 +21,8 @@ type Answer = { continuation: string; overridesJson: string; note: string };
 const Changes = lazy(() => import("./changes.tsx"));
 
 /**
- * The answers to choose from, the fields that `retry-with` changes, a note, and the button that sends the answer. The form shows what the
- * button sends before it.
+ * Draws the form of a question: the answers to choose from, the fields that the answer `retry-with` changes, a note, and the button that
+ * sends the answer. Above the button, the form shows what the button will send.
  */
 function QuestionForm({
   asked,
@@ -82,7 +82,10 @@ function QuestionForm({
 
 const noFaults: PlacedFaults = new Map();
 
-/** The answers in the order offered. A confirmation lists first the answer that applies if the question expires. */
+/**
+ * Returns the answers in the order in which the service offers them. If the question confirms a call or a program, the first answer is the
+ * one that applies when the question expires.
+ */
 function ordered({ continuations, confirms }: LinkQuestion): readonly string[] {
   return confirms ? continuations.toReversed() : continuations;
 }
@@ -103,7 +106,7 @@ function Clock({ asked: { deadlineAt, defaultContinuation, expiresAt, confirms }
   );
 }
 
-/** The question. If it confirms a call, it shows the caller and the arguments separately. */
+/** Draws the question. If the question confirms a call, its caller and its arguments are shown separately. */
 function QuestionText({ question }: { question: string }) {
   const confirmed = readConfirmation(question);
   if (confirmed === undefined) return <p className={styles["question"]}>{visible(question)}</p>;
@@ -118,7 +121,7 @@ function QuestionText({ question }: { question: string }) {
   );
 }
 
-/** The question that the link is for and the form that answers it, or the decision if the question is already settled. */
+/** Draws the question of a link and the form that answers it. If the question is already settled, draws the decision instead. */
 export function AnswerPage({ first, send }: { first: LinkedAsk; send: (body: object) => Promise<PostAnswer> }) {
   const [asked, setAsked] = useState(first);
   const [refusal, setRefusal] = useState<PageRefusal>();
@@ -129,7 +132,7 @@ export function AnswerPage({ first, send }: { first: LinkedAsk; send: (body: obj
     setRefusal(undefined);
     const sent = await send(given);
     const isSettled = "refusal" in sent && sent.refusal.reason === "ASK_SETTLED";
-    // Another person answered first: the service then returns who, and how.
+    // If another person answered first, the service returns who answered, and how.
     const shown = isSettled ? await send({}) : sent;
     setIsSending(false);
     setIsLate(isSettled);
@@ -158,7 +161,7 @@ export function AnswerPage({ first, send }: { first: LinkedAsk; send: (body: obj
   );
 }
 
-/** The reason for a refused answer. Faults of a field are shown at the field, so that this notice only links to them. */
+/** Draws the reason why the service refused an answer. A fault of a field is shown at the field: this notice then only links to it. */
 function RefusalNotice({ refusal: { message, help }, isOfChanges }: { refusal: PageRefusal; isOfChanges: boolean }) {
   const [title, says] = isOfChanges
     ? [
@@ -176,8 +179,8 @@ function RefusalNotice({ refusal: { message, help }, isOfChanges }: { refusal: P
 }
 
 /**
- * The decision on the question, and its time. `isLate` if another answer came just before this one. It takes the focus, because the focused
- * button is removed.
+ * Draws the decision on the question and its time. `isLate`: another answer arrived just before this one. The notice takes the focus,
+ * because the button that had the focus is removed.
  */
 function SettledNotice({
   settled: { state, decision, principalId, confirms },

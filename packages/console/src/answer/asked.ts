@@ -1,4 +1,4 @@
-/** The link's ask, as `/console/answer` returns it. Times are RFC 3339; an empty text means the field is not set. */
+/** The question of the link, as `/console/answer` returns it. Times are RFC 3339. An empty text means that the field is not set. */
 export type LinkedAsk = LinkQuestion | SettledAsk;
 
 /** A question that waits for an answer. */
@@ -7,7 +7,7 @@ export type LinkQuestion = {
   principalId: string;
   contactName: string;
   question: string;
-  /** True if it asks for permission: to make a call, or to run a program. */
+  /** True if the question asks for permission to make a call or to run a program. */
   confirms: boolean;
   continuations: readonly string[];
   answerSchemaJson: string;

@@ -4,7 +4,10 @@ import { Form } from "../form/form.tsx";
 import { readSchema } from "../form/read-schema.ts";
 import type { Values } from "../form/value.ts";
 
-/** A form, made from the ask's schema, for the fields that a `retry-with` answer may change. The service validates it. */
+/**
+ * Draws a form for the fields that a `retry-with` answer may change. The form is made from the question's schema; the service validates the
+ * values.
+ */
 export default function Changes({
   schemaJson,
   values,

@@ -5,11 +5,11 @@ import { pageText } from "../words/page-words.ts";
 
 /** One error of a call, as the service returned it. */
 export type WireFault = {
-  /** A stable name in UPPER_SNAKE_CASE; docs/reference/errors has each. */
+  /** A stable name in UPPER_SNAKE_CASE. The page docs/reference/errors explains each reason. */
   reason: string;
-  /** Empty if the error is not about a single field. */
+  /** The faulty field; empty if the error is not about a single field. */
   field: string;
-  /** How to correct it, with links to the pages of the calls that the service named. */
+  /** How to correct the error. If the service's text names calls, it has links to the pages of those calls. */
   help: string;
 };
 
@@ -34,7 +34,7 @@ export function failureOf(error: unknown): CallFailure {
   };
 }
 
-/** A call's errors, placed at the fields of its page. `rest` holds the errors that belong to no field. */
+/** Returns a call's errors by the field of the page at which each is shown. `rest` holds the errors that belong to no field. */
 export function placeFailure<Field extends string>(
   error: unknown,
   fields: readonly Field[],

@@ -3,7 +3,7 @@ import { IdentityService } from "@svc/gen/identity";
 import { seatFor, useSession } from "../session/session.ts";
 
 /**
- * The deployment as the service describes it to the signed-in user; undefined until the service answers. Until then `isSandbox` is false.
+ * Returns the deployment as the service describes it to the signed-in user. Until the service answers, `isKnown` and `isSandbox` are false.
  */
 export function useDeployment(): { isSandbox: boolean; isKnown: boolean; publicUrl: string } {
   const { data } = useQuery(IdentityService.method.getIdentity, {}, { staleTime: Number.POSITIVE_INFINITY });
@@ -15,7 +15,9 @@ export function useDeployment(): { isSandbox: boolean; isKnown: boolean; publicU
   };
 }
 
-/** Returns why the project's seat may not do what needs an approver; undefined if it may. */
+/**
+ * Returns the reason why the user's key in this project may not do actions that need an approver. Returns undefined if the key may do them.
+ */
 export function useApproverWhy(projectId: string): string | undefined {
   const seat = seatFor(useSession(), projectId);
   if (seat === undefined || seat.role === "approver") return undefined;

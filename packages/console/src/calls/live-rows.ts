@@ -5,19 +5,22 @@ import { useEffect, useRef, useState } from "react";
 import { useLookMs } from "./live-state.ts";
 import { type Rows, useRows } from "./rows.ts";
 
-/** Rows of a list that keeps growing. New rows wait in `fresh`. */
+/** Rows of a list that keeps growing. New rows wait in `fresh` until they are shown. */
 export type LiveRows<Row> = Rows<Row> & {
   fresh: { count: number; show: () => void };
-  /** Called with whether the reader is at the top. New rows are shown immediately only there. */
+  /**
+   * Called with true when the reader is at the top of the list, and with false otherwise. New rows are shown immediately only at the top.
+   */
   onTop: (atTop: boolean) => void;
-  /** Called with the indexes of the first and last row in view. Those rows are updated in place. */
+  /** Called with the indexes of the first and last row in view. The rows in view are updated in place. */
   onView: (first: number, last: number) => void;
 };
 
 /**
- * Reads a list that gets new rows at the top and whose rows may change: re-reads the newest page and the pages in view. While `live`, it
- * follows the project's stream, and polls every 5 s if the stream is not open. Rows do not move while the reader reads them: new rows are
- * shown immediately only if the reader is at the top, and wait otherwise. `field` is the answer's field that has the rows.
+ * Reads a list that gets new rows at the top and whose rows may change. It reads the newest page and the pages in view again and again.
+ * While `live`, it follows the project's stream, and polls every 5 s if the stream is not open. If the reader is at the top, new rows are
+ * shown immediately; otherwise they wait, so that rows do not move while a person reads. `field` is the field of the answer that holds the
+ * rows.
  */
 export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
   method: DescMethodUnary<I, O>,
@@ -54,7 +57,8 @@ export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
 }
 
 /**
- * Rows in view below the newest page, kept current. `look` receives their position; their pages are re-read whenever the newest page is.
+ * Returns the rows in view below the newest page, kept current. `look` receives the position of these rows. Their pages are read again each
+ * time the newest page is read.
  */
 function useViewed<I extends DescMessage, O extends DescMessage, Row>(
   method: DescMethodUnary<I, O>,
@@ -106,8 +110,8 @@ function withHead<O extends object>(
 }
 
 /**
- * Returns the rows of a newly read first page that are newer than the list, newest first. `gap` is true if there may be more rows between
- * the two than the page holds: the whole list must then be read again.
+ * Returns the rows of a newly read first page that are newer than the list, newest first. `gap` is true if there may be more new rows than
+ * the page holds: the whole list must then be read again.
  */
 export function freshRows<Row>(
   page: readonly Row[],
@@ -120,7 +124,7 @@ export function freshRows<Row>(
   return known === -1 ? { rows: page, gap: page.length > 0 } : { rows: page.slice(0, known), gap: false };
 }
 
-/** The rows of a list, each replaced by its version in a newly read first page if the page has it. */
+/** Returns the rows of a list. A row that a newly read first page also has is replaced by the version of that page. */
 export function renewedRows<Row>(
   page: readonly Row[],
   shown: readonly Row[],
@@ -131,9 +135,9 @@ export function renewedRows<Row>(
 }
 
 /**
- * Returns the page tokens that re-read the rows in view, `first` to `last`, of a list of many pages. Rows that the newest page has (the
- * first `head.covers`) need no token. Because new rows were added to the first page, only the token after the newest page reads the end of
- * the first.
+ * Returns the page tokens that are needed to read the rows from `first` to `last` again. The first `head.covers` rows are on the newest
+ * page and need no token. New rows move older rows from the first page to the next one. Therefore only the token after the newest page
+ * reads the end of the first page.
  */
 export function tokensInView(
   pages: readonly { token: string; count: number }[],

@@ -1,6 +1,9 @@
 import { useSyncExternalStore } from "react";
 
-/** True if the stream of notices is open, and how many other streams pause it. */
+/**
+ * `isOpen`: true if the stream of the project's changes is open. `pausedBy`: number of other streams for which the project's stream is
+ * paused.
+ */
 type LiveState = { isOpen: boolean; pausedBy: number };
 
 let state: LiveState = { isOpen: false, pausedBy: 0 };
@@ -22,8 +25,8 @@ export function setStreamOpen(isOpen: boolean): void {
 }
 
 /**
- * Closes the project's stream to make room for another stream, until the returned function is called. Calling it more than once is
- * harmless.
+ * Closes the project's stream to make room for another stream. Returns a function that ends the pause. Calling the returned function more
+ * than once is harmless.
  */
 export function pauseStream(): () => void {
   change({ pausedBy: state.pausedBy + 1 });
@@ -42,13 +45,19 @@ export function useStreamPaused(): boolean {
 /** Interval at which a list polls if no stream reports changes, in milliseconds. */
 const lookMs = 5_000;
 
-/** Returns the interval at which a list polls, or false if the stream reports its changes. `method` is its call, with its service. */
+/**
+ * Returns the interval in milliseconds at which a list polls, or false if the stream reports the list's changes. `method`: the call that
+ * reads the list.
+ */
 export function useLookMs(method: { name: string; parent: { typeName: string } }): number | false {
   const isOpen = useSyncExternalStore(subscribe, () => state.isOpen);
   return isOpen && toldMethods.has(`${method.parent.typeName}/${method.name}`) ? false : lookMs;
 }
 
-/** The calls to repeat for each kind of notice, by the kind's number. Only names, because the messages load with their pages. */
+/**
+ * For each kind of notice (by its number): the calls to make again. Only the names of the calls are here, because their messages load with
+ * their pages.
+ */
 export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
   1: ["svc.v1.TriggersService/ListEvents"],
   2: [
@@ -67,14 +76,14 @@ export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
 const toldMethods = new Set(Object.values(methodsOfKind).flat());
 
 /**
- * Maximum number of open streams over all tabs and windows of a browser. A browser has six connections to a service, and calls need the
- * rest.
+ * Maximum number of open streams in all tabs and windows of a browser. A browser opens six connections to a service, and calls need the
+ * other three.
  */
 const streamsMax = 3;
 
 /**
- * Runs `run` in one of the browser's slots for streams and frees the slot when `run` settles. If all slots are taken, it does not run and
- * returns false. Without https there are no locks to count by, and it always runs.
+ * Runs `run` in one of the browser's slots for streams, and frees the slot when `run` settles. Returns false without running it if all
+ * slots are taken. Slots are counted with the browser's locks, which exist only with https: on plain http, `run` always runs.
  */
 export async function inStreamPlace(run: () => Promise<void>, signal: AbortSignal): Promise<boolean> {
   const locks = (navigator as { locks?: LockManager }).locks;

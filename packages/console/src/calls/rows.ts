@@ -5,9 +5,9 @@ import { keepPreviousData, type QueryKey, useInfiniteQuery } from "@tanstack/rea
 /** The rows of a list that were loaded so far, and its loading state. */
 export type Rows<Row> = {
   rows: readonly Row[];
-  /** `loading` until the first answer, `failed` only if there are no rows to show. */
+  /** `loading`: no answer arrived yet. `failed`: a read failed and there are no rows to show. `ready`: all other cases. */
   state: "loading" | "failed" | "ready";
-  /** Error of the last read; earlier rows are kept. */
+  /** Error of the last read. The rows that were read earlier are kept. */
   error: unknown;
   /** True if the service has more rows than were loaded. */
   hasMore: boolean;
@@ -15,24 +15,24 @@ export type Rows<Row> = {
   loadMore: () => void;
   /** Reads the loaded pages again. */
   reload: () => void;
-  /** The part of the list that the key may read; empty if it may read all of it. */
+  /** The part of the list that the key may read; empty if the key may read all rows. */
   limitedTo: string;
   /** Cache key of the pages. */
   queryKey: QueryKey;
 };
 
-/** A list call: it takes a pageToken and answers a nextPageToken. */
+/** The answer of a list call. The call takes a `pageToken`, and its answer has a `nextPageToken`. */
 type Paged<O extends DescMessage> = MessageShape<O> & { nextPageToken: string };
 
 /**
- * Maximum number of short or empty pages that are read in a row. A page may have few rows and still have a token, because a filter removed
- * the others.
+ * Maximum number of short or empty pages that are read in a row. A page with few rows may still have a next page, because a filter removed
+ * the other rows.
  */
 const emptyPagesMax = 5;
 
 /**
- * Reads a list page by page. While a new filter loads, the rows of the previous filter stay. `rowsOf` takes the rows out of an answer;
- * `refetchMs` is the interval at which all loaded pages are read again.
+ * Reads a list page by page. While a new filter loads, the rows of the previous filter are still shown. `rowsOf` returns the rows of an
+ * answer. `refetchMs` is the interval in milliseconds at which all loaded pages are read again.
  */
 export function useRows<I extends DescMessage, O extends DescMessage, Row>(
   method: DescMethodUnary<I, O>,

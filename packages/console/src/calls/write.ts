@@ -6,13 +6,13 @@ import { useRef } from "react";
 /** A call that changes something, with its state for the page. */
 type Write<I extends DescMessage, O extends DescMessage> = {
   /**
-   * Makes the call. Does nothing while a call is under way, nor for half a second after the same call was made, so that a double press
-   * counts once.
+   * Makes the call. Does nothing while a call is under way, or if the same call was made less than half a second ago. So a double press
+   * makes one call.
    */
   send: (input: MessageInitShape<I>) => void;
   /**
-   * Like `send`, for callers that need the answer. If no new call is made, it returns the previous call's answer. Rejects if the call
-   * fails.
+   * Makes the call like `send`, and returns its answer. If `send` would do nothing, it returns the answer of the previous call. Rejects if
+   * the call fails.
    */
   sendAsync: (input: MessageInitShape<I>) => Promise<MessageShape<O>>;
   isSending: boolean;
@@ -27,12 +27,13 @@ type Write<I extends DescMessage, O extends DescMessage> = {
 };
 
 /**
- * Handlers of a call's end. `onSuccess` gets the answer before the call counts as made; `onSettled` runs after success and failure alike.
+ * Functions that run when a call ends. `onSuccess` gets the answer, before the call counts as made. `onSettled` runs after a success and
+ * after a failure.
  */
 type WriteOptions<I extends DescMessage, O extends DescMessage> = {
   onSuccess?: (answer: MessageShape<O>, input: MessageInitShape<I>) => unknown;
   onSettled?: () => unknown;
-  /** True if the answer is removed from memory once it is no longer shown. */
+  /** True if the answer is secret: it is removed from memory when it is no longer shown. */
   isSecret?: boolean;
 };
 
@@ -41,12 +42,12 @@ const doublePressMs = 500;
 
 type Made<Answer> = { readonly input: string; readonly answer: Promise<Answer>; isUnderWay: boolean };
 
-/** Returns a call that changes something. One double press never makes it twice. */
+/** Returns a call that changes something, with its state. A double press never makes the call twice. */
 export function useWrite<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   { isSecret = false, ...then }: WriteOptions<I, O> = {},
 ): Write<I, O> {
-  // The pending state is drawn a moment later; a second press may come before that.
+  // The page shows the pending state a moment later, and a second press may come before that moment.
   const last = useRef<Made<MessageShape<O>>>(undefined);
   const mutation = useMutation(method, { ...then, ...(isSecret && { gcTime: 0 }) });
   const sendAsync = (input: MessageInitShape<I>) => {
@@ -76,7 +77,7 @@ export function useWrite<I extends DescMessage, O extends DescMessage>(
   };
 }
 
-/** Re-reads what is shown of a service, after a change to it. */
+/** Returns a function that reads again everything that is shown of a service. Used after a change. */
 export function useRefresh(service: DescService): () => Promise<void> {
   const queries = useQueryClient();
   return () =>

@@ -10,8 +10,8 @@ import { scopeWords, sentence } from "../words/text.ts";
 import { connectOf, type Filled, fieldsOf, schemeOf, type WantedAccount } from "./wanted.ts";
 
 /**
- * The form that connects an account, followed by the app's consent page if the app needs one. The input is sent only to the service, and
- * not kept in the browser.
+ * Draws the form that connects an account. If the app needs consent, its consent page follows. The input is sent only to the service, and
+ * is not kept in the browser.
  */
 export function ConnectPage({ wanted, send }: { wanted: WantedAccount; send: (body: object) => Promise<PostAnswer> }) {
   const [filled, setFilled] = useState<Filled>({});
@@ -98,7 +98,7 @@ function Connected({ toolkitName }: { toolkitName: string }) {
   );
 }
 
-/** The scopes that the app will be asked for, by the app's names. */
+/** Draws the scopes (permissions) that the app will be asked for, by the app's own names. */
 function Scopes({ scopes, toolkitName }: { scopes: readonly string[]; toolkitName: string }) {
   if (scopes.length === 0) return null;
   return (

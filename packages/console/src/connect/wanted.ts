@@ -1,4 +1,7 @@
-/** The fields to fill in, as `/console/connect` returns them: a ToolkitConnectSpec in the JSON of svc.v1, with one scheme. */
+/**
+ * The fields to fill in, as `/console/connect` returns them: a message ToolkitConnectSpec of svc.v1 as JSON, with one authentication
+ * scheme.
+ */
 export type WantedAccount = {
   toolkitName: string;
   spec: {
@@ -14,7 +17,7 @@ export type Filled = Readonly<Record<string, string>>;
 /** One field of the form. `at` is the name that the service uses for it in errors. */
 export type WantedField = { at: string; label: string; hint: string; example: string; isSecret: boolean };
 
-/** The fields of the form, in their order. */
+/** Returns the fields of the form, in their order. */
 export function fieldsOf({ spec }: WantedAccount): WantedField[] {
   const ofAccount = spec.accountVariables.map(({ name, description, example }) => ({
     at: `accountVariables.${name}`,
@@ -35,12 +38,12 @@ const secrets: Readonly<Record<string, readonly WantedField[]>> = {
   ],
 };
 
-/** The one scheme of the link: `oauth2`, `api_key`, `basic` or `none`. */
+/** Returns the only authentication scheme of the link: `oauth2`, `api_key`, `basic` or `none`. */
 export function schemeOf({ spec }: Pick<WantedAccount, "spec">): string {
   return spec.authSchemes[0]?.type ?? "none";
 }
 
-/** Returns the request for the form's values. It leaves out fields that the scheme does not use. */
+/** Returns the request made from the form's values, without the fields that the scheme does not use. */
 export function connectOf(wanted: WantedAccount, filled: Filled): object {
   const prefix = "accountVariables.";
   const ofAccount = fieldsOf(wanted).filter(({ at }) => at.startsWith(prefix));

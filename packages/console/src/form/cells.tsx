@@ -17,19 +17,19 @@ export type FieldProps<Kind extends Shape = Shape> = {
   readonly pointer: string;
   readonly value: unknown;
   readonly faults: PlacedFaults;
-  /** Undefined removes the value. */
+  /** Called with the new value; undefined removes the value. */
   readonly onChange: (value: unknown) => void;
 };
 
 /** Draws a field of any kind. Fields that contain other fields receive this function, so that kinds do not import each other. */
 export type DrawField = (props: FieldProps) => ReactNode;
 
-/** The faults of the field itself, as one text. */
+/** Returns the faults of the field itself as one text. Returns undefined if there are none. */
 export function faultAt({ faults, pointer }: Pick<FieldProps, "faults" | "pointer">): string | undefined {
   return faults.get(pointer)?.join("; ");
 }
 
-/** The fields of an object, without a frame. An object that becomes empty is removed. */
+/** Draws the fields of an object, without a frame. If all fields become empty, the object is removed from the values. */
 export function ObjectFields({
   shape,
   pointer,

@@ -1,11 +1,11 @@
 import type { Shape } from "./read-schema.ts";
 
-/** The JSON Pointer (RFC 6901) to a property or an item of the value at a pointer. */
+/** Returns the JSON Pointer (RFC 6901) to a property or an item of the value at `pointer`. */
 export function pointerTo(pointer: string, step: string | number): string {
   return `${pointer}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-/** The steps of a JSON Pointer. */
+/** Returns the steps of a JSON Pointer. */
 function stepsOf(pointer: string): string[] {
   return pointer
     .split("/")
@@ -13,13 +13,16 @@ function stepsOf(pointer: string): string[] {
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** One fault of the arguments, as the service reports it. A missing property is reported at its parent; `missing` is its name. */
+/** One fault of the arguments, as the service reports it. If a property is missing, `pointer` is its parent and `missing` is its name. */
 export type FormFault = { readonly pointer: string; readonly message: string; readonly missing?: string };
 
 /** Fault texts by the JSON Pointer of the field that shows them. The empty pointer means the whole form. */
 export type PlacedFaults = ReadonlyMap<string, readonly string[]>;
 
-/** Places each fault at its field. A fault inside a JSON cell, or at a value without a field, goes to its nearest ancestor that has one. */
+/**
+ * Returns the faults by the field that shows them. A fault inside a JSON cell, or at a value without a field, is shown at the nearest
+ * parent that has a field.
+ */
 export function placeFaults(shape: Shape, faults: readonly FormFault[]): PlacedFaults {
   const placed = new Map<string, string[]>();
   for (const fault of faults) {
@@ -31,8 +34,8 @@ export function placeFaults(shape: Shape, faults: readonly FormFault[]): PlacedF
 }
 
 /**
- * The faults of fields that the user has left, by their pointers; a field counts as left if any of its parts was. "" in `left` means every
- * field.
+ * Returns the faults of fields that the user has left. `left`: the pointers of those fields. A field inside a left field also counts as
+ * left; "" in `left` means every field.
  */
 export function shownFaults(faults: PlacedFaults, left: ReadonlySet<string>): PlacedFaults {
   const isLeft = (pointer: string) =>

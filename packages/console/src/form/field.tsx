@@ -35,7 +35,7 @@ function TextCell(props: FieldProps<Extract<Shape, { type: "text" }>>) {
 
 const day = /^\d{4}-\d\d-\d\d$/;
 
-/** A day, such as 2026-03-14. A value in another format, set in the JSON, is shown as text. */
+/** A field for a day, such as 2026-03-14. A value that the user wrote as JSON in another format is shown as text. */
 function DateCell(props: FieldProps<Extract<Shape, { type: "date" }>>) {
   const text = props.value === undefined ? "" : plainText(props.value);
   return (
@@ -86,7 +86,7 @@ function drawField(props: FieldProps): ReactNode {
   return <Field key={props.pointer} {...props} />;
 }
 
-/** A number, kept as typed. If it is not a number, the service reports it and the text is not lost. */
+/** A field for a number, kept as typed. If the text is not a number, it is kept, and the service reports the fault. */
 function NumberCell(props: FieldProps<Extract<Shape, { type: "number" }>>) {
   const { shape, value, fallback, onChange } = props;
   const [typed, setTyped] = useState("");
@@ -119,7 +119,7 @@ function BooleanCell({ shape: _, ...props }: FieldProps<Extract<Shape, { type: "
   return <ValueChoice {...props} options={[true, false]} />;
 }
 
-/** A choice by index, because values may be of any type. A value from the JSON that is not listed is shown as it is. */
+/** A choice by index, because values may be of any type. A value that the user wrote as JSON and that is not listed is shown unchanged. */
 function ValueChoice({ options, ...props }: Omit<FieldProps, "shape"> & { options: readonly unknown[] }) {
   const { value, fallback, onChange } = props;
   const all = value === undefined || options.includes(value) ? options : [...options, value];
@@ -182,7 +182,7 @@ function hintOf({ hint }: Pick<FieldProps, "hint">): string | undefined {
   return hint === "" ? undefined : hint;
 }
 
-/** The fields of an object. They open if a field is required, filled in or wrong, and stay open then. */
+/** The fields of an object, which can be folded. They open if a field is required, filled in or wrong. Once open, they stay open. */
 function ObjectCell({ draw, ...props }: FieldProps<ObjectShape> & { draw: DrawField }) {
   const { label, hint, isRequired, pointer, value, faults } = props;
   const isOpen = useRef(false);

@@ -13,16 +13,17 @@ export type Shape =
 export type ObjectShape = { readonly type: "object"; readonly fields: readonly FieldSpec[] };
 
 /**
- * A value that is written as JSON. `takesText`: a text needs no quotes. `isLine`: true if no object or list fits, so one line is enough.
+ * A value that is written as JSON. `takesText`: true if a text needs no quotes. `isLine`: true if neither an object nor a list is allowed,
+ * so that one line is enough.
  */
 export type JsonShape = { readonly type: "json"; readonly takesText: boolean; readonly isLine: boolean };
 
-/** One property of an object, with what its field shows. */
+/** One property of an object, and the content of its field (label, hint, default). */
 export type FieldSpec = {
   readonly name: string;
   readonly shape: Shape;
   readonly isRequired: boolean;
-  /** Its value is hidden while it is typed. */
+  /** True if the value is hidden while it is typed. */
   readonly isSensitive: boolean;
   /** True if the browser may keep the last value. */
   readonly isKept: boolean;
@@ -45,14 +46,14 @@ type Schema = {
   "x-sensitive"?: boolean;
 };
 
-/** Maximum length of a text that gets a single line; a text that may be longer gets several lines. */
+/** Maximum number of characters of a text that gets a field with a single line. If a text may be longer, its field has several lines. */
 const lineMax = 500;
 /** Names of properties that usually hold sentences. */
 const longNames = /^(?:text|body|description|content|message|html|notes?|comment|summary|markdown)$/;
 
 /**
- * Reads the fields of a tool's input schema (JSON text). Returns no fields if the schema is not that of an object. `hidden` names fields to
- * leave out.
+ * Returns the fields of a tool's input schema (JSON text). Returns no fields if the schema is not that of an object. `hidden` names fields
+ * to leave out.
  */
 export function readSchema(schemaJson: string, hidden: readonly string[] = []): ObjectShape {
   const schema = parseSchema(schemaJson);
@@ -64,7 +65,7 @@ function parseSchema(text: string): Schema {
     const schema: unknown = JSON.parse(text === "" ? "{}" : text);
     return isSchema(schema) ? schema : {};
   } catch {
-    // Not JSON, or a definition of a newer service: the arguments can be written as JSON.
+    // The text is not JSON, or a newer service wrote the definition. The user can write the arguments as JSON.
     return {};
   }
 }
@@ -73,7 +74,7 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Required fields first, otherwise in the order of the definition. */
+/** Returns the required fields first, then the other fields in the order of the definition. */
 function fieldsOf({ properties = {}, required = [] }: Schema): FieldSpec[] {
   const fields = Object.entries(properties).map(([name, schema]): FieldSpec => {
     const shape = shapeOf(schema, name);
@@ -94,7 +95,7 @@ function isSecret(schema: Schema): boolean {
   return schema["x-sensitive"] === true;
 }
 
-/** True if the value may be kept. A JSON cell is kept only if no part of it is a secret. */
+/** True if the browser may keep the value. The value of a JSON cell may be kept only if no part of it is a secret. */
 function isKept(schema: Schema, shape: Shape): boolean {
   return !isSecret(schema) && !(shape.type === "json" && JSON.stringify(schema).includes('"x-sensitive":true'));
 }

@@ -2,7 +2,7 @@ import { parseExactJson } from "@svc/core/exact-json";
 import { isExactDouble } from "@svc/core/number-text";
 import type { FieldSpec, JsonShape, ObjectShape, Shape } from "./read-schema.ts";
 
-/** The values of a form, which are the arguments themselves. Fields that are not filled in have no property. */
+/** The values of a form, by field name. They are the tool's arguments themselves. A field that is not filled in has no property. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /** Returns the value if it is an object, else an empty object, so that a form can start from any value. */
@@ -11,8 +11,8 @@ export function valuesOf(value: unknown): Values {
 }
 
 /**
- * Returns the number that the text means; undefined for an empty text. Text that is not a number, or has more digits than a number holds,
- * stays text: the service then reports the fault, and the user's input is sent unchanged.
+ * Returns the number that a text means; undefined for an empty text. A text that is not a number, or has too many digits for a number, is
+ * returned unchanged: the service then reports the fault, and the user's input is not lost.
  */
 export function numberOf(text: string): number | string | undefined {
   const typed = text.trim();
@@ -48,7 +48,7 @@ export function emptyOf(shape: Shape): unknown {
   return shape.type === "boolean" ? false : shape.type === "choice" ? shape.options[0] : "";
 }
 
-/** Returns the values that may be kept in a browser: without sensitive ones, and without those that have no field. */
+/** Returns the values that may be kept in a browser. Sensitive values, and values that have no field, are removed. */
 export function withoutSecrets({ fields }: ObjectShape, values: Values): Values {
   return Object.fromEntries(
     fields.flatMap((field) => {

@@ -9,7 +9,7 @@ export type ListPart<Row, Search> = {
   /** Empty in the administrator's pages. */
   projectId: string;
   search: Search;
-  /** Sets search parameters, and leaves the others unchanged. */
+  /** Sets search parameters in the address. The parameters that are not named stay unchanged. */
   change: (to: Search) => void;
   rows: readonly Row[];
   /** Reads the list again. */
@@ -22,25 +22,25 @@ export type PagePart<Props> = (props: Props) => ReactNode;
 /** Search parameters of any page. */
 export type AnySearch = Record<string, string | undefined>;
 
-/** The filter of one search parameter, by its kind and label. A component draws itself. */
+/** The filter of one search parameter: its kind and its label. A filter may also be a component, which draws itself. */
 type ListFilter<Row, Search> =
   | PagePart<ListPart<Row, Search>>
-  /** `suggestion` returns the text that a row offers. */
+  /** A text field. `suggestion` returns the text that the field suggests from a row. */
   | { typed: string; placeholder?: string; short?: boolean; suggestion?: (row: Row) => string }
-  /** A fixed set of values, or the hook that reads them. A choice also sets `also`. */
+  /** A choice among values: a fixed list, or a hook that reads the list. Choosing a value also sets the parameters in `also`. */
   | { choice: string; options: Options | ((part: ListPart<Row, Search>) => Options); also?: Search }
   /** A time range: the filter of `range`, which also sets `since` and `until`. */
   | { span: string }
-  /** A switch that is on by default. `off` is the parameter's value if it is off. */
+  /** A switch that is on by default. `off` is the value of the parameter when the switch is off. */
   | { switch: string; off: string }
   | { switch: string; on: string };
 
 type Options = readonly ChoiceOption[];
 
-/** The filters of a list by the parameter that each sets, in the order in which they are drawn. */
+/** The filters of a list, by the search parameter that each filter sets. They are drawn in this order. */
 export type ListFilters<Row, Search> = { [Name in keyof Search]?: ListFilter<Row, Search> };
 
-/** Draws the filters of a list. With `isClearable`, a button that clears them appears while a filter is set. */
+/** Draws the filters of a list. If `isClearable`, a button that clears all filters is shown while a filter is set. */
 export function FilterRow<Row>({
   filters,
   isClearable,

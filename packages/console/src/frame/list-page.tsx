@@ -15,47 +15,50 @@ import { shortId } from "../ui/values/copy.tsx";
 import { type AnySearch, FilterRow, type ListFilters, type ListPart, type PagePart } from "./list-filters.tsx";
 import type { ListParams, ListSearch, ParamReaders } from "./list-search.ts";
 
-/** The rows of a list as its page shows them. The last three members are for live lists only. */
+/** The rows of a list, as its page shows them. The last three members are set only for live lists. */
 type ShownRows<Row> = Omit<Rows<Row>, "queryKey"> & {
   fresh?: { count: number; show: () => void };
   onTop?: (atTop: boolean) => void;
   onView?: (first: number, last: number) => void;
 };
 
-/** A column of a list page: `cell` draws a row, `linked` draws the text that links to its page. */
+/** A column of a list page. `cell` draws the content for a row; `linked` draws a text that links to the page of the row. */
 type ListColumn<Row> = Omit<Column<Row>, "cell"> &
   ({ cell: (row: Row) => ReactNode; linked?: never } | { linked: (row: Row) => ReactNode; cell?: never });
 
-/** The page of a list, without the way its rows are read. */
+/** The declaration of a list page, without the way in which its rows are read. */
 type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   title: string;
-  /** Accessible name of the list; the title by default. */
+  /** Accessible name of the list. Default: the title of the page. */
   label?: string;
-  /** Its search parameters. */
+  /** The search parameters of the page. */
   params: ListParams<Readers>;
-  /** The filters, or a component that draws all of them. */
+  /** The filters of the list, or one component that draws all of them. */
   filters?: ListFilters<Row, Search> | PagePart<ListPart<Row, Search>>;
-  /** False if no button clears all filters. */
+  /** True (the default) if a button clears all filters. */
   isClearable?: boolean;
-  /** Drawn after the filters. */
+  /** A component that is drawn after the filters. */
   filterAction?: PagePart<ListPart<Row, Search>>;
   actions?: PagePart<ListPart<Row, Search>>;
-  /** Drawn between the filters and the list. */
+  /** A component that is drawn between the filters and the list. */
   notes?: PagePart<object>;
-  /** `"id"` is the column of a row's id, which links to its page. A function is a hook. */
+  /**
+   * The columns of the list. `"id"` is the column with a row's id, which links to the row's page. If this is a function, it is used as a
+   * hook.
+   */
   columns: ListColumns<Row> | ((part: ListPart<Row, Search>) => ListColumns<Row>);
   /** Draws a row on a phone. */
   card: (row: Row) => ReactNode;
   rowId: (row: Row) => string;
-  /** Returns the page of a row; undefined if it has none. */
+  /** Returns the link to the page of a row; undefined if the row has no page. */
   open: (row: Row, projectId: string) => LinkProps | undefined;
-  /** Panel of a row next to the list. The row's id is the search parameter `open`. */
+  /** The panel of a row, which is drawn next to the list. The search parameter `open` holds the id of the row. */
   panel?: PagePart<ListPart<Row, Search> & { id: string; onClose: () => void }>;
   /** Dialogs over the page. */
   dialogs?: PagePart<ListPart<Row, Search>>;
-  /** True if the address opens one of them. */
+  /** True if the search parameters open one of the dialogs. */
   isCovered?: (search: Search) => boolean;
-  /** Shown while there are no rows at all: explains how to get the first one. */
+  /** A component that is shown if there are no rows at all. It explains how to get the first row. */
   empty: PagePart<ListPart<Row, Search>>;
   /** Title that is shown when no row passes the filters. */
   noMatch?: string;
@@ -79,19 +82,19 @@ type ListCall<
 > = ListView<RowOf<O, Field>, Readers> & {
   params: ListSearch<Readers, MessageInitShape<I>>;
   method: DescMethodUnary<I, O>;
-  /** Field of the answer that has the rows. */
+  /** Name of the answer's field that holds the rows. */
   rows: Field;
-  /** Interval in milliseconds after which the rows are read again; never by default. */
+  /** Interval in milliseconds after which the rows are read again. By default the rows are not read again. */
   everyMs?: number;
   /** True if new rows appear at the top automatically. */
   isLive?: (search: Search) => boolean;
-  /** Returns true if a row of the answer is shown; every row by default. */
+  /** Returns true if a row of the answer is shown. By default every row is shown. */
   keep?: (search: Search, row: RowOf<O, Field>) => boolean;
 };
 
 const minuteMs = 60_000;
 
-/** Declares the page of a list that is read by a call: its types come from the method and its search parameters. */
+/** Declares the page of a list whose rows are read by a call. The types follow from the call's method and the search parameters. */
 export function listPage<
   I extends DescMessage,
   O extends DescMessage,
@@ -101,7 +104,7 @@ export function listPage<
   return declared;
 }
 
-/** Declares the page of a list whose rows are read in another way. */
+/** Declares the page of a list whose rows are not read by one call of the API. */
 export function listView<Row, Readers extends ParamReaders>(declared: ListView<Row, Readers>): ListView<Row, Readers> {
   return declared;
 }
@@ -145,12 +148,12 @@ function LiveList<
   return <ShownList of={of} list={list} />;
 }
 
-/** The search parameters of the page that is shown, as `params` reads them. */
+/** Returns the search parameters of the current page, as `params` reads them. */
 export function useListSearch<Readers extends ParamReaders>(params: ListParams<Readers>): SearchOf<Readers> {
   return params.read(useSearch({ strict: false }));
 }
 
-/** Draws the page of a list with the rows given. */
+/** Draws the page of a list. The rows are given by the caller. */
 export function ShownList<Row, Readers extends ParamReaders>({
   of,
   list,

@@ -1,31 +1,31 @@
 import { oneOfParam, type ParamReader, type SearchOf, searchReader, timeParam } from "../shell/search-params.ts";
 import { rangeNames } from "../words/spans.ts";
 
-/** Readers of search parameters, by their names. */
+/** Functions that read search parameters, by the name of the parameter. */
 export type ParamReaders = Record<string, ParamReader>;
 
 /** Search parameters of a list page. */
 export type ListParams<Readers extends ParamReaders> = {
-  /** Reads the parameters of the page: `validateSearch` of its route. */
+  /** Reads the search parameters from the address. It is the option `validateSearch` of the page's route. */
   read: (raw: Record<string, unknown>) => SearchOf<Readers>;
-  /** The change that clears every filter. */
+  /** The change of parameters that clears every filter. */
   noFilters: SearchOf<Readers>;
-  /** True if a filter is set, so that an empty list means no match. */
+  /** Returns true if a filter is set. An empty list then means that no row matches. */
   isFiltered: (search: SearchOf<Readers>) => boolean;
 };
 
-/** Search parameters of a list page, and the request that they make. */
+/** The search parameters of a list page, and the request that is made from them. */
 export type ListSearch<Readers extends ParamReaders, Request> = ListParams<Readers> & {
-  /** Returns the request for these parameters; `now` in milliseconds. */
+  /** Returns the request for these parameters. `now`: current time in milliseconds. */
   request: (search: SearchOf<Readers>, now: number) => Request;
 };
 
-/** Parameters of a time range: a range back from now, or two times that replace it. */
+/** The parameters of a time range. `range`: a range that ends now. `since` and `until`: two times that replace `range`. */
 export const spanParams = { range: oneOfParam(rangeNames), since: timeParam, until: timeParam };
 
 /**
- * Declares the parameters of a list page. `filters` remove rows from the list; `others`, such as the open row, do not. It does not use
- * React: the console loads it at start, to read addresses before their page is loaded.
+ * Declares the parameters of a list page. `filters` remove rows from the list; `others`, such as the open row, do not. This function must
+ * not use React, because the console loads it at the start, to read addresses before it loads their pages.
  */
 export function listParams<Filters extends ParamReaders, Others extends ParamReaders>(
   filters: Filters,
@@ -39,7 +39,7 @@ export function listParams<Filters extends ParamReaders, Others extends ParamRea
   };
 }
 
-/** Like `listParams`, and also declares the request that the parameters make. */
+/** Declares the parameters of a list page, like `listParams`, and the request that is made from them. */
 export function listSearch<Filters extends ParamReaders, Others extends ParamReaders, Request>(
   filters: Filters,
   others: Others,

@@ -31,7 +31,7 @@ type ValuesOf<Fields extends DialogFields> = {
   [Name in keyof Fields]: Fields[Name] extends { check: string } ? boolean : string;
 };
 
-/** A dialog that makes one call: it shows what the call does, its fields, and the call's errors. */
+/** Draws a dialog that makes one call. It shows what the call does, its fields, and the call's errors. */
 export function WriteDialog<I extends DescMessage, O extends DescMessage, const Fields extends DialogFields>({
   method,
   title,
@@ -52,22 +52,25 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
   method: DescMethodUnary<I, O>;
   title: string;
   fields: Fields;
-  /** Initial values; empty or off by default. */
+  /** The initial values of fields. Default: empty texts, and switches that are off. */
   start?: Partial<ValuesOf<Fields>>;
   request: (values: ValuesOf<Fields>) => MessageInitShape<I>;
   /** Label of the button that makes the call. */
   act: string;
   busy?: string;
   kind?: "primary" | "danger";
-  /** Label of the button that closes the dialog. Without it the dialog is a form that Enter submits. */
+  /** Label of the button that closes the dialog. If it is not set, the dialog is a form, which the Enter key submits. */
   keep?: string;
-  /** True if a press outside would lose input and so does not close the dialog. By default true if the dialog has a text field. */
+  /**
+   * True if the user's input must not be lost: a press outside the dialog then does not close it. Default: true if the dialog has a text
+   * field.
+   */
   isTyped?: boolean;
-  /** Fields that show their own errors. */
+  /** Names of the fields that show their own errors. */
   placed?: readonly (keyof Fields & string)[];
-  /** Returns the reason why the call cannot be made yet, or undefined. */
+  /** Returns the reason why the call cannot be made yet. Returns undefined if it can be made. */
   why?: (values: ValuesOf<Fields>) => string | undefined;
-  /** Called with the answer: announces it, closes the dialog, and re-reads what changed. */
+  /** Called with the answer when the call succeeded. It announces the result, closes the dialog, and reads again the data that changed. */
   done: (answer: MessageShape<O>, values: ValuesOf<Fields>) => unknown;
   onClose: () => void;
   children?: ReactNode;

@@ -10,19 +10,19 @@ import { Notice } from "../ui/notice/notice.tsx";
 import { sentence } from "../words/text.ts";
 import styles from "./start.module.css";
 
-/** The parts in which the pages of links differ. */
+/** The properties in which the pages of links (answer, connect) differ. */
 export type LinkPage = {
   /** Path of the console's endpoint that the page posts to. */
   path: "answer" | "connect";
   /** Purpose of such a link, as a sentence with a verb: "answers one question". */
   purpose: string;
-  /** Draws the service's answer; `send` makes further posts with the token. */
+  /** Draws the service's answer. `send` sends further posts with the token of the link. */
   draw: (answer: unknown, send: (body: object) => Promise<PostAnswer>) => ReactNode;
 };
 
 /**
- * Runs the page of a link. It first removes the token from the address, then posts it once, outside rendering. A link opened in the same
- * tab replaces the previous one: the browser then changes only the fragment and loads nothing.
+ * Runs the page of a link. It first removes the token from the address, then sends it once, outside rendering. If another link is opened in
+ * the same tab, that link replaces this one: the browser then changes only the fragment of the address and loads nothing.
  */
 export function startLinkPage(page: LinkPage): void {
   const first = takeToken();
@@ -53,8 +53,8 @@ async function show(root: Root, page: LinkPage, token: string | undefined): Prom
 }
 
 /**
- * Removes the token of a link (`#<token>`) from the address and the history, so that no copy, screenshot or extension finds it there later.
- * Returns undefined if the address has no token.
+ * Returns the token of a link (`#<token>`), and removes it from the address and the history, so that no copy, screenshot or extension finds
+ * it there later. Returns undefined if the address has no token.
  */
 function takeToken(): string | undefined {
   const token = /^#([\w-]{20,100})$/.exec(location.hash)?.[1];
@@ -62,7 +62,7 @@ function takeToken(): string | undefined {
   return token;
 }
 
-/** The frame of a link's page: one card, wide enough to read and narrow enough for a phone. */
+/** Draws the frame of a link's page: one card, wide enough to read and narrow enough for a phone. */
 function LinkFrame({ children }: { children: ReactNode }) {
   return (
     <div className={styles["screen"]}>
@@ -80,7 +80,10 @@ function LinkWaits() {
   return <h1>One moment…</h1>;
 }
 
-/** A link that no longer works: the reason, and whom to ask. If the service was only unreachable, the page offers to try again. */
+/**
+ * Draws the page of a link that no longer works: the reason, and whom to ask. If the service could not be reached, the page offers to try
+ * again.
+ */
 function DeadLink({ refusal: { message, help, reason }, onRetry }: { refusal: PageRefusal; onRetry: () => void }) {
   const isDead = reason === "LINK_INVALID";
   return (
@@ -97,7 +100,7 @@ function DeadLink({ refusal: { message, help, reason }, onRetry }: { refusal: Pa
   );
 }
 
-/** The page without a token, because it was opened by hand or reloaded. */
+/** Draws the page of a link without a token: a user typed the address or reloaded the page. */
 function NoAnswer({ purpose }: { purpose: string }) {
   return (
     <Stack>

@@ -12,7 +12,10 @@ import { Line } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 
-/** The app's own keys of an account: an event that names one of them belongs to the account. The form edits them one per line. */
+/**
+ * Draws the references of an account: the ids that the app uses for it. An event that names one of these ids belongs to the account. The
+ * form has one reference per line.
+ */
 export function AccountReferences({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
   const [text, setText] = useState<string>();
   const queries = useQueryClient();

@@ -16,7 +16,7 @@ import type { AccountsSearch } from "./filters.ts";
 
 const lookMs = 1_500;
 
-/** Follows an account until it is active. If a person must consent first, opens the consent page in a new tab. */
+/** Waits until a new account is active. If a person must consent first, opens the app's consent page in a new tab. */
 function Connecting({
   account: { id },
   authorizeUrl,
@@ -76,7 +76,10 @@ function Consent({ authorizeUrl }: { authorizeUrl: string }) {
   );
 }
 
-/** Connects an account: the user first chooses a toolkit. To reconnect, the old account sets the toolkit and the fields. */
+/**
+ * Draws the dialog that connects an account. The user first chooses a toolkit. If an account is reconnected, the toolkit and the fields are
+ * taken from that account.
+ */
 export function ConnectDialog({
   projectId,
   search,

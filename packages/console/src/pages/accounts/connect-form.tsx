@@ -128,7 +128,7 @@ function SpecForm({
   );
 }
 
-/** A link to send to a person without a key, who connects an account with it. It is shown once. */
+/** Draws a link to send to a person who has no key. The person connects an account with the link. The link is shown once. */
 function LinkMade({ link: { url, expiresAt } }: { link: CreateConnectLinkResponse }) {
   return (
     <>
@@ -141,7 +141,7 @@ function LinkMade({ link: { url, expiresAt } }: { link: CreateConnectLinkRespons
   );
 }
 
-/** The credential of a scheme. svc stores it in the vault and never shows it again. */
+/** Draws the fields of the credential of a scheme. svc stores the credential in the vault and never shows it again. */
 function CredentialFields({
   scheme,
   spec,

@@ -17,7 +17,7 @@ import { VariableFields } from "./variable-fields.tsx";
 
 const scheme = "client_credentials";
 
-/** Sets the credential with which the project itself calls a toolkit. It replaces an earlier one. */
+/** Draws the dialog that sets the project's own credential for a toolkit. A new credential replaces the earlier one. */
 export function CredentialDialog({
   projectId,
   search,

@@ -24,7 +24,7 @@ import { CredentialTest } from "./credential-state.tsx";
 import { scopesOf } from "./scopes.ts";
 
 const route = getRouteApi("/p/$projectId/accounts/$accountId");
-/** The states in which an account is used or is about to be. */
+/** The states of an account that is in use, or that will be in use soon. */
 const living: readonly string[] = ["pending", "active", "expired"];
 
 /** One account: its state, its scopes, its references, and a button to reconnect it. */
@@ -88,7 +88,7 @@ function AccountBody({ projectId, account }: { projectId: string; account: Conne
   );
 }
 
-/** The facts of an account, without its scopes and references. */
+/** Draws the facts of an account, except its scopes and its references. */
 function AccountFacts({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
   const { id, toolkitSlug, entityId, scheme, accountVariables, expiresAt, createdAt, updatedAt, sandbox } = account;
   const facts: readonly (readonly [string, ReactNode])[] = [
@@ -120,7 +120,7 @@ function AccountFacts({ projectId, account }: { projectId: string; account: Conn
   );
 }
 
-/** The scopes of an account: those that the toolkit's tools need, next to those that the app granted. */
+/** Draws the scopes of an account: the scopes that the toolkit's tools need, next to the scopes that the app granted. */
 function AccountScopes({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
   const { toolkitSlug, grantedScopes } = account;
   const list = useQuery(CatalogService.method.listTools, { toolkitSlug, projectId, view: ToolView.SUMMARY });
@@ -155,7 +155,10 @@ function AccountScopes({ projectId, account }: { projectId: string; account: Con
   );
 }
 
-/** Deletes an account after a confirmation. The project's own credential has a separate call that erases it. */
+/**
+ * Draws the button that deletes an account after a confirmation. For the project's own credential, it uses a separate call, which erases
+ * the credential.
+ */
 function DeleteButton({ account }: { account: ConnectedAccount }) {
   const [isAsked, setAsked] = useState(false);
   const queries = useQueryClient();

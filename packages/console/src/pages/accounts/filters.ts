@@ -7,11 +7,11 @@ import { accountStates } from "../../words/accounts.ts";
 const search = listSearch(
   { toolkit: textParam, entity: textParam, state: oneOfParam(accountStates) },
   {
-    /** The dialog over the list: connect an account, or set the project's own credential. */
+    /** The dialog that is open over the list. `connect`: connect an account. `credential`: set the project's own credential. */
     dialog: oneOfParam(["connect", "credential"]),
     /** Slug of the toolkit to connect. */
     connect: textParam,
-    /** Entity to connect. */
+    /** Id of the entity to connect. */
     for: textParam,
     /** Id of the account to reconnect. */
     like: textParam,
@@ -24,7 +24,7 @@ const search = listSearch(
 /** Search parameters of the list of accounts, as they were read. */
 export type AccountsSearch = ReturnType<typeof search.read>;
 
-/** The search parameters of the list of accounts. A toolkit in `connect` opens the dialog. */
+/** The search parameters of the list of accounts. If `connect` names a toolkit, the dialog opens. */
 export const accountsSearch: typeof search = {
   ...search,
   read: (raw) => {

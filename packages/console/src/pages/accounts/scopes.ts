@@ -1,9 +1,10 @@
-/** A scope that a toolkit's tools need, the number of those tools, and whether an account has it. */
+/** A scope that a toolkit's tools need. `tools`: number of the tools that need it. `isGranted`: true if the account has the scope. */
 export type NeededScope = { readonly scope: string; readonly tools: number; readonly isGranted: boolean };
 
 /**
- * Returns the scopes that tools need, missing ones first, then granted scopes that no tool needs. It judges like the service: a granted
- * scope covers those that refine it with a dot, and an app that named no scopes granted all.
+ * Returns the scopes of an account: first the missing scopes that tools need, then the other needed ones, then granted scopes that no tool
+ * needs. Uses the service's rules: a granted scope also covers scopes that continue it after a dot, and an app that names no scopes has
+ * granted all.
  */
 export function scopesOf(
   granted: readonly string[],

@@ -5,7 +5,10 @@ import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { type AnswerKind, type AskPlace, continuationWords } from "../../words/continuations.ts";
 import styles from "./answer-form.module.css";
 
-/** One answer: its button, and its effect. Approving destructive calls takes a second press, which names their number. */
+/**
+ * Draws one answer: its button, and the effect of the answer. If approving allows destructive calls, a second press is needed; it names the
+ * number of those calls.
+ */
 export function AnswerButton({
   continuation,
   place,
@@ -67,8 +70,8 @@ export function AnswerButton({
 }
 
 /**
- * Returns the look of an answer's button: an answer that ends the job is marked as dangerous. If the question asks for permission,
- * `proceed` is, because the permitted action cannot be undone.
+ * Returns the style of an answer's button. An answer that ends the job has the style of a dangerous action. If the question asks for
+ * permission, `proceed` has that style instead, because the permitted action cannot be undone.
  */
 function kindOf(continuation: AnswerKind, place: AskPlace): ButtonKind {
   if (place === "confirm") return continuation === "proceed" ? "danger" : "plain";

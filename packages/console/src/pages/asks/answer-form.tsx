@@ -18,8 +18,8 @@ import { type OverrideField, overrideFaults, overrideFields, overridesJson } fro
 import { lastAnsweredAs, rememberAnswerAs, useContacts } from "./use-ask.ts";
 
 /**
- * The form that answers a pending ask: on behalf of which contact, with which answer, and with a note. It says first whether this seat may
- * answer.
+ * Draws the form that answers a pending question: the contact for whom the user answers, the answer, and a note. First it says whether the
+ * user's key may answer.
  */
 export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undefined; projectId: string }) {
   const { jobId, requestId, deliveredPrincipals } = ask;
@@ -38,7 +38,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
     ...ask,
     rows: job?.park?.judgment?.requestId === requestId ? job.park.judgment.counts : undefined,
   });
-  // The ask is re-read after success and failure alike: if another person answered first, the page shows who.
+  // The question is read again after a success and after a failure. If another person answered first, the page then shows who did.
   const answer = useWrite(JobsService.method.answerAsk, {
     onSettled: refresh,
     onSuccess: () => announce("The answer was taken."),
@@ -54,7 +54,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
     answer.send({ jobId, requestId, principalId, continuation, overridesJson: overrides, note });
   };
   const inOrder = continuations.filter((continuation) => ask.continuations.includes(continuation));
-  // The answer that applies if a confirmation expires is first.
+  // For a confirmation, the first answer is the one that applies if the question expires.
   const offered = place === "confirm" ? inOrder.toReversed() : inOrder;
   return (
     <Stack>
@@ -106,7 +106,7 @@ function nameOf(id: string, contacts: readonly { principalId: string; name: stri
   return contacts.find(({ principalId }) => principalId === id)?.name ?? "";
 }
 
-/** Says whether this seat may answer, and why. */
+/** Draws the text that says whether the user's key may answer, and why. */
 function VerdictLine({ verdict: { ok, says } }: { verdict: AnswerVerdict }) {
   return (
     <p className={classNames(styles["verdict"], !ok && styles["refused"])}>

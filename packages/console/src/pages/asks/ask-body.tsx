@@ -17,7 +17,7 @@ import styles from "./ask-body.module.css";
 
 const icons = { past: "check", holds: "arrowRight", coming: "clock" } as const;
 
-/** The contacts of the question: past, current and next, with the countdown and the next event of the timer. */
+/** Draws the contacts of the question: past, current and next. Also shows the remaining time, and what happens when it is over. */
 function Ladder({ ask }: { ask: Ask }) {
   const now = useNow();
   return (
@@ -38,7 +38,10 @@ function Ladder({ ask }: { ask: Ask }) {
   );
 }
 
-/** The content of an ask: the form while it is pending, then its decision; and the escalation ladder, next to it if `wide`. */
+/**
+ * Draws the content of a question. While it is pending, the form is shown; afterwards, the decision. The escalation ladder (the order of
+ * contacts) is below, or next to it if `wide`.
+ */
 export function AskBody({
   ask,
   job,

@@ -6,7 +6,7 @@ import { useAsk } from "./use-ask.ts";
 
 const route = getRouteApi("/p/$projectId/asks/$askId");
 
-/** Redirects from the id of an ask alone, as users paste it, to its page. */
+/** Redirects to the page of a question. The address has only the question's id, as users paste it. */
 export default function AskByIdPage() {
   const { projectId, askId } = route.useParams();
   const asked = useAsk("", askId);

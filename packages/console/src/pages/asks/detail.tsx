@@ -31,7 +31,10 @@ import { useAsk } from "./use-ask.ts";
 
 const route = getRouteApi("/p/$projectId/asks/$jobId/$askId");
 
-/** One ask: its question, its current contact, and the effect of each answer. An approval shows the literal plan before any button. */
+/**
+ * Draws one question: its text, its current contact, and the effect of each answer. For an approval, the complete plan is shown above the
+ * buttons.
+ */
 export default function AskPage() {
   const { projectId, jobId, askId } = route.useParams();
   const asked = useAsk(jobId, askId);
@@ -127,15 +130,15 @@ export default function AskPage() {
 }
 
 /**
- * Makes a link by which a contact without a key answers this one question. Any holder of the link can answer, on the authority of this
- * seat's key.
+ * Makes a link with which a contact without a key can answer this one question. Every person who has the link can answer, with the
+ * authority of the user's key.
  */
 function AnswerLink({
   ask: { jobId, requestId, deliveredPrincipals },
   why,
 }: {
   ask: Ask;
-  /** The reason why this seat may not make a link; undefined if it may. */
+  /** The reason why the user's key may not make a link; undefined if it may. */
   why: string | undefined;
 }) {
   const [principalId, setPrincipalId] = useState(deliveredPrincipals[0] ?? "");

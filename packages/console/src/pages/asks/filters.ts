@@ -7,7 +7,7 @@ const search = listSearch(
   {
     /** `settled` shows the settled questions; unset shows the pending ones. */
     show: oneOfParam(["settled"]),
-    /** Contact whose questions are shown; unset means every contact. */
+    /** Id of the contact whose questions are shown. Unset means every contact. */
     of: textParam,
     /** Id of the schedule whose questions are shown. */
     schedule: textParam,
@@ -21,7 +21,7 @@ const search = listSearch(
   }),
 );
 
-/** The search parameters of the inbox. `show` is not a filter: settled questions are a separate list. */
+/** The search parameters of the inbox. `show` is not a filter, because settled questions are a separate list. */
 export const asksSearch: typeof search = {
   ...search,
   isFiltered: ({ of, schedule }) => of !== undefined || schedule !== undefined,

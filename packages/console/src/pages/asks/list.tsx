@@ -81,7 +81,7 @@ function useHolders() {
   ];
 }
 
-/** The current contact of a pending ask, or how an ask was settled. */
+/** Draws the current contact of a pending question. For a settled question, draws how it was settled. */
 function Held({ ask: { decision, principalId, approvalId } }: { ask: Ask }) {
   return <span>{decision === undefined ? principalId : decisionWords(decision, approvalId !== "")}</span>;
 }
@@ -94,7 +94,7 @@ function NoAsks({ search: { show } }: ListPart<Ask, { show?: "settled" | undefin
   );
 }
 
-/** True if an ask of the answer belongs to the list. */
+/** True if a question in the service's answer belongs to the list. */
 function isListed({ show }: { show?: "settled" | undefined }, { state }: Pick<Ask, "state">): boolean {
   return show !== "settled" || state !== AskState.PENDING;
 }

@@ -3,18 +3,21 @@ import type { Ask, Job } from "@svc/gen/jobs";
 import type { Seat } from "../../session/session.ts";
 import { isConfirmation } from "../../words/continuations.ts";
 
-/** The answer to whether a seat may answer, with the reason. If `ok` is false, no button is enabled. */
+/** The result of the check whether a key may answer. `ok`: true if it may; otherwise no button is enabled. `says`: the reason. */
 export type AnswerVerdict = { ok: boolean; says: string };
 
-/** Returns the key whose plan waits: the key that submitted the job or, for a later attempt, the key that started that attempt. */
+/**
+ * Returns the id of the key whose plan waits. For the first attempt: the key that submitted the job. For a later attempt: the key that
+ * started that attempt.
+ */
 export function planKeyOf({ submittedByKeyId, attempts }: Pick<Job, "submittedByKeyId" | "attempts">): string {
   return attempts.at(-1)?.retryKeyId ?? submittedByKeyId;
 }
 
 /**
- * Returns whether a seat may answer an ask on behalf of a contact, before any press. For an approval the key must be an approver's and must
- * have submitted the plan, and the contact must be an approver. For a confirmation it must be another key than the caller's. Any key of the
- * project may answer other questions.
+ * Returns whether a key may answer a question on behalf of a contact, before the user presses a button. For an approval, the key must be an
+ * approver's key and must have submitted the plan, and the contact must be an approver. For a confirmation, the key must differ from the
+ * caller's key. Every other question can be answered with any key of the project.
  */
 export function mayAnswer(
   ask: Pick<Ask, "approvalId" | "pointId" | "stepId">,

@@ -9,7 +9,7 @@ export type OverrideField = {
 
 type Json = Record<string, unknown>;
 
-/** The fields of a judgment point's answer schema, as JSON text. Empty if the point takes no changes. */
+/** Returns the fields of a question's answer schema (JSON text). Returns an empty list if the question takes no changes. */
 export function overrideFields(schemaJson: string): readonly OverrideField[] {
   const schema = parse(schemaJson);
   const properties = isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {};
@@ -31,7 +31,10 @@ export function overrideFields(schemaJson: string): readonly OverrideField[] {
   });
 }
 
-/** Returns the faults of the input, by field; empty if there are none. The service checks it against the schema. */
+/**
+ * Returns the faults of the input, by field. Returns an empty object if there are none. The service then checks the input against the
+ * schema.
+ */
 export function overrideFaults(
   fields: readonly OverrideField[],
   typed: Readonly<Record<string, string>>,
@@ -65,7 +68,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON: the caller reports it if needed.
+    // The text is not JSON. The caller reports this if it matters.
     return undefined;
   }
 }

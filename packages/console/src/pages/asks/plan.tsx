@@ -7,7 +7,7 @@ import { visible } from "../../words/text.ts";
 import { type ListedStep, readProgram } from "../jobs/program.ts";
 import styles from "./plan.module.css";
 
-/** The plan of a job, literally: every step in order, with its call, its arguments, its account, and its undo call. */
+/** Draws the complete plan of a job: every step in order, with its call, its arguments, its account, and the call that undoes it. */
 export function Plan({ programJson }: { programJson: string }) {
   return <PlanList steps={readProgram(programJson)} />;
 }

@@ -5,7 +5,7 @@ import { keptNames } from "../../session/kept-names.ts";
 
 const lookMs = 2_000;
 
-/** One ask, kept current while it is pending. Without a job's id it is found by its own id. */
+/** Returns one question, kept current while it is pending. If the job's id is unknown, the question is found by its own id. */
 export function useAsk(jobId: string, requestId: string) {
   return useQuery(
     JobsService.method.getAsk,
@@ -17,7 +17,7 @@ export function useAsk(jobId: string, requestId: string) {
   );
 }
 
-/** The contacts of the project, up to one page. */
+/** Returns the contacts of the project, at most one page. */
 export function useContacts() {
   return useQuery(ContactsService.method.listContacts, { pageSize: 500 }, { staleTime: 60_000 });
 }
@@ -28,14 +28,14 @@ function read(): Record<string, string> {
   try {
     return JSON.parse(localStorage.getItem(storedAs) ?? "{}") as Record<string, string>;
   } catch {
-    // Storage is off: the choice lasts until the page closes.
+    // The browser's storage is off, so the choice is kept only until the page closes.
     return {};
   }
 }
 
 let kept = read();
 
-/** The contact for whom this browser last answered in a project; undefined before the first answer. */
+/** Returns the contact for whom this browser last answered in a project. Returns undefined before the first answer. */
 export function lastAnsweredAs(projectId: string): string | undefined {
   return kept[projectId];
 }
@@ -46,6 +46,6 @@ export function rememberAnswerAs(projectId: string, principalId: string): void {
   try {
     localStorage.setItem(storedAs, JSON.stringify(kept));
   } catch {
-    // Storage is off, as above.
+    // The browser's storage is off, so nothing is stored.
   }
 }

@@ -64,7 +64,7 @@ function useProjects() {
   return [anyOption, ...rows.map(({ id, name }) => ({ value: id, words: name, note: id }))];
 }
 
-/** Shortens an id to its start and its end, which differs between ids; the title has the whole id. Other names stay as they are. */
+/** Returns a name for display. An id is shortened to its start and its end, and its title has the whole id. Other names stay unchanged. */
 function named(name: string) {
   return anId.test(name) ? <code title={name}>{shortId(name)}</code> : name;
 }

@@ -14,10 +14,10 @@ import { Time } from "../../ui/values/time.tsx";
 import { classWord, outcomeWord } from "../../words/calls.ts";
 import { durationWords } from "../../words/time.ts";
 
-/** A slug that no tool has: it marks a request that a program makes directly. */
+/** Marks a request that a program makes directly, instead of a tool call. No tool has this slug. */
 const ownRequest = "http";
 
-/** The arguments of a call, its result, and the button that repeats it. */
+/** Draws the arguments of a call, its result, and the button that makes the call again. */
 export function CallBody({ projectId, call }: { projectId: string; call: ToolCall }) {
   const { id, toolSlug, jobId, message, outcome, argumentsJson, resultJson, truncated } = call;
   const again = jobId === "" && toolSlug !== ownRequest && (
@@ -54,7 +54,7 @@ function noResult({ jobId, outcome }: ToolCall): string {
   return jobId === "" ? "There is none." : "That of a job's call stays in the job.";
 }
 
-/** The facts of a call, without its arguments and result. */
+/** Draws the facts of a call, except its arguments and its result. */
 function CallFacts({ projectId, call }: { projectId: string; call: ToolCall }) {
   const { id, toolSlug, accessClass, entityId, connectedAccountId, keyId, idempotencyKey } = call;
   const facts: readonly (readonly [string, ReactNode])[] = [

@@ -65,7 +65,7 @@ export default function CallsPage() {
   return <ListPage of={calls} />;
 }
 
-/** A filter set by a link, such as that of a job's page, with a button that removes it. */
+/** Draws a filter that a link set (for example the link on a job's page), with a button that removes the filter. */
 function Only({ what, id, onClear }: { what: string; id: string | undefined; onClear: () => void }) {
   if (id === undefined) return null;
   return (
@@ -95,7 +95,7 @@ function NoCalls({ projectId }: { projectId: string }) {
   );
 }
 
-/** Panel of one call next to the list. A phone has no room for it: there a row links to its page. */
+/** Draws the panel of one call next to the list. A phone has no room for a panel: there, a row links to the call's page. */
 function CallPanel({ projectId, id, onClose }: { projectId: string; id: string; onClose: () => void }) {
   const call = useQuery(ToolsService.method.getToolCall, { id });
   const found = call.data?.call;

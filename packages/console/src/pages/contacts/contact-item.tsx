@@ -76,7 +76,7 @@ export function ContactItem({
   );
 }
 
-/** Tests a contact channel: shows the request first, and sends it only on a second press. */
+/** Draws the test of a contact channel. The first press shows the request; only a second press sends it. */
 function ReachTest({ reach }: { reach: Reach }) {
   const [idempotencyKey] = useState(randomKey);
   const call = { toolSlug: reach.toolSlug, entityId: reach.entityId, argumentsJson: sampleArguments(reach.argsJson) };

@@ -38,7 +38,7 @@ export default function ContactsPage() {
   );
 }
 
-/** The contacts of the project. `why` is set if this seat may not change them. */
+/** Draws the contacts of the project. `why`: the reason why the user's key may not change them. */
 function Contacts({ why }: { why: string | undefined }) {
   const list = useRows(ContactsService.method.listContacts, { pageSize: 100 }, ({ contacts }) => contacts);
   const [edited, setEdited] = useState<Contact | "new">();

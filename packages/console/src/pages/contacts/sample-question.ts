@@ -1,4 +1,4 @@
-/** Sample values that replace an ask's values in the texts of a tested contact channel. */
+/** Sample values for the test of a contact channel. They replace the values of a question in the channel's texts. */
 const sample: Record<string, string> = {
   question: "This is a test: nobody has to answer.",
   jobId: "job_00000000000000000000000000",
@@ -6,7 +6,10 @@ const sample: Record<string, string> = {
   link: "https://svc.example/console/",
 };
 
-/** Returns the arguments of a contact channel with a test question in place of an ask. `{{` stays a brace, as in a real ask. */
+/**
+ * Returns the arguments of a contact channel, filled in with a test question. An escaped brace (`{{`) becomes one brace, as in a real
+ * question.
+ */
 export function sampleArguments(argsJson: string): string {
   return argsJson.replaceAll(/\{\{|\{(question|jobId|requestId|link)\}/g, (found, name: string | undefined) =>
     name === undefined ? "{" : (sample[name] ?? found),

@@ -11,7 +11,7 @@ import { Attempts } from "./attempts.tsx";
 import { TryNow } from "./delivery-item.tsx";
 import { useSubscriptions } from "./endpoints.ts";
 
-/** The facts of a delivery, its attempts, and the button that sends its event again after svc gave up. */
+/** Draws the facts of a delivery and its attempts. If svc gave up on the delivery, also draws the button that sends its event again. */
 export function DeliveryBody({ projectId, delivery }: { projectId: string; delivery: Delivery }) {
   const { endpointOf } = useSubscriptions();
   const { id, eventId, subscriptionId, state, attempts, createdAt, nextAttemptAt, replayed, waitingReason } = delivery;

@@ -12,7 +12,7 @@ import { Time } from "../../ui/values/time.tsx";
 import { deliveryWord, isHeldBack } from "../../words/deliveries.ts";
 import { Attempts } from "./attempts.tsx";
 
-/** One delivery of an event as a line that opens to its attempts. */
+/** Draws one delivery of an event as a line. The line opens to show the attempts. */
 export function DeliveryItem({
   delivery,
   projectId,
@@ -47,7 +47,10 @@ export function DeliveryItem({
   );
 }
 
-/** The time of the next attempt, or that it waits for other deliveries to the same endpoint. The first attempt follows immediately. */
+/**
+ * Draws the time of the next attempt, or says that the delivery waits because its endpoint fails. Draws nothing for the first attempt,
+ * which follows immediately.
+ */
 function Next({ at, isFirst, isHeld }: { at: Timestamp; isFirst: boolean; isHeld: boolean }) {
   if (isHeld) return <span>waits, since its endpoint fails</span>;
   return isFirst ? null : (
@@ -57,7 +60,7 @@ function Next({ at, isFirst, isHeld }: { at: Timestamp; isFirst: boolean; isHeld
   );
 }
 
-/** A button that immediately sends a waiting delivery, or all that wait for an endpoint. */
+/** Draws a button that sends a waiting delivery immediately, or all deliveries that wait for an endpoint. */
 export function TryNow({ request }: { request: { deliveryId: string } | { subscriptionId: string } }) {
   const queries = useQueryClient();
   const send = useWrite(TriggersService.method.tryNow, {

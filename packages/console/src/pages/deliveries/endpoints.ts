@@ -2,14 +2,16 @@ import { useQuery } from "@connectrpc/connect-query";
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
 
 /**
- * The subscriptions of the project, undefined until they are read, and a function that finds an endpoint's address by the subscription's
- * id.
+ * Returns the subscriptions of the project (undefined until they are read), and a function that returns the address of an endpoint for a
+ * subscription's id.
  */
 export function useSubscriptions(): {
   subscriptions: readonly Subscription[] | undefined;
-  /** The address without its scheme. If the subscription was deleted or is not read yet, its id. */
+  /**
+   * Returns the endpoint's address without its scheme. Returns the subscription's id if the subscription was deleted or is not read yet.
+   */
   endpointOf: (subscriptionId: string) => string;
-  /** Error of the read, null if it succeeded; `reload` retries it. */
+  /** Error of the last read, null if the read succeeded. `reload` reads again. */
   error: unknown;
   reload: () => void;
 } {

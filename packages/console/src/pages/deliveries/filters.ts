@@ -6,14 +6,16 @@ import { oneOfParam, textParam } from "../../shell/search-params.ts";
 import { deliveryStates } from "../../words/deliveries.ts";
 import { spanRequest } from "../../words/spans.ts";
 
-/** The values of the filter: a state, or `failed` for deliveries that had an attempt and are not delivered. */
+/** The values of the filter: one of the states, or `failed`. `failed` means deliveries that had an attempt and are not delivered. */
 export const deliveryFilters = ["failed", ...deliveryStates] as const;
 
 /** The search parameters of the list of deliveries. */
 export const deliveriesSearch = listParams(
   { state: oneOfParam(deliveryFilters), ...spanParams },
   {
-    /** Id of the subscription whose deliveries are shown. If unset and a state is set, those of every subscription. */
+    /**
+     * Id of the subscription whose deliveries are shown. If it is unset and a state is set, the deliveries of every subscription are shown.
+     */
     subscription: textParam,
     /** Id of the delivery shown next to the list. */
     open: textParam,
@@ -23,20 +25,26 @@ export const deliveriesSearch = listParams(
 /** Search parameters of the list of deliveries, as they were read. */
 export type DeliveriesSearch = ReturnType<typeof deliveriesSearch.read>;
 
-/** True if the deliveries of every subscription can be listed: with a state or `failed`, for any time range. */
+/** True if the deliveries of every subscription can be listed. This needs a state or `failed`; any time range is possible. */
 export function isOfAll({ state }: DeliveriesSearch): boolean {
   return state !== undefined;
 }
 
-/** Returns the id of the subscription whose deliveries are shown: `first` if the address names none. Empty means every subscription. */
+/**
+ * Returns the id of the subscription whose deliveries are shown. If the address names none, returns `first`. An empty text means every
+ * subscription.
+ */
 export function subscriptionOf(search: DeliveriesSearch, first = ""): string {
   return search.subscription ?? (isOfAll(search) ? "" : first);
 }
 
-/** Earlier than anything that is kept: with a state, the service requires a start time. */
+/** A time before all stored data. If a state is set, the service requires a start time. */
 const ever = timestampFromMs(0);
 
-/** Returns the request for these parameters; `now` in milliseconds. `first` is the subscription that is shown if the address names none. */
+/**
+ * Returns the request for these parameters. `now`: current time in milliseconds. `first`: id of the subscription that is shown if the
+ * address names none.
+ */
 export function deliveriesRequest(
   search: DeliveriesSearch,
   first: string | undefined,

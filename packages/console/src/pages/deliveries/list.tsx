@@ -50,7 +50,10 @@ const deliveries = listView({
   noMatch: "No delivery matches",
 });
 
-/** The deliveries to one subscription, or those in a state to every subscription, newest first, with the panel of the open one. */
+/**
+ * Draws the deliveries to one subscription, or the deliveries in one state to every subscription. The newest is first; the open delivery
+ * has a panel.
+ */
 export default function DeliveriesPage() {
   const search = useListSearch(deliveriesSearch);
   const { subscriptions, error, reload } = useSubscriptions();
@@ -61,7 +64,7 @@ export default function DeliveriesPage() {
     (answer) => answer.deliveries,
     { enabled: isOfAll(search) || subscriptionOf(search, first) !== "", refetchMs: lookMs },
   );
-  // Deliveries are kept after their subscription is deleted, and are found by their state.
+  // A deleted subscription's deliveries are kept. They can be found by their state.
   if (subscriptions?.length === 0 && !isOfAll(search)) {
     return (
       <Page title="Deliveries" fill>
@@ -74,7 +77,7 @@ export default function DeliveriesPage() {
   return <ShownList of={deliveries} list={isUnknown ? { ...rows, error, reload, state: "failed" } : rows} />;
 }
 
-/** The columns of the list. A list of several subscriptions has a column for the subscription. */
+/** Returns the columns of the list. If the list shows several subscriptions, it has a column for the subscription. */
 function useDeliveryColumns({ search }: ListPart<Delivery, DeliveriesSearch>): ListColumns<Delivery> {
   const { subscriptions, endpointOf } = useSubscriptions();
   const to: ListColumns<Delivery> = [

@@ -44,14 +44,14 @@ export const eventsSearch = listSearch(
 export type EventsSearch = ReturnType<typeof eventsSearch.read>;
 
 /**
- * Returns the set filters that a replay does not have, so that it would deliver more than the list shows. Empty if it delivers the same
- * events.
+ * Returns the filters that are set and that a replay does not support. With these filters, a replay would deliver more events than the list
+ * shows. Empty if a replay delivers exactly the listed events.
  */
 export function beyondReplays({ entity, text }: EventsSearch): string {
   return [entity !== undefined && "entity", text !== undefined && "text"].filter(Boolean).join(" and ");
 }
 
-/** Returns the search parameters of the page that starts a replay of the events listed; `now` in milliseconds. */
+/** Returns the search parameters of the page that starts a replay of the listed events. `now`: current time in milliseconds. */
 export function replayOfThese({ toolkit, trigger, ...span }: EventsSearch, now: number): ReplaysSearch {
   const { since, until } = spanRequest(span, now);
   return {

@@ -35,7 +35,7 @@ const events = listPage({
     live: { switch: "Live", off: "off" },
   },
   filterAction: ReplayThese,
-  // While an event is open, only the columns that fit: its panel shows the rest.
+  // While an event is open, the list has only the columns that fit next to the panel. The panel shows the other values.
   columns: ({ search: { open } }) => {
     const isBeside = open !== undefined;
     return [
@@ -90,7 +90,7 @@ function useToolkitOptions() {
   return anyOf(ingest.data?.endpoints.map(({ toolkitSlug }) => toolkitSlug) ?? []);
 }
 
-/** Links to a replay of the events that the current filters leave. The events are counted before any is sent. */
+/** Draws a link to a replay of the events that pass the current filters. The replay page counts the events before it sends any. */
 function ReplayThese({ projectId, search }: { projectId: string; search: EventsSearch }) {
   const now = useNow(60_000);
   if (!eventsSearch.isFiltered(search)) return null;

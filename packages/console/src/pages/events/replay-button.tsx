@@ -7,8 +7,8 @@ import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 /**
- * Sends an event again to every active subscription that matches it now, or to one. The new deliveries appear in its list; `onQueued`
- * receives the first of them.
+ * Draws a button that sends an event again: to every active subscription that matches the event now, or to one subscription. The new
+ * deliveries appear in the event's list. `onQueued` receives the first new delivery.
  */
 export function ReplayButton({
   eventId,

@@ -12,9 +12,9 @@ import { State } from "../../ui/values/state.tsx";
 import type { Word } from "../../words/word.ts";
 
 /**
- * Returns a shell command that posts the sample of an inbound path. Like the app, it signs with the secret, which it takes from a shell
- * variable. The sample becomes an event only once. It needs curl, and openssl for signatures. Empty if there is no sample, or if a newer
- * service has an unknown scheme.
+ * Returns a shell command that posts the sample event of an inbound path. The command signs the post as the app does, with a secret from a
+ * shell variable. If the command runs again, the sample does not become a second event. It needs curl, and openssl for signatures. Returns
+ * an empty text if there is no sample, or if this console does not know the scheme.
  */
 function curlOf(endpoint: IngestEndpoint, serviceUrl: string): string {
   const { path, scheme, secretEnv, sample } = endpoint;
@@ -39,13 +39,13 @@ function curlOf(endpoint: IngestEndpoint, serviceUrl: string): string {
   return lines.join("\n");
 }
 
-/** The signature of a post: lines that compute it, and the options for curl. */
+/** How a post is signed: `lines` are shell lines that compute the signature, `options` are the options for curl. */
 type Signing = { lines: readonly string[]; options: readonly string[] };
 
 const hex = `openssl dgst -sha256 -hmac "$secret" -hex | sed 's/^.* //'`;
 const base64 = `openssl dgst -sha256 -hmac "$secret" -binary | openssl base64 -A`;
 
-/** By `IngestEndpoint.scheme`. */
+/** How to sign, by the scheme of an endpoint (`IngestEndpoint.scheme`). */
 const signings: Record<string, (endpoint: IngestEndpoint) => Signing> = {
   hmac_sha256: ({ header, prefix, encoding }) => ({
     lines: [`signature=$(printf %s "$body" | ${encoding === "base64" ? base64 : hex})`],
@@ -58,7 +58,7 @@ const signings: Record<string, (endpoint: IngestEndpoint) => Signing> = {
   token_query: ({ parameter }) => ({ lines: [], options: [`--url-query ${quoted(`${parameter}=`)}"$secret"`] }),
 };
 
-/** Quotes any text as one word of a shell command. */
+/** Returns a text quoted as one word of a shell command. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

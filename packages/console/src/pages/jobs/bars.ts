@@ -1,17 +1,17 @@
-/** When something ran, in milliseconds; `to` is undefined while it still runs. */
+/** The time in which something ran: `from` and `to` in milliseconds. `to` is undefined while it still runs. */
 export type BarSpan = { id: string; from: number; to: number | undefined };
 
-/** Position of a bar on its track, in percent of the track. */
+/** A bar on a track: `left` is its start and `width` its length, both in percent of the track. */
 export type Bar = { left: number; width: number };
 
-/** An idle gap longer than this part of the total busy time is shortened to it. */
+/** Maximum length of an idle gap, as a fraction of the total busy time. A longer gap is shortened to this length. */
 const foldTo = 0.06;
 /** Minimum width of a bar in percent, so that it stays visible. */
 const widthMin = 1;
 
 /**
- * Places bars on one track from the first to the last. Long gaps without work, such as the wait for a person, are shortened, so that the
- * rest keeps its room. `now` ends bars that still run.
+ * Returns the position of each bar on one track. Long gaps without work (such as waiting for a person) are shortened, so that the other
+ * bars are not too small. `now`: end of the bars that still run.
  */
 export function placeBars(spans: readonly BarSpan[], now: number): ReadonlyMap<string, Bar> {
   const ended = spans.map(({ id, from, to }) => ({ id, from, to: Math.max(from, to ?? now) }));
@@ -28,7 +28,7 @@ export function placeBars(spans: readonly BarSpan[], now: number): ReadonlyMap<s
   );
 }
 
-/** The times in which anything ran, in order, without overlaps. */
+/** Returns the time spans in which anything ran, in order and without overlaps. */
 function mergedOf(spans: readonly { from: number; to: number }[]): { from: number; to: number }[] {
   const merged: { from: number; to: number }[] = [];
   for (const { from, to } of [...spans].sort((a, b) => a.from - b.from)) {
@@ -39,7 +39,7 @@ function mergedOf(spans: readonly { from: number; to: number }[]): { from: numbe
   return merged;
 }
 
-/** Returns a function from a time to its position on the shortened track, in milliseconds from the track's start. */
+/** Returns a function that maps a time to its position on the shortened track. The position is in milliseconds from the track's start. */
 function foldedTime(busy: readonly { from: number; to: number }[], gapMax: number): (at: number) => number {
   return (at) => {
     let place = 0;

@@ -144,7 +144,7 @@ function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void }) {
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
-/** One job: what it waits for, its steps, its live log, and its receipt. */
+/** Draws one job: its steps, its live log, its receipt, and what the job waits for. */
 export default function JobPage() {
   const { projectId, jobId } = route.useParams();
   const found = useJob(jobId);

@@ -3,7 +3,7 @@ import { Section } from "../../ui/layout/section.tsx";
 import { Table } from "../../ui/rows/table.tsx";
 import { figuresOf } from "./figures.ts";
 
-/** The figures of a job: the estimate, the simulation if there was one, the actual values, and the limits. */
+/** Draws the figures of a job (such as its number of calls): estimated, simulated if there was a simulation, actual, and the limits. */
 export function FiguresSection({ job, simulation }: { job: Job; simulation: Job | undefined }) {
   const withSimulation = simulation !== undefined;
   return (

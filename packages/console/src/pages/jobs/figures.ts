@@ -15,8 +15,8 @@ const unlessGiven: Record<string, string> = {
 };
 
 /**
- * Returns the figures of a job: estimated and actual values, and limits. Before the job has a receipt, the actual values are those that its
- * steps report so far.
+ * Returns the figures of a job: estimated and actual values, and limits. While the job has no receipt, the actual values are taken from its
+ * steps.
  */
 export function figuresOf(job: Job, simulation: Job | undefined): Figure[] {
   const { estimate } = job;
@@ -84,7 +84,7 @@ function limitWords(max: JobLimits, name: string): string {
 
 function timeOf(receipt: Receipt | undefined): string {
   const used = receipt?.limits?.used;
-  // The service reports whole seconds.
+  // The service reports whole seconds, so 0 means less than one second.
   if (used?.deadlineSeconds === 0) return "0 s";
   return used === undefined ? "" : durationWords(used.deadlineSeconds * 1_000);
 }

@@ -6,7 +6,7 @@ import { jobStatuses, jobStatusOf, jobStatusWord } from "../../words/jobs.ts";
 import { parkWords } from "../../words/park.ts";
 import { spanRequest } from "../../words/spans.ts";
 
-/** The most used filters of the list of jobs, each for several statuses. */
+/** The most used filters of the list of jobs. Each filter stands for several statuses. */
 export const presets = ["waiting", "running", "failed"] as const;
 
 /** One of the presets. */
@@ -45,7 +45,10 @@ export const jobsSearch = listSearch(
   },
 );
 
-/** True if a job of the answer belongs to the list: a parked job may wait for a time instead of a person. */
+/**
+ * True if a job in the service's answer belongs to the list. A job that waits for a time, and not for a person, does not belong to
+ * `waiting`.
+ */
 export function isListed({ preset }: { preset?: Preset | undefined }, job: Pick<Job, "park">): boolean {
   return preset !== "waiting" || job.park === undefined || parkWords(job.park.reason).forPerson;
 }

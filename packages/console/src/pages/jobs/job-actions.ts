@@ -19,7 +19,7 @@ export function cancelWords({ status, programJson, saga }: Pick<Job, "status" | 
   ];
 }
 
-/** Returns the actions allowed on a job in its current state; the service decides in the end. */
+/** Returns the actions that a job allows in its current state. The service makes the final check. */
 export function actsOf({ status, pausedAt, mode, programJson, parentJobId }: Job) {
   const ended = hasEnded(status);
   const isLive = mode === "live";

@@ -121,7 +121,7 @@ function ProgramPanel({ job, overridesJson }: { job: Job; overridesJson: string 
   );
 }
 
-/** The undo calls of a job, planned or done, starting with the last call. */
+/** Draws the undo calls of a job, planned or done. The undo of the last call comes first. */
 function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
   const list = useRows(JobsService.method.listUndoEntries, { jobId, pageSize: 100 }, ({ entries }) => entries);
   return (
@@ -172,7 +172,10 @@ function Attempts({ attempts }: { attempts: readonly JobAttempt[] }) {
   );
 }
 
-/** The live log of a job. A new `attempt` opens it again: a log that has ended continues with the next attempt. */
+/**
+ * Returns the live log of a job. If `attempt` changes, the log is opened again, because a log that has ended continues with the next
+ * attempt.
+ */
 function useJobLog(jobId: string, attempt: number): JobLogState {
   const transport = useTransport();
   const refresh = useRefreshJob(jobId);

@@ -2,14 +2,18 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { type JobEvent, JobsService } from "@svc/gen/jobs";
 import { inStreamPlace, pauseStream } from "../../calls/live-state.ts";
 
-/** If no slot for a stream is free, one is opened briefly: until no message has arrived for this time, in milliseconds. */
+/** If all slots for streams are taken, a stream is opened briefly. It closes when no message has arrived for this time, in milliseconds. */
 const silentMs = 500;
 
-/** How a stream was read: to its end or, if `brief`, until it had no more messages for a moment. */
+/**
+ * How a stream was read. `hasEnded`: true if it was read to its end. `brief`: true if it was closed when no more messages arrived for a
+ * moment.
+ */
 type StreamRead = { hasEnded: boolean; brief: boolean };
 
 /**
- * Reads a stream in one of the browser's slots for streams, until it ends; if all slots are taken, only briefly. Throws the stream's error.
+ * Reads a stream until it ends, in one of the browser's slots for streams. If all slots are taken, it reads only briefly. Throws the
+ * stream's error.
  */
 async function readInPlace<Message>(
   open: (signal: AbortSignal) => AsyncIterable<Message>,
@@ -47,12 +51,12 @@ async function readBriefly<Message>(
   }
 }
 
-/** The log loaded so far, without gaps from its first entry on. */
+/** The log as loaded so far. It begins with the first entry and has no gaps. */
 export type JobLogState = {
   readonly entries: readonly JobEvent[];
-  /** `opening` before the first entry, `ended` once the job has ended and its last entry is loaded. */
+  /** `opening`: before the first entry. `ended`: the job has ended and its last entry is loaded. */
   readonly state: "opening" | "live" | "reconnecting" | "ended";
-  /** The error, if reading failed repeatedly; it is retried all the same. */
+  /** The error, set after reading failed several times in a row. Reading is retried anyway. */
   readonly error: unknown;
 };
 
@@ -60,17 +64,18 @@ export type JobLogState = {
 export type JobLog = { subscribe: (listener: () => void) => () => void; read: () => JobLogState };
 
 const waitsMs = [300, 1_000, 2_000, 5_000];
-/** Number of failures of a stream after which the page reports that the log cannot be read. */
+/** Number of failures in a row after which the page reports that the log cannot be read. */
 const failuresMax = 2;
-/** Entries that arrive within this time are drawn together, in milliseconds. */
+/** Time in milliseconds for which arriving entries are collected, to be drawn together. */
 const gatherMs = 60;
 /** Interval between brief reads if no slot for a stream is free, in milliseconds. */
 const lookAgainMs = 2_000;
 
 /**
- * Follows the log of a job. If a stream breaks, for example because the service restarts, it is reopened after the last entry received, so
- * that none is lost or repeated. No stream is open while the tab is hidden, nor kept open if the browser's few slots for streams are taken.
- * `onEntries` receives the new entries; `isOver` returns whether the job has ended, after a stream ended.
+ * Creates a reader that follows the log of a job. If a stream breaks (for example because the service restarts), it is opened again after
+ * the last received entry, so that no entry is lost or repeated. While the tab is hidden, no stream is open. If the browser's few slots for
+ * streams are taken, no stream stays open. `onEntries` receives the new entries. `isOver` is called after a stream ended, and returns
+ * whether the job has ended.
  */
 export function createJobLog(
   transport: Transport,
@@ -124,7 +129,7 @@ export function createJobLog(
     }
   };
   const follow = async (signal: AbortSignal) => {
-    // The project's stream closes meanwhile: a tab has at most one stream.
+    // The project's stream is closed while the log is read, because a tab has at most one stream.
     const resume = pauseStream();
     await readOn(signal).finally(resume);
   };

@@ -52,7 +52,7 @@ export function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
 
 const stepsLookMs = 2_000;
 
-/** The requests that a simulated job's writes would have sent: their number per step, and the first ten of each call. */
+/** Draws the requests that the writes of a simulated job would have sent: the number for each step, and the first ten for each call. */
 export function Simulation({ jobId }: { jobId: string }) {
   const list = useQuery(JobsService.method.listSteps, { jobId }, { refetchInterval: stepsLookMs });
   const steps = list.data?.steps.filter(({ simulatedWrites }) => simulatedWrites > 0) ?? [];

@@ -7,7 +7,10 @@ export function jobTitle({ title, skillSlug }: Pick<Job, "title" | "skillSlug">)
 
 type Step = Pick<JobStep, "rowsDone" | "rowsRemaining" | "rowsPerSecond" | "state" | "rowsMade" | "simulatedWrites">;
 
-/** Returns the progress of a step's rows, in one line: `3/3`, `12/40, 1 failed, 3/s`, `80 made`. Empty for a step without rows. */
+/**
+ * Returns the progress of a step's rows in one line, such as `3/3`, `12/40, 1 failed, 3/s` or `80 made`. Returns an empty text for a step
+ * that has no rows.
+ */
 export function rowWords(step: Step, receipt: Pick<StepReceipt, "rows"> | undefined): string {
   const parts: string[] = [];
   const taken = receipt?.rows?.in ?? step.rowsDone;
@@ -26,7 +29,7 @@ export function rowWords(step: Step, receipt: Pick<StepReceipt, "rows"> | undefi
   return parts.join(", ");
 }
 
-/** Returns the numbers of rows that did not end well, by kind: `2 failed`, `1 unknown`. */
+/** Returns the numbers of rows that failed, were skipped or have an unknown result, such as `2 failed` or `1 unknown`. */
 export function leftWords({ failed, skipped, unknown }: Pick<RowCounts, "failed" | "skipped" | "unknown">): string[] {
   const kinds = [
     [failed, "failed"],

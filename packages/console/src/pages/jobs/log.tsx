@@ -13,7 +13,7 @@ import type { Word } from "../../words/word.ts";
 import type { JobLogState } from "./job-log.ts";
 import styles from "./log.module.css";
 
-/** Fields that the line of an entry shows, in this order; opening the line shows the rest. */
+/** Fields that the line of an entry shows, in this order. The other fields are shown when the line is opened. */
 const told = [
   "status",
   "reason",
@@ -46,7 +46,7 @@ function particulars(text: string): string[] {
       return typeof value === "number" ? [`${name} ${value}`] : [];
     });
   } catch {
-    // The service shortened it: opening the line shows the whole text.
+    // The service shortened the text, so that it cannot be parsed. Opening the line shows the whole text.
     return [];
   }
 }
@@ -67,7 +67,10 @@ const states: Record<JobLogState["state"], Word> = {
   ended: { word: "ended", tone: "plain", icon: "check", says: "The job has ended, and this is its whole log." },
 };
 
-/** The log of a job: of all steps or of one, oldest or newest first. Each entry opens. Loaded as its own chunk. */
+/**
+ * Draws the log of a job: of all steps or of one step, oldest or newest first. Each entry can be opened. This component is loaded as a
+ * separate chunk.
+ */
 export default function Log({
   log,
   step,

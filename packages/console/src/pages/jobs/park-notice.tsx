@@ -13,7 +13,7 @@ import { Plan } from "../asks/plan.tsx";
 import { useAsk } from "../asks/use-ask.ts";
 import { JobLink } from "./job-link.tsx";
 
-/** The reason why a job waits, with the form that answers its question; and its last error. */
+/** Draws the reason why a job waits, the form that answers its question, and the job's last error. */
 export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) {
   const { park, pausedAt, lastError, status } = job;
   return (
@@ -29,7 +29,10 @@ export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) 
   );
 }
 
-/** The last error. If only another program can succeed, it links to the editor, because a retry would fail the same way. */
+/**
+ * Draws the last error of a job. If only a different program can succeed, it links to the editor, because a retry would fail in the same
+ * way.
+ */
 function Failure({ job: { id, lastError, status }, projectId }: { job: Job; projectId: string }) {
   const isOfLimits = lastError.startsWith("LIMIT_REACHED") && hasEnded(status);
   if (!isOfLimits) return <Notice tone="bad" title={lastError} />;

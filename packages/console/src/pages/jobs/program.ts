@@ -2,16 +2,16 @@
 export type ListedStep = {
   id: string;
   kind: string;
-  /** The step's subject: a tool, a set, an expression. */
+  /** What the step is about: a tool, a set, or an expression. */
   says: string;
-  /** Slug of the tool that it calls; empty if there is none. */
+  /** Slug of the tool that the step calls; empty if the step calls no tool. */
   tool: string;
   entity: string;
   /** Arguments as written in the program, as JSON text; empty if there are none. */
   args: string;
-  /** Condition of the step or the call, as an expression; empty means always. */
+  /** Condition of the step or the call, as an expression. Empty means that it always runs. */
   when: string;
-  /** Slug of the tool that undoes it; empty if there is none. */
+  /** Slug of the tool that undoes the call; empty if there is none. */
   undo: string;
   /** The calls that a `map` makes for each row. */
   calls: readonly ListedStep[];
@@ -55,12 +55,14 @@ export function readProgram(text: string): readonly ListedStep[] {
   return isObject(program) ? readSteps(program["steps"]) : [];
 }
 
-/** Every step of a program; the steps of a block follow the step that holds it. The calls of maps are not included. */
+/**
+ * Returns every step of a program. The steps of a block follow the step that contains the block. The calls of `map` steps are not included.
+ */
 export function allSteps(steps: readonly ListedStep[]): readonly ListedStep[] {
   return steps.flatMap((step) => [step, ...step.blocks.flatMap((block) => allSteps(block.steps))]);
 }
 
-/** The outcomes after which the program undoes its calls (`saga.on`). */
+/** Returns the outcomes after which the program undoes its calls (`saga.on`). */
 export function undoneOn(text: string): readonly string[] {
   const program = parse(text);
   const saga = isObject(program) ? program["saga"] : undefined;
@@ -68,14 +70,17 @@ export function undoneOn(text: string): readonly string[] {
   return Array.isArray(on) ? on.filter((end) => typeof end === "string") : [];
 }
 
-/** A member of the program that is an object (`params`, `input`, `inputSchema`), as JSON text; empty if it is missing. */
+/**
+ * Returns a member of the program that is an object (`params`, `input` or `inputSchema`), as JSON text. Returns an empty text if the member
+ * is missing.
+ */
 export function programPart(text: string, name: string): string {
   const program = parse(text);
   const part = isObject(program) ? program[name] : undefined;
   return part === undefined ? "" : JSON.stringify(part, undefined, 2);
 }
 
-/** A limit that the program declares; undefined if the service's default applies. */
+/** Returns a limit that the program declares. Returns undefined if the service's default applies. */
 export function declaredLimit(text: string, name: string): number | string | undefined {
   const program = parse(text);
   const limits = isObject(program) ? program["limits"] : undefined;
@@ -139,7 +144,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The text is being edited, or a newer service shortened it: it cannot be read.
+    // The text cannot be parsed: the user is still editing it, or a newer service shortened it.
     return undefined;
   }
 }

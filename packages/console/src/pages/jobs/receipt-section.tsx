@@ -10,7 +10,7 @@ import { decisionWords } from "../../words/asks.ts";
 import { outcomeWord } from "../../words/jobs.ts";
 import { leftWords } from "./job-words.ts";
 
-/** The receipt of an ended job: its result first, then its actions, with the hash that verifies a copy of it. */
+/** Draws the receipt of an ended job: first the result, then the actions, and a hash. The hash verifies a copy of the receipt. */
 export function ReceiptSection({ job, receipt, projectId }: { job: Job; receipt: Receipt; projectId: string }) {
   const calls = (words: string) => (
     <Link key="calls" to="/p/$projectId/calls" params={{ projectId }} search={{ job: job.id }}>
@@ -31,7 +31,7 @@ export function ReceiptSection({ job, receipt, projectId }: { job: Job; receipt:
   );
 }
 
-/** The contents of a receipt, without the result; `calls` turns the number of calls into a link to them. */
+/** Draws the contents of a receipt, except the result. `calls` makes a link from the number of calls. */
 export function ReceiptFacts({
   receipt,
   calls: lead = (words) => words,

@@ -11,7 +11,10 @@ import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { Table } from "../../ui/rows/table.tsx";
 import { programPart } from "./program.ts";
 
-/** Submits the program of a job again, as a new job. Shows which of its tools have changed since. */
+/**
+ * Draws the dialog that submits the program of a job again as a new job. It shows which tools of the program have changed since the old
+ * job.
+ */
 export default function RerunDialog({ job, projectId, onClose }: { job: Job; projectId: string; onClose: () => void }) {
   const [inputJson, setInputJson] = useState("");
   const [paramsJson, setParamsJson] = useState("");

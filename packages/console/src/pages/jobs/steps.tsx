@@ -23,7 +23,7 @@ type StepNow = {
   endedAt: number | undefined;
 };
 
-/** One step: its state, its action, its rows, and when it ran. A press filters the log to it. */
+/** Draws one step: its state, its action, its rows, and the time when it ran. Pressing it shows only the step's entries in the log. */
 function StepLine({
   step,
   now,
@@ -88,7 +88,10 @@ function StepLine({
   );
 }
 
-/** Links to the calls of the job with this outcome, which have the app's messages. Draws nothing for a code that calls do not have. */
+/**
+ * Draws a link to the calls of the job that have this outcome; these calls contain the app's messages. Draws nothing if no call can have
+ * this outcome.
+ */
 function FailedCalls({ code }: { code: string }) {
   const { projectId, jobId } = route.useParams();
   const outcome = callOutcomes.find((known) => known === code);
@@ -108,10 +111,10 @@ function Ran({ now: { step, endedAt } }: { now: StepNow }) {
   return <>{durationWords(Math.max(0, to - timestampMs(step.startedAt)))}</>;
 }
 
-/** Kinds of step in which nothing runs: their time is shortened. */
+/** Kinds of steps during which nothing runs. Their time is shortened. */
 const idle = ["wait", "judge", "fail"];
 
-/** The steps of a job in the program's order. Steps inside a step are indented behind a line. */
+/** Draws the steps of a job in the program's order. A step that is inside another step is indented behind a line. */
 export function Steps({
   program,
   steps,
@@ -123,7 +126,7 @@ export function Steps({
   program: readonly ListedStep[];
   steps: readonly JobStep[];
   receipts: readonly StepReceipt[];
-  /** End of the job, in milliseconds; it ends the bars of steps that still ran then. */
+  /** End of the job in milliseconds. The bars of steps that still ran at that time end there. */
   endedAt: number | undefined;
   /** Id of the step whose log is shown. */
   selected: string | undefined;

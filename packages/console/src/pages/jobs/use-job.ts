@@ -4,10 +4,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { hasEnded } from "../../words/jobs.ts";
 
-/** Interval of reads of an unfinished job in milliseconds, for changes without a log entry, such as the wait for its lease. */
+/**
+ * Interval in milliseconds at which an unfinished job is read. It shows changes that have no log entry, such as the wait for its lease (its
+ * assignment to a node).
+ */
 const lookMs = 5_000;
 
-/** A job, kept current, with its simulation. */
+/** Returns a job and its simulation, kept current. */
 export function useJob(id: string) {
   return useQuery(
     JobsService.method.getJob,

@@ -19,10 +19,10 @@ const shown: readonly Series[] = [
 
 const durations: readonly Series[] = [Series.DELIVERY_LATENCY, Series.CALL_LATENCY];
 
-/** Maximum number of lines of a chart: the largest ones, and one for the sum of the others. */
+/** Maximum number of lines of a chart: the largest ones, and one line for the sum of all others. */
 const linesMax = 5;
 
-/** Returns the charts of an answer. A chart without any counts has no lines. */
+/** Returns the charts of an answer. If nothing was counted, a chart has no lines. */
 export function chartsOf(answer: QuerySeriesResponse): OverviewChart[] {
   const frame = {
     startMs: answer.since === undefined ? 0 : timestampMs(answer.since),
@@ -83,7 +83,9 @@ function percentiles(line: LatencyLine | undefined): ChartLine[] {
   }));
 }
 
-/** The list that a chart counts: its route, and the search parameter that holds a line's outcome. */
+/**
+ * The list that a chart counts: the list's route (`to`), and the name of the search parameter that holds the outcome of a line (`outcome`).
+ */
 const lists: Partial<Record<Series, { to: string; outcome?: string; search?: Record<string, string> }>> = {
   [Series.EVENTS]: { to: "/p/$projectId/events", outcome: "toolkit" },
   [Series.DELIVERIES]: { to: "/p/$projectId/deliveries", outcome: "state" },
@@ -93,14 +95,14 @@ const lists: Partial<Record<Series, { to: string; outcome?: string; search?: Rec
   [Series.JOBS]: { to: "/p/$projectId/jobs", outcome: "status" },
 };
 
-/** Returns the list that a point of a chart, or one of its lines, links to, filtered to what was counted. */
+/** Returns the list to which a point or a line of a chart links. The list is filtered to what was counted. */
 export function listOf(
   series: Series,
   { line, sinceMs, untilMs }: { line?: string; sinceMs: number; untilMs: number },
 ): { to: string; search: Record<string, string> } | undefined {
   const list = lists[series];
   if (list === undefined) return undefined;
-  // A retried attempt belongs to a delivery that waits or has ended; the list has no state for it.
+  // No state of the list corresponds to `retried`, because a delivery with a retried attempt may wait or have ended.
   const named = line !== undefined && line !== "" && line !== othersId && line !== "retried" && !/^p\d\d$/.test(line);
   return {
     to: list.to,

@@ -5,10 +5,10 @@ import { rangeNames, ranges } from "../../words/spans.ts";
 const params = {
   /** Time range of the charts; 24 hours by default. */
   range: oneOfParam(rangeNames),
-  /** The part of the range that the user zoomed to; both ends are set, or neither. */
+  /** `since` and `until`: the part of the range to which the user zoomed. Both are set, or neither is. */
   since: timeParam,
   until: timeParam,
-  /** Shows the charts' numbers as tables. */
+  /** `on` shows the numbers of the charts as tables. */
   table: oneOfParam(["on"]),
 };
 
@@ -18,10 +18,10 @@ export type OverviewSearch = SearchOf<typeof params>;
 /** Reads the search parameters of the overview. */
 export const readOverviewSearch: (raw: Record<string, unknown>) => OverviewSearch = searchReader(params);
 
-/** Ranges end at a whole minute, so that the request for the same charts stays the same for a minute. */
+/** The end of a range is rounded to a whole minute, so that the request for the same charts does not change for a minute. */
 const minuteMs = 60_000;
 
-/** Returns the start and end of the charts of an address, in milliseconds; so is `now`. */
+/** Returns the start and the end of the charts' time range, in milliseconds. `now`: current time in milliseconds. */
 export function shownRange(
   { range = "24h", since, until }: OverviewSearch,
   now: number,
@@ -32,7 +32,10 @@ export function shownRange(
   return { sinceMs: end - ranges[range], untilMs: end };
 }
 
-/** Returns a range that the user drew as search parameters: whole minutes, at least five, and not in the future. */
+/**
+ * Returns the search parameters for a range that the user drew. The range has whole minutes, is at least five minutes long, and does not
+ * end in the future.
+ */
 export function zoomed(sinceMs: number, untilMs: number, now: number): { since: string; until: string } {
   const until = Math.ceil(Math.min(untilMs, now) / minuteMs) * minuteMs;
   const since = Math.min(Math.floor(sinceMs / minuteMs) * minuteMs, until - 5 * minuteMs);

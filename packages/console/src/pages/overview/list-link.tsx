@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 /** A list with its filters: its route, and its search parameters. */
 export type ListAddress = { to: string; search: Record<string, string> };
 
-/** A link to a list with its filters. The list depends on what is counted, so its route is not a literal here. */
+/** Draws a link to a list with its filters. The route is a variable, because it depends on what is counted. */
 export function ListLink({
   list: { to, search },
   projectId,

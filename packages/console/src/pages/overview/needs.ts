@@ -4,7 +4,7 @@ import type { IconName } from "../../ui/icon.tsx";
 import { durationWords } from "../../words/time.ts";
 import type { Tone } from "../../words/word.ts";
 
-/** Something that only continues after a person acts. */
+/** Work that continues only after a person acts. */
 export type Need = {
   id: string;
   tone: Tone;
@@ -16,7 +16,7 @@ export type Need = {
   search: Record<string, string>;
 };
 
-/** Maximum count; it is shown as "or more". */
+/** Maximum count. A larger number is shown as this number "or more". */
 const countedMax = 10_000;
 
 const minuteMs = 60_000;
@@ -26,8 +26,8 @@ function some(count: number, one: string, more: string): string {
 }
 
 /**
- * Returns the open actions for people, most urgent first. `quarantined` is the number that the administrator's seat sees, undefined without
- * that seat.
+ * Returns the actions that wait for people, most urgent first. `quarantined`: number of quarantined posts; undefined if the browser is not
+ * signed in as administrator.
  */
 export function needsOf(
   backlog: GetBacklogResponse,
@@ -109,7 +109,7 @@ export function needsOf(
   return all.filter(({ count }) => count > 0);
 }
 
-/** Returns the label of a backlog age: `under 1 min`, the last `1 h and more`. */
+/** Returns the label of a backlog's age group, such as `under 1 min`. The label of the last group is `1 h and more`. */
 export function ageWords(ages: readonly { belowSeconds: number }[], place: number): string {
   const below = ages[place]?.belowSeconds ?? 0;
   if (below > 0) return `under ${durationWords(below * 1_000)}`;

@@ -58,7 +58,9 @@ function OverviewFilters({
 }
 
 const route = getRouteApi("/p/$projectId/overview");
-/** Interval of reads, in milliseconds. Nodes save their counts every ten seconds, so a number is at most fifteen seconds old. */
+/**
+ * Interval of reads in milliseconds. Nodes save their counts every ten seconds. Therefore a shown number is at most fifteen seconds old.
+ */
 const lookMs = 4_000;
 const minuteMs = 60_000;
 
@@ -76,7 +78,7 @@ export default function OverviewPage() {
   const anyEvent = useQuery(TriggersService.method.listEvents, { pageSize: 1 });
   const { quarantined, isLoading: areNeedsLoading } = useQuarantined();
   const { subscriptions, error: noSubscriptions } = useSubscriptions();
-  // All first answers are drawn together: a part that came later would push the others down.
+  // The parts are drawn together when all first answers have arrived. A part that is drawn later would push the other parts down.
   const isLoading =
     areNeedsLoading ||
     [backlog, series, anyEvent].some((query) => query.isLoading) ||

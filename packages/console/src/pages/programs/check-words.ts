@@ -1,7 +1,7 @@
 import type { Estimate, ProgramFault } from "@svc/gen/jobs";
 import { type PlacedFault, placeFaults } from "../../words/placed-faults.ts";
 
-/** Places the faults of a program at the parts of its text that they are about, in the order of the text. */
+/** Returns each fault of a program with the part of the program's text that it is about. The faults are in the order of the text. */
 export function placeProgramFaults(
   text: string,
   faults: readonly Pick<ProgramFault, "reason" | "field" | "message" | "help">[],
@@ -15,7 +15,7 @@ export function placeProgramFaults(
   );
 }
 
-/** Returns the maximum effects of a program as names and values, without those that are zero. */
+/** Returns the maximum effects of a program as pairs of name and value. Effects that are zero are left out. */
 export function estimateFacts(estimate: Estimate): (readonly [name: string, value: string | undefined])[] {
   const { callsMin, callsMax, writesMax, destructiveMax, rowsMax, asksMax, toolkits, entities, notCompensable } =
     estimate;

@@ -28,7 +28,7 @@ const restMs = 350;
 
 /** The editor of a program, with the service's check of it and the buttons that run it. */
 function ProgramEditor({ initial, projectId }: { initial: string; projectId: string }) {
-  // The initial text is used once: a job that is read again does not overwrite what the user writes.
+  // The initial text is used only once. If the job is read again, the user's text is not overwritten.
   const [begun] = useState(initial);
   const [text, setText] = useState(initial);
   const editor = useRef<JsonWriteHandle>(null);
@@ -68,7 +68,10 @@ function ProgramEditor({ initial, projectId }: { initial: string; projectId: str
   );
 }
 
-/** The service's check of a program: every fault with its line, or the maximum effects and whether it needs approval. */
+/**
+ * Draws the result of the service's check of a program. If there are faults: each fault with its line. Otherwise: the maximum effects, and
+ * whether the program needs approval.
+ */
 function CheckResult({
   answer,
   faults,
@@ -77,7 +80,7 @@ function CheckResult({
 }: {
   answer: CheckProgramResponse;
   faults: readonly PlacedFault[];
-  /** True if it is about the text that is in the editor now. */
+  /** True if the result is about the current text of the editor. */
   isCurrent: boolean;
   onGoTo: (offset: number) => void;
 }) {

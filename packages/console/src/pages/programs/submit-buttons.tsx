@@ -10,7 +10,10 @@ import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 type Submission = { text: string; mode: "live" | "simulate"; simulateFirst: boolean };
 
-/** Runs a program, simulated or for real, and opens its job. Pressing twice, or sending again after a lost connection, makes one job. */
+/**
+ * Draws the buttons that run a program, simulated or for real, and then open its job. Pressing twice, or sending again after a lost
+ * connection, creates only one job.
+ */
 export function SubmitButtons({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {
   const navigate = useNavigate();
   const [simulateFirst, setSimulateFirst] = useState(false);
@@ -60,7 +63,7 @@ export function SubmitButtons({ text, projectId, why }: { text: string; projectI
   );
 }
 
-/** Returns the idempotency key of a submission. It is made once per submission and stays the same when that is sent again. */
+/** Returns the idempotency key of a submission. The key is created once, and stays the same when the submission is sent again. */
 function keyFor(keys: Map<string, string>, submission: Submission): string {
   const name = JSON.stringify(submission);
   const known = keys.get(name) ?? randomKey();

@@ -27,12 +27,12 @@ import { PolicyForm } from "./policy-form.tsx";
 
 const route = getRouteApi("/admin/projects/$id");
 
-/** One project as the administrator sees it: keys, policy, quota use, and the buttons that park one of its jobs. */
+/** Draws one project for the administrator: its keys, its policy, its use of quotas, and the buttons that park one of its jobs. */
 export default function ProjectPage() {
   const { id } = route.useParams();
   const { tab = "keys" } = route.useSearch();
   const navigate = route.useNavigate();
-  // The API has no call for one project: the list is read until it contains the project.
+  // The API has no call that returns one project. Therefore pages of the list are read until the project is found.
   const list = useRows(AdminService.method.listProjects, { pageSize: 200 }, ({ projects }) => projects);
   const project = list.rows.find((one) => one.id === id);
   return (
@@ -112,7 +112,10 @@ function ParkJob({ projectId }: { projectId: string }) {
   );
 }
 
-/** The project's current use of its quotas. Counting is expensive for the database, so it is read only on request. */
+/**
+ * Draws how much of its quotas the project uses. Counting is expensive for the database, so the numbers are read only when the user asks
+ * for them.
+ */
 function Usage({ projectId }: { projectId: string }) {
   const usage = useQuery(AdminService.method.getProjectUsage, { projectId });
   const answer = usage.data;

@@ -41,7 +41,7 @@ const lives = [
   { value: "365", words: "in a year" },
 ];
 
-/** Creates a key and shows its text, which nothing shows again. */
+/** Draws the dialog that creates a key and shows the key's text once. The text is never shown again. */
 function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: () => void }) {
   const [name, setName] = useState("");
   const [isTried, setTried] = useState(false);
@@ -52,7 +52,7 @@ function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: (
   const [agentTools, setAgentTools] = useState<string[]>([]);
   const [confirm, setConfirm] = useState({ person: "never", contact: "" });
   const refresh = useRefresh(AdminService);
-  // The answer is not kept in the cache of calls: closing the dialog removes it.
+  // The answer contains the key's text. It is not kept in the cache of calls: closing the dialog removes it.
   const create = useWrite(AdminService.method.createApiKey, { isSecret: true, onSuccess: () => void refresh() });
   if (create.answer !== undefined) return <KeyMade text={create.answer.key} onClose={onClose} />;
   const send = () => {

@@ -92,7 +92,10 @@ function CreateProjectDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Shown if the database was restored from a backup and is on hold: what waits, and how to continue. Draws nothing otherwise. */
+/**
+ * Draws a notice if the database was restored from a backup and is on hold: it says what waits, and how to continue. Draws nothing
+ * otherwise.
+ */
 function HeldStore() {
   const found = useQuery(AdminService.method.getRestore, {});
   const [isAsked, setAsked] = useState(false);

@@ -13,7 +13,7 @@ import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { planApprovals, policyRequest, quotaNames, quotaWords, type TypedPolicy, typedPolicy } from "./policy.ts";
 
-/** The form of a project's permissions and limits. It is sent as a whole. */
+/** Draws the form of a project's permissions and limits. All values are sent together. */
 export function PolicyForm({ project: { id, policy } }: { project: Project }) {
   const [typed, setTyped] = useState(() => typedPolicy(policy));
   const [fault, setFault] = useState<Error>();

@@ -1,14 +1,14 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ProjectPolicy, ProjectQuotas, ProjectQuotasSchema, SetProjectPolicyRequestSchema } from "@svc/gen/admin";
 
-/** The choices for which plans need a person's approval, even if the program does not ask for it. */
+/** The choices for the question which plans need a person's approval, even if the program does not ask for one. */
 export const planApprovals: readonly { value: string; words: string; says: string }[] = [
   { value: "never", words: "When the program says so", says: "The program's own word counts." },
   { value: "destructive", words: "When they destroy", says: "Every plan with a destructive call." },
   { value: "always", words: "Always", says: "Every plan." },
 ];
 
-/** Returns the minimum approval of plans, in words; empty means the default. */
+/** Returns the words for the approval that a policy requires of plans. An empty value means the default. */
 export function planApprovalWords(value: string): string {
   const known = planApprovals.find((one) => one.value === (value === "" ? "never" : value));
   return known === undefined ? value : known.words.toLowerCase();
@@ -33,7 +33,7 @@ export const quotaWords: Readonly<Record<PolicyQuota, string>> = {
 /** The names of quotas, in display order. */
 export const quotaNames: readonly PolicyQuota[] = Object.keys(quotaWords) as PolicyQuota[];
 
-/** The policy as the user types it: lists with one entry per line, quotas as text, empty for the default. */
+/** The policy as the user types it: a list is a text with one entry per line; a quota is a text, empty for the default. */
 export type TypedPolicy = {
   planApproval: string;
   confirmPerson: string;
@@ -72,7 +72,7 @@ export function policyRequest(
   );
   return {
     ...{ projectId, planApproval, redirectUrls: linesOf(redirectUrls) },
-    // Without calls to confirm there is no contact to ask.
+    // If no calls need confirmation, the request names no contact to ask.
     confirm:
       confirmPerson === "never"
         ? { person: confirmPerson, contact: "" }

@@ -1,4 +1,4 @@
-/** Maximum part of a body that is shown as bytes, sixteen per line. */
+/** Maximum number of bytes of a body that are shown as hexadecimal bytes, sixteen per line. */
 export const hexBytesMax = 16_384;
 const lineBytes = 16;
 
@@ -11,7 +11,7 @@ export function textOf(body: Uint8Array): string | undefined {
   }
 }
 
-/** True if a text is JSON, and so can be folded and searched. */
+/** True if a text is JSON. Such a text is shown so that it can be folded and searched. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -21,7 +21,10 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** Returns the bytes of a body: per line the offset, sixteen bytes, and the readable characters. Cut at 16 KiB. */
+/**
+ * Returns the bytes of a body as text. Each line has the offset, sixteen bytes, and the readable characters. Only the first 16 KiB are
+ * included.
+ */
 export function hexOf(body: Uint8Array): string {
   const shown = body.subarray(0, hexBytesMax);
   const lines = Array.from({ length: Math.ceil(shown.length / lineBytes) }, (_, index) => {

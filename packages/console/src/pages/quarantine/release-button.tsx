@@ -9,7 +9,7 @@ import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { outcomeWords, quarantineReasonWord } from "../../words/quarantine.ts";
 import { emptyTally, type ReleasedPosts, type ReleaseTally, releasePages } from "./release.ts";
 
-/** Releases posts: a dry run shows the results, and a second press releases them, page by page. */
+/** Draws the dialog that releases posts. First a dry run shows the results. A second press then releases the posts, page by page. */
 function ReleaseDialog({ filter, onClose }: { filter: ReleasedPosts; onClose: () => void }) {
   const { step, tally, error, start, stop } = useRelease(filter);
   const isRunning = step === "trying" || step === "releasing";
@@ -52,13 +52,16 @@ function ReleaseDialog({ filter, onClose }: { filter: ReleasedPosts; onClose: ()
   );
 }
 
-/** Returns the label of the button that releases: with the number of posts once it is known, unless all of them would stay. */
+/**
+ * Returns the label of the button that releases posts. The label has the number of posts when it is known, unless all posts would stay in
+ * quarantine.
+ */
 function releaseWords(tally: ReleaseTally): string {
   if (tally.tried === 0) return "Release";
   return staysWhole(tally) ? "Release anyway" : `Release ${tally.tried.toLocaleString("en")}`;
 }
 
-/** True if every post would fail again: then nothing can be released. */
+/** True if every post would fail again, so that no post can be released. */
 function staysWhole({ tried, outcomes }: ReleaseTally): boolean {
   return tried > 0 && outcomes["quarantined"] === tried;
 }
@@ -100,10 +103,12 @@ function Tally({ tally, step }: { tally: ReleaseTally; step: keyof typeof titles
   );
 }
 
-/** The steps of a release: requested, dry run, run, and its ends. */
+/**
+ * The steps of a release: requested (`asked`), dry run (`trying`, `tried`), real run (`releasing`), and its ends (`released`, `stopped`).
+ */
 type ReleaseStep = "asked" | "trying" | "tried" | "releasing" | "released" | "stopped";
 
-/** A release under way: its step, and the results so far. Results of a dry run that stops or fails are dropped. */
+/** Returns a release: its step, and the results so far. If a dry run stops or fails, its results are removed. */
 function useRelease(filter: ReleasedPosts): {
   step: ReleaseStep;
   tally: ReleaseTally;
@@ -147,7 +152,10 @@ function endOf(isDryRun: boolean, isStopped: boolean): ReleaseStep {
   return isStopped ? "stopped" : "released";
 }
 
-/** Opens the dialog that releases posts, which first shows a dry run. `why` disables the button and gives the reason. */
+/**
+ * Draws a button that opens the dialog to release posts; the dialog first shows a dry run. If `why` is set, the button is disabled and
+ * shows this reason.
+ */
 export function ReleaseButton({
   words,
   filter,

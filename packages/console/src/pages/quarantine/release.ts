@@ -6,10 +6,16 @@ import type {
   ReleaseQuarantinedPostsResponse,
 } from "@svc/gen/admin";
 
-/** The posts to release: those with these ids, or all to a toolkit (empty: any) that were received before a time. */
+/**
+ * The posts to release. With `ids`: the posts with these ids. With `toolkitSlug` and `untilMs`: all posts to this toolkit (empty: to any
+ * toolkit) that were received before this time.
+ */
 export type ReleasedPosts = { ids: readonly string[] } | { toolkitSlug: string; untilMs: number };
 
-/** Results of the posts so far, real or of a dry run: their number by outcome, and the reasons of those that stay. */
+/**
+ * The results of posts so far, real or of a dry run. `outcomes`: number of posts by outcome. `stays`: the reasons of the posts that stay in
+ * quarantine.
+ */
 export type ReleaseTally = { tried: number; outcomes: Readonly<Record<string, number>>; stays: readonly string[] };
 
 /** The state before the first post. */
@@ -17,7 +23,7 @@ export const emptyTally: ReleaseTally = { tried: 0, outcomes: {}, stays: [] };
 
 const pageSize = 100;
 
-/** Adds a page of results. */
+/** Returns a tally with the results of one more page. */
 function addResults(tally: ReleaseTally, results: readonly QuarantineRelease[]): ReleaseTally {
   const outcomes = { ...tally.outcomes };
   for (const { outcome } of results) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
@@ -26,8 +32,8 @@ function addResults(tally: ReleaseTally, results: readonly QuarantineRelease[]):
 }
 
 /**
- * Releases the posts page by page, oldest first, and calls `onPage` with the results so far. Stops early once `isStopped` returns true;
- * released pages stay released. Rejects if a call fails.
+ * Releases posts page by page, oldest first, and calls `onPage` with the results so far. If `isStopped` returns true, it stops; posts that
+ * were already released stay released. Rejects if a call fails.
  */
 export async function releasePages(
   filter: ReleasedPosts,

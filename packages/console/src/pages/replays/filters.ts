@@ -9,7 +9,7 @@ const params = {
   toolkit: textParam,
   trigger: textParam,
   since: timeParam,
-  /** End of the range; the moment of the start by default. */
+  /** End of the range. Default: the time at which the replay starts. */
   until: timeParam,
   /** True if events that were already delivered are left out. */
   only: oneOfParam(["undelivered"]),
@@ -21,7 +21,7 @@ export type ReplaysSearch = SearchOf<typeof params>;
 /** Reads the search parameters of the list of replays. */
 export const readReplaysSearch: (raw: Record<string, unknown>) => ReplaysSearch = searchReader(params);
 
-/** Earlier than anything that is kept. */
+/** A time before all stored data. */
 export const everythingSince = "1970-01-01T00:00:00.000Z";
 
 /** Default length of a replay's range, in milliseconds. */

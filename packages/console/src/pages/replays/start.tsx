@@ -136,7 +136,7 @@ function ReplayFilters({
   );
 }
 
-/** The other limits of the replay from the address, each with a button that removes it. */
+/** Draws the other filters of the replay that the address sets. Each has a button that removes it. */
 function Only({ search, onChange }: { search: ReplaysSearch; onChange: (change: ReplaysSearch) => void }) {
   const { toolkit, trigger } = search;
   if (toolkit === undefined && trigger === undefined) return null;

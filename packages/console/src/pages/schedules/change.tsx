@@ -19,7 +19,8 @@ const route = getRouteApi("/p/$projectId/schedules/$scheduleId/change");
 /** Makes the next version of a schedule, starting from its current one. */
 export default function ChangeSchedulePage() {
   const { projectId, scheduleId } = route.useParams();
-  // Read once, so that nothing moves while the user edits. If another user has changed the schedule meanwhile, sending reports it.
+  // The schedule is read once, so that the form does not change while the user edits it. If another user changes the schedule in the
+  // meantime, sending reports this.
   const found = useQuery(
     StandingService.method.getStandingProgram,
     { id: scheduleId },
@@ -56,7 +57,7 @@ function ChangeSchedule({
 }: {
   program: StandingProgram;
   projectId: string;
-  /** Reads the current version, and starts again from it if it is another one. */
+  /** Reads the current version. If that version is newer, the form starts again from it. */
   onReload: () => void;
 }) {
   const { id, version, definitionJson: stands } = program;

@@ -5,7 +5,7 @@ import { type Draft, pointers } from "./draft.ts";
 /** A field that can show faults. */
 export type DraftField = keyof typeof pointers;
 
-/** Faults of a definition by the place that shows them: a field, the program, or above both. */
+/** Faults of a definition, by the place that shows them: at a field, at the program, or above both. */
 export type PlacedDraftFaults = {
   at: Partial<Record<DraftField, string>>;
   program: readonly PlacedFault[];
@@ -24,7 +24,10 @@ const always: readonly DraftField[] = [
   ...(["runs", "toolCalls", "writes", "pauseAfter"] as const),
 ];
 
-/** Places each fault of a definition at the field that it is about, if there is one; faults of the program at their line. */
+/**
+ * Returns the faults of a definition by place. A fault is shown at the field that it is about, if there is one. A fault of the program is
+ * shown at its line.
+ */
 export function placeDefinitionFaults(
   by: Draft["by"],
   programText: string,
@@ -47,7 +50,10 @@ export function placeDefinitionFaults(
   return { at, program: placeFaults(programText, ofProgram), rest };
 }
 
-/** Returns the field that sets the value of a pointer, or contains it; else the first field that sets a part of it. */
+/**
+ * Returns the field that sets the value at a JSON Pointer or a value that contains it. If there is none, returns the first field that sets
+ * a part of the value.
+ */
 function fieldOf(fields: readonly DraftField[], pointer: string): DraftField | undefined {
   if (pointer === "") return undefined;
   return (

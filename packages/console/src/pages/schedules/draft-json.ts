@@ -5,8 +5,8 @@ import { prettyJson } from "../../words/pretty-json.ts";
 export type Json = Record<string, unknown>;
 
 /**
- * Parses JSON text. A number that would be written differently, such as 1.0 or one with many digits, stays as its text. Throws a
- * SyntaxError.
+ * Parses JSON text. A number that JavaScript would write differently (such as 1.0, or one with many digits) stays as its original text.
+ * Throws a SyntaxError.
  */
 export function parseExact(text: string): unknown {
   return JSON.parse(text, (_, value: unknown, context?: { source?: string }) => {
@@ -15,12 +15,12 @@ export function parseExact(text: string): unknown {
   });
 }
 
-/** Removes parts that are undefined or empty: the service's defaults apply to them. */
+/** Returns the JSON object without members that are undefined or empty. The service's defaults apply to these members. */
 export function given(json: Json): Json {
   return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== undefined && value !== ""));
 }
 
-/** Returns a part of a definition; an empty object if it is missing. */
+/** Returns a part of a definition if it is an object; otherwise an empty object. */
 export function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }

@@ -2,7 +2,10 @@ import { locatePointer } from "../../words/placed-faults.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { type Json, jsonOf, linesOf, objectOf, parseExact, textOf } from "./draft-json.ts";
 
-/** The event that starts a schedule automatically, as the user chooses it. */
+/**
+ * What starts a schedule automatically, as the user chooses it: `cron`, `every` and `at` are times, `trigger` is events, `poll` is new
+ * rows.
+ */
 export type StartedBy = "cron" | "every" | "at" | "trigger" | "poll";
 
 /** The values of the form for a definition, as texts. The service's defaults apply to empty ones. */
@@ -10,7 +13,7 @@ export type Draft = {
   title: string;
   timeZone: string;
   by: StartedBy;
-  /** Expressions, one per line; `at` has instants in the same way. */
+  /** Cron expressions, one per line. `at` has points in time, also one per line. */
   cron: string;
   at: string;
   every: string;
@@ -20,7 +23,7 @@ export type Draft = {
   call: string;
   pollEntity: string;
   pollEvery: string;
-  /** JSON text, like `first` and `input`. */
+  /** Arguments as JSON text. `first` and `input` are JSON text too. */
   args: string;
   first: string;
   per: string;
@@ -36,7 +39,7 @@ export type Draft = {
   pauseAfter: string;
 };
 
-/** JSON Pointers in a definition of the values that fields set. */
+/** JSON Pointers to the values of a definition, by the field that sets the value. */
 export const pointers: Readonly<Record<Exclude<keyof Draft, "by" | "toolkit">, string>> = {
   title: "/title",
   timeZone: "/timeZone",
@@ -72,7 +75,7 @@ export function newDraft(timeZone: string): Draft {
 export function readDefinition(definitionJson: string): { draft: Draft; programText: string; kept: Json } {
   const definition = objectOf(parseExact(definitionJson));
   const { from, to } = locatePointer(definitionJson, "/program");
-  // Cut from the text unchanged: parsing and writing it would turn 1.0 into 1, which has another type.
+  // The program's text is cut out unchanged. Parsing it and writing it again would turn 1.0 into 1, which has another type.
   const programText = prettyJson(definitionJson.slice(from, to).replace(/^"program"\s*:/, ""));
   return { draft: draftOf(definition), programText, kept: definition };
 }
@@ -117,7 +120,7 @@ export function hasHiddenInput(definitionJson: string): boolean {
     const { input, program } = objectOf(parseExact(definitionJson));
     return JSON.stringify([input, objectOf(program)["input"]]).includes('"***"');
   } catch {
-    // The text is being edited; the fault that it is not JSON is reported elsewhere.
+    // The user is still editing the text. Another check reports that it is not JSON.
     return false;
   }
 }

@@ -34,10 +34,13 @@ type Verdict = { preview?: PreviewStandingProgramResponse; faults: readonly Wire
 
 const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
-/** The definition to send, the reason why it cannot be sent yet, and whether it then asks people. */
+/**
+ * `definitionJson`: the definition to send. `why`: the reason why it cannot be sent yet. `needsApproval`: true if svc then asks people for
+ * approval.
+ */
 export type WrittenSchedule = { definitionJson: string; why: string | undefined; needsApproval: boolean };
 
-/** The form of a schedule: what starts it, its program, its limits, and the service's check of all that. */
+/** Draws the form of a schedule: what starts it, its program, its limits, and the service's check of the definition. */
 export function ScheduleEditor({
   begun,
   naming,
@@ -45,7 +48,7 @@ export function ScheduleEditor({
 }: {
   /** Initial values; later changes of this property have no effect. */
   begun: { draft: Draft; programText: string; kept: Json };
-  /** Fields above all others. */
+  /** Fields that are drawn above all other fields. */
   naming?: ReactNode;
   /** The buttons that send the definition. */
   children: (written: WrittenSchedule) => ReactNode;
@@ -100,7 +103,10 @@ export function ScheduleEditor({
   );
 }
 
-/** The occurrences that make a run, the input of each run, and the limits on runs. Empty fields show their defaults. */
+/**
+ * Draws the fields that limit a schedule: which occurrences make a run, the input of each run, and the limits on runs. Empty fields show
+ * their defaults.
+ */
 function LimitFields({ form: { draft, fieldOf } }: { form: DraftForm }) {
   const isMade = draft.policy !== "";
   return (
@@ -154,8 +160,8 @@ function LimitFields({ form: { draft, fieldOf } }: { form: DraftForm }) {
 }
 
 /**
- * Lets the service check a definition while it is edited, by its preview. A program that is not JSON cannot be part of a definition: it is
- * checked separately, as on the page of a new program.
+ * Returns the service's check of a definition while the user edits it. The check uses the preview call. If the program is not JSON, the
+ * definition cannot be built: the program is then checked alone, as on the page of a new program.
  */
 function useScheduleCheck(draft: Draft, programText: string, kept: Json): ScheduleCheck {
   const transport = useTransport();

@@ -5,10 +5,10 @@ import type { PlacedDraftFaults } from "./draft-faults.ts";
 export type ScheduleCheck = {
   /** The definition that was checked, as it would be sent. */
   definitionJson: string;
-  /** Undefined before the first answer, and while there are faults. */
+  /** Answer of the preview call. Undefined before the first answer, and while there are faults. */
   preview: PreviewStandingProgramResponse | undefined;
   faults: PlacedDraftFaults;
-  /** True if it is about the current text. */
+  /** True if the check is about the current text. */
   isCurrent: boolean;
   /** Error of the check call itself; null if there is none. */
   error: unknown;

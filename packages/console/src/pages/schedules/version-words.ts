@@ -2,7 +2,7 @@ import type { StandingVersion } from "@svc/gen/standing";
 
 type Hashes = Pick<StandingVersion, "programHash" | "definitionHash" | "note">;
 
-/** Returns the changes of a version against the one before it, as far as their hashes show. */
+/** Returns the differences between a version and the version before it, as far as hashes can show them. */
 export function changedWords({ programHash, definitionHash, note }: Hashes, before: Hashes | undefined): string {
   if (note !== "") return "tools have changed";
   if (before === undefined) return "the first";

@@ -42,7 +42,7 @@ function AgentKeyDialog({ onClose }: { onClose: () => void }) {
   const [scope, setScope] = useState(noScope);
   const [confirm, setConfirm] = useState({ person: "never", contact: "" });
   const refresh = useRefresh(GrantsService);
-  // The answer is not kept in the cache of calls: closing the dialog removes it.
+  // The answer contains the key's text. It is not kept in the cache of calls: closing the dialog removes it.
   const create = useWrite(GrantsService.method.createAgentKey, { isSecret: true, onSuccess: () => void refresh() });
   if (create.answer !== undefined) return <KeyMade text={create.answer.key} onClose={onClose} />;
   const send = () => {

@@ -91,7 +91,7 @@ function LimitItem({ limit, why, onChange }: { limit: CallLimit; why: string | u
   );
 }
 
-/** Sets a call limit, as a whole. */
+/** Draws the dialog that sets a call limit. All values are sent together. */
 function LimitDialog({ limit, onClose }: { limit: CallLimit | undefined; onClose: () => void }) {
   const refresh = useRefresh(ToolsService);
   const field = (text: string, hint: string) => ({ text, hint, autoComplete: "off" });

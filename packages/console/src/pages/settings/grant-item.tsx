@@ -26,7 +26,10 @@ import {
 } from "../../words/keys.ts";
 import { keptOf, narrowing, whyNotNarrowed } from "./narrow.ts";
 
-/** A grant: its agent, its permissions, its last use, and the buttons that revoke it, in part or whole. */
+/**
+ * Draws a grant (permissions of an agent): the agent, its permissions, its last use, and the buttons that revoke all permissions or a part
+ * of them.
+ */
 export function GrantItem({ grant, projectId }: { grant: Grant; projectId: string }) {
   const { clientOrigin, keyId, createdAt, usedAt, endedAt } = grant;
   const beside = agentToolsText(grant);
@@ -94,7 +97,7 @@ function GrantButtons({ grant, projectId }: { grant: Grant; projectId: string })
   );
 }
 
-/** The reason why this seat may not revoke a grant: only its giver and an approver may. */
+/** Returns the reason why the user's key may not revoke a grant. Only the key that gave the grant and an approver's key may revoke it. */
 function useWhyNotMine({ voucherKeyId }: Grant, projectId: string): string | undefined {
   const session = useSession();
   const why = useApproverWhy(projectId);
@@ -102,7 +105,9 @@ function useWhyNotMine({ voucherKeyId }: Grant, projectId: string): string | und
   return "It takes the key that it was given with, or one with the role approver.";
 }
 
-/** Removes a part of an agent's permissions. It cannot add any: for that the agent asks a person again. */
+/**
+ * Draws the dialog that removes a part of an agent's permissions. It cannot add permissions: for more, the agent must ask a person again.
+ */
 function NarrowDialog({ grant, onClose }: { grant: Grant; onClose: () => void }) {
   const [kept, setKept] = useState(() => keptOf(grant));
   const refresh = useRefresh(GrantsService);

@@ -27,7 +27,9 @@ export function typedOf(limit: CallLimit | undefined): TypedLimit {
   };
 }
 
-/** Returns the limit for the typed values. A text that is not a number is sent as an invalid one, so that the service reports it. */
+/**
+ * Returns the limit for the typed values. A text that is not a number is sent as an invalid number, so that the service reports the fault.
+ */
 export function limitOf(typed: TypedLimit): MessageInitShape<typeof CallLimitSchema> {
   const { rateMax, ratePer, concurrency, ...rest } = typed;
   const hasRate = rateMax.trim() !== "" || ratePer.trim() !== "";

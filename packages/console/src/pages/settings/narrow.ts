@@ -1,12 +1,15 @@
 import type { Grant } from "@svc/gen/grants";
 
-/** The permissions that a grant keeps. `typed` are the toolkits if the grant has no list of its own, separated by commas. */
+/**
+ * The permissions that a grant keeps. `typed`: the toolkits as a text separated by commas, used if the grant itself has no list of
+ * toolkits.
+ */
 export type KeptGrant = { accessClasses: readonly string[]; toolkitSlugs: readonly string[]; typed: string } & {
   agentTools: readonly string[];
   confirm: Confirmed;
 };
 
-/** The calls that a person confirms, and the contact who is asked. */
+/** The calls that need a person's confirmation (`person`), and the contact who is asked (`contact`). */
 type Confirmed = { person: string; contact: string };
 
 type Narrowed = Pick<Grant, "accessClasses" | "toolkitSlugs" | "agentTools"> & { confirm?: Confirmed | undefined };
@@ -17,7 +20,7 @@ export function keptOf({ accessClasses, toolkitSlugs, agentTools, confirm }: Nar
   return { accessClasses, toolkitSlugs, typed: "", agentTools, confirm: confirmed };
 }
 
-/** Returns the fields of the request. A list that is kept whole is left out, which leaves it unchanged. */
+/** Returns the fields of the request. If all entries of a list are kept, the list is left out: the service then leaves it unchanged. */
 export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed, agentTools, confirm }: KeptGrant) {
   const part = (kept: readonly string[], all: readonly string[]) => (kept.length === all.length ? [] : [...kept]);
   const named = typed
@@ -29,7 +32,7 @@ export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed,
   return {
     accessClasses: part(accessClasses, grant.accessClasses),
     toolkitSlugs: grant.toolkitSlugs.length === 0 ? named : part(toolkitSlugs, grant.toolkitSlugs),
-    // An empty list would leave the tools unchanged, so that "none" means no tools.
+    // An empty list would leave the tools unchanged. Therefore "none" is sent if no tools are kept.
     agentTools: agentTools.length === 0 && grant.agentTools.length > 0 ? ["none"] : part(agentTools, grant.agentTools),
     ...(!isSame && { confirm: { person: confirm.person, contact: confirm.contact.trim() } }),
   };

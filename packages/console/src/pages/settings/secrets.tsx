@@ -95,7 +95,10 @@ function NoSecrets() {
   );
 }
 
-/** Sets a secret: a new one if `name` is empty, else a new value of that one. */
+/**
+ * Draws the dialog that sets a secret. If `name` is empty, it creates a new secret; otherwise it sets a new value of the secret with this
+ * name.
+ */
 function SecretDialog({ name, onClose }: { name: string; onClose: () => void }) {
   const refresh = useRefresh(SecretsService);
   return (

@@ -7,7 +7,7 @@ import { Item, Items } from "../../ui/layout/items.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 
-/** The keys that this browser is signed in with, one per project, with buttons that add and remove one. */
+/** Draws the keys with which this browser is signed in, one per project, with buttons that add and remove a key. */
 export function Seats({ projectId }: { projectId: string }) {
   const seats = useSession()?.seats ?? [];
   return (

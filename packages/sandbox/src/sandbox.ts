@@ -26,10 +26,14 @@ const codeMs = 60_000;
 type OauthOptions = {
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** The only address that codes are sent to: the service's own callback. Read at each request, because the port may be known late. */
+  /**
+   * The only address to which codes are sent: the service's own callback. A function is called at each request, because the port may become
+   * known only after the start.
+   */
   readonly callbackUrl: string | (() => string);
   /**
-   * Returns a shared toolkit by its slug, for its name and whether its app gives refresh tokens. If it is not found, the app gives them.
+   * Returns a shared toolkit by its slug. It gives the toolkit's name, and whether its app gives refresh tokens. If no toolkit is found,
+   * the app gives refresh tokens.
    */
   readonly findToolkit: (slug: string) => Pick<Toolkit, "name" | "auth"> | undefined;
 };
@@ -37,7 +41,7 @@ type OauthOptions = {
 /** Dependencies of the sandbox. */
 export type SandboxOptions = Omit<OauthOptions, "findToolkit"> & {
   readonly findToolkit?: OauthOptions["findToolkit"];
-  /** Limits of its memory; missing ones have their defaults. */
+  /** Limits of the sandbox's memory. A limit that is missing has its default. */
   readonly limits?: Partial<StoreLimits>;
   readonly turns?: TransportOptions["turns"];
   readonly findWhole?: TransportOptions["findWhole"];
@@ -45,7 +49,10 @@ export type SandboxOptions = Omit<OauthOptions, "findToolkit"> & {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Maximum number of rows of a project whose list is remembered, and the characters of the rows of all projects. */
+/**
+ * `seenPerProjectMax`: maximum number of remembered rows of listed objects in a project. `seenCharactersMax`: maximum characters of the
+ * remembered rows of all projects.
+ */
 const seenPerProjectMax = 1000;
 const seenCharactersMax = 8 * 1024 * 1024;
 
@@ -53,8 +60,8 @@ const seenCharactersMax = 8 * 1024 * 1024;
 export type Sandbox = { readonly transport: AppTransport; readonly oauth: SandboxOauth };
 
 /**
- * Creates a sandbox. Objects that calls make, change and delete are kept per project in memory, and are lost when the process ends. Nodes
- * do not share this state; they do share OAuth tokens.
+ * Creates a sandbox. Objects that calls make, change and delete are kept in memory for each project, and are lost when the process ends.
+ * Each node has its own objects; OAuth tokens are valid on all nodes.
  */
 export function createSandbox({
   findToolkit = () => undefined,
@@ -65,9 +72,9 @@ export function createSandbox({
 }: SandboxOptions): Sandbox {
   const { oauth, acceptsToken } = createSandboxOauth({ ...options, findToolkit });
   const store = new ObjectStore(limits);
-  // Made-up objects are from before the day on which the sandbox started, and keep their times on later days.
+  // Made-up objects have times before the day on which the sandbox started. These times stay the same on later days.
   const baseMs = Math.floor(options.clock.now() / dayMs) * dayMs - 15 * hourMs;
-  // Facts of listed rows are dropped long before objects that calls made.
+  // The facts of listed rows are removed long before the objects that calls made.
   const seen = new ObjectStore({
     ...limits,
     objectsPerProjectMax: seenPerProjectMax,
@@ -109,7 +116,7 @@ function givesRefreshTokens(toolkit: Pick<Toolkit, "auth"> | undefined): boolean
   return !schemes.some((scheme) => scheme.type === "oauth2" && !scheme.refresh);
 }
 
-/** Creates the seals, with separate keys derived from the service's. */
+/** Creates the seals. Their keys are derived from the service's keys and are used only here. */
 function createSeals(sealer: Sealer): TokenSeals {
   const own = createSealer(sealer.subkeys("sandbox oauth"));
   const contextOf = (purpose: keyof Sealed) => `sandbox/oauth/${purpose}`;
@@ -118,7 +125,7 @@ function createSeals(sealer: Sealer): TokenSeals {
       own.seal(Buffer.from(JSON.stringify(content), "utf8"), contextOf(purpose)).toString("base64url"),
     open(purpose, text, nowMs) {
       const bytes = Buffer.from(text, "base64url");
-      // Decoding ignores foreign characters; only the exact original text is accepted.
+      // Decoding ignores characters that do not belong to base64url. Therefore only the exact original text is accepted.
       if (bytes.toString("base64url") !== text) return undefined;
       try {
         const content = JSON.parse(own.open(bytes, contextOf(purpose)).toString("utf8"));
@@ -132,8 +139,8 @@ function createSeals(sealer: Sealer): TokenSeals {
 }
 
 /**
- * The authorization endpoint (RFC 6749, 3.1). If the client or redirect address is wrong, it returns a page and never redirects. Other
- * errors go back to the client as an `error` parameter.
+ * Creates the authorization endpoint (RFC 6749, 3.1). If the client or the redirect address is wrong, it returns a page and never
+ * redirects. All other errors go back to the client in the parameter `error`.
  */
 function createAuthorize({ clock, seals, callbackUrl, nameOf }: AuthorizeOptions) {
   return {

@@ -5,9 +5,9 @@ export type Scenario =
   | { readonly name: "usual" }
   | {
       readonly name: (typeof failures)[number];
-      /** Number of calls per tool that the scenario applies to, before the usual answers; undefined for all. */
+      /** Number of calls of each tool to which the scenario applies; later calls get the usual answers. Undefined means all calls. */
       readonly times: number | undefined;
-      /** The only tool that the scenario applies to; undefined for all. */
+      /** The only tool to which the scenario applies. Undefined means all tools. */
       readonly tool: string | undefined;
     }
   | { readonly name: "pages"; readonly pages: number };
@@ -20,8 +20,8 @@ const pagesMax = 10_000;
 const timesMax = 99;
 
 /**
- * The scenarios, selected by an entity named `sandbox:` followed by a scenario. Each checks requests first: one that the app would not
- * understand is refused as usual. Any other entity gets the usual answers.
+ * The scenarios. An entity named `sandbox:` and a scenario's name selects the scenario. Every scenario checks requests first: a request
+ * that the app would not understand is refused as usual. Any other entity gets the usual answers.
  */
 export const scenarios: readonly { readonly name: string; readonly does: string }[] = [
   { name: "429", does: "answers 429 with retry-after: 1; nothing is changed" },
@@ -38,7 +38,7 @@ export const scenarios: readonly { readonly name: string; readonly does: string 
   { name: "500=2@TOOL", does: "a failure, with or without a number, for this tool alone" },
 ];
 
-/** Returns the scenario of an entity. Undefined if it starts with `sandbox:` but names no scenario of the table. */
+/** Returns the scenario of an entity. Returns undefined if the entity's name starts with `sandbox:` but names no scenario of the table. */
 export function scenarioOf(entityId: string): Scenario | undefined {
   if (!entityId.startsWith(prefix)) return { name: "usual" };
   const text = entityId.slice(prefix.length);

@@ -19,7 +19,7 @@ import { type Scenario, scenarioOf, scenarios } from "./scenarios.ts";
 /** Returns true if this sandbox issued the access token for the toolkit, and it is still valid. */
 type AcceptsToken = (token: string, toolkitSlug: string) => boolean;
 
-/** One tool of one entity's app. */
+/** One tool of the app of one entity. */
 type Played = {
   readonly projectId: string;
   readonly entityId: string;
@@ -27,14 +27,17 @@ type Played = {
   readonly tool: string;
 };
 
-/** Maximum number of tools that are counted, and the time without calls after which a count restarts, in milliseconds. */
+/**
+ * `countedMax`: maximum number of tools that are counted. `forgottenAfterMs`: time without calls, in milliseconds, after which a count
+ * restarts.
+ */
 const countedMax = 10_000;
 
 const forgottenAfterMs = 10 * 60_000;
 
 /**
- * Counts the calls that failed by a limited scenario. A tool without calls for ten minutes fails again, so that a program can be tried
- * twice.
+ * Counts the calls that failed because of a limited scenario. If a tool is not called for ten minutes, its count restarts, so that it fails
+ * again and a program can be tried twice.
  */
 class ScenarioCounts {
   readonly #clock: Clock;
@@ -44,7 +47,10 @@ class ScenarioCounts {
     this.#clock = clock;
   }
 
-  /** Returns the scenario of this call: the entity's own, or the usual one if it is used up or for another tool. Counts the call. */
+  /**
+   * Counts a call and returns its scenario: the entity's own scenario, or the usual one if the scenario's calls are used up or the scenario
+   * is for another tool.
+   */
   next(scenario: Scenario, { projectId, entityId, toolkit, tool }: Played): Scenario {
     if (scenario.name === "usual" || scenario.name === "pages") return scenario;
     if (scenario.tool !== undefined && scenario.tool !== tool) return { name: "usual" };
@@ -64,12 +70,15 @@ export type TransportOptions = {
   readonly clock: Clock;
   readonly store: ObjectStore;
   readonly seen: ObjectStore;
-  /** End of the time range of made-up objects. */
+  /** The latest possible time of made-up objects. */
   readonly baseMs: number;
   readonly acceptsToken: AcceptsToken;
-  /** Returns the toolkit of a call as its project has it now, with all its tools; undefined if there is none. */
+  /** Returns the toolkit of a call with all its tools, as the project has it now. Returns undefined if the toolkit does not exist. */
   readonly findWhole?: ((call: AppCall) => Promise<Toolkit | undefined>) | undefined;
-  /** Shares out the time in which apps make up their answers: a page of 250 objects takes 10 ms. Without it they run immediately. */
+  /**
+   * Shares processor time among the apps that make up answers (a page of 250 objects takes 10 ms). If it is missing, answers are made
+   * immediately.
+   */
   readonly turns?: Pick<Turns, "next"> | undefined;
 };
 
@@ -90,7 +99,7 @@ async function send(
   const scenario = scenarioOf(call.entityId);
   if (scenario === undefined) return refuse(unknownScenario(call.entityId));
   const matched = matchRequest(call.toolkit, call.action, request, { credentialQuery });
-  // Apps check the credential before the content of a request, but after the path.
+  // Like a real app, check the path first, then the credential, then the content of a request.
   if ("status" in matched && matched.status !== 400) return refuse(matched);
   const refusal = refuseCredential(request, call, acceptsToken);
   if (refusal !== undefined) return refuse(refusal);
@@ -110,8 +119,8 @@ async function send(
 }
 
 /**
- * Returns the toolkit whose tools determine an app's data. A job's toolkit is pinned with only the tools that its program calls: from those
- * alone each program would see separate data, without the objects of the others.
+ * Returns the toolkit whose tools determine an app's data. A job's toolkit is pinned: it has only the tools that the job's program calls.
+ * With only these tools, each program would see its own data, without the objects of other programs.
  */
 async function appOf(call: AppCall, findWhole: TransportOptions["findWhole"]): Promise<Toolkit> {
   const whole = await findWhole?.(call);
@@ -255,8 +264,8 @@ function refuseToken(header: string | undefined, accepts: (token: string) => boo
 }
 
 /**
- * Returns the refusal for a credential that is missing, misplaced or not valid. `challenge` is the scheme of RFC 9110 to use, empty for a
- * key.
+ * Returns the refusal for a credential that is missing, in the wrong place or not valid. `challenge`: the authentication scheme that the
+ * app asks for (RFC 9110); empty for a key.
  */
 function unauthorized(fault: string, challenge = ""): AppRefusal {
   return { status: 401, ...(challenge !== "" && { headers: { "www-authenticate": challenge } }), faults: [fault] };

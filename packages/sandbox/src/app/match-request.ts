@@ -4,13 +4,13 @@ import { isObject, parseExactJson, parseTemplate, type Template, type TemplateTr
 import { type AppRefusal, badRequest, notFound } from "./refusal.ts";
 import { Unifier } from "./unify.ts";
 
-/** The contents of a request: the arguments that it was made from, and its JSON body. */
+/** The contents of a request. `args`: the arguments from which the request was made. `body`: its JSON body. */
 export type MatchedRequest = { readonly args: Readonly<Record<string, unknown>>; readonly body: unknown };
 
 /**
- * Parses a request as the definition declares it: path, method, query, headers and JSON body, with each field in its place and no others.
- * Returns the arguments, or the refusal that the app would send. The credential is not checked; `credentialQuery` is the query parameter
- * that holds it.
+ * Reads a request as the definition declares it: path, method, query, headers and JSON body. Every field must be in its declared place, and
+ * no other fields are allowed. Returns the arguments, or the refusal that the app would send. The credential is not checked here;
+ * `credentialQuery` is the query parameter that holds it.
  */
 export function matchRequest(
   toolkit: Toolkit,
@@ -32,7 +32,10 @@ export function matchRequest(
   return unifier.faults.length > 0 ? badRequest(unifier.faults) : { args: unifier.args, body };
 }
 
-/** The path follows the path of the base URL, or is alone: calls of an app without an address are sent without a base URL. */
+/**
+ * Returns true if the path matches. The action's path may follow the path of the base URL, or may be alone, because calls of an app without
+ * an address are sent without a base URL.
+ */
 function matchPath(toolkit: Toolkit, action: Action, pathname: string, unifier: Unifier): boolean {
   const own = segmentsOf(templateOf(action.request.path));
   const base = segmentsOf(parseTemplate(basePathOf(toolkit)));
@@ -64,7 +67,7 @@ function basePathOf({ baseUrl }: Toolkit): string {
   return slash < 0 ? "" : rest.slice(slash).replace(/\/$/, "");
 }
 
-/** Splits a path template at its slashes into templates; the part before the first slash is dropped. */
+/** Splits a path template at its slashes and returns the templates between them. The part before the first slash is left out. */
 function segmentsOf({ text, parts }: Template): Template[] {
   if (text === "") return [];
   const segments: Template["parts"][number][][] = [[]];
@@ -91,7 +94,7 @@ function decodeSegment(segment: string): string | undefined {
   }
 }
 
-/** The fields of several trees; later ones win by name. */
+/** Returns the fields of several trees. If two trees have a field of the same name, the later tree's field is used. */
 function fieldsOf(trees: readonly TemplateTree[]): Map<string, TemplateTree> {
   const fields = new Map<string, TemplateTree>();
   for (const tree of trees) {
@@ -157,12 +160,12 @@ function parseBody(body: string): unknown {
   try {
     return parseExactJson(body);
   } catch {
-    // JSON.parse throws only on text that is not JSON, or is nested deeper than any call.
+    // JSON.parse throws only if the text is not JSON, or if it is nested more deeply than any call.
     return undefined;
   }
 }
 
-/** A declared list is sent empty if none of its values was given. */
+/** Returns an empty list for a declared list if none of its values was given. */
 function emptied(own: TemplateTree | undefined, value: unknown): unknown {
   return own?.kind === "list" && Array.isArray(value) && value.length === 0 ? undefined : value;
 }
@@ -174,7 +177,10 @@ function wholeBody(always: Map<string, TemplateTree>, own: TemplateTree | undefi
   return isFields ? { kind: "object", entries: [...always, ...fieldsOf([own])] } : own;
 }
 
-/** Checks arguments that reached the app with their JSON type against the input schema, because apps check the values inside. */
+/**
+ * Checks arguments against the input schema, because apps check the values inside. Only arguments that reached the app with their JSON type
+ * are checked.
+ */
 function checkArguments(action: Action, { args, exact, faults }: Unifier): void {
   if (faults.length > 0) return;
   for (const { pointer, message } of action.validateInput(args)) {
@@ -183,7 +189,7 @@ function checkArguments(action: Action, { args, exact, faults }: Unifier): void 
   }
 }
 
-/** The refusal for a path that takes another method. */
+/** Returns the refusal for a path that is called with the wrong method. */
 function methodNotAllowed(allowed: string, used: string): AppRefusal {
   return { status: 405, headers: { allow: allowed }, faults: [`the path takes ${allowed}, not ${used}`] };
 }

@@ -1,14 +1,14 @@
 import { isObject, parseExactJson } from "@svc/core";
 
-/** The refusal of a request with unexpected content. The fault is the caller's, so it is a plain 4xx with a JSON body. */
+/** The refusal of a request with unexpected content. The caller made the mistake, so the refusal is a plain 4xx status with a JSON body. */
 export type AppRefusal = {
   readonly status: 400 | 401 | 404 | 405;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Each fault, with its place: `body.title is required`. */
+  /** The faults, each with its place, such as `body.title is required`. */
   readonly faults: readonly string[];
 };
 
-/** Returns the refusal of a request with faulty parts, with all faults at once. */
+/** Returns the refusal of a request that has faults. It lists all faults. */
 export function badRequest(faults: readonly string[]): AppRefusal {
   return { status: 400, faults };
 }
@@ -21,20 +21,20 @@ export function notFound(fault: string): AppRefusal {
 /** A JSON object. */
 export type AnyObject = { readonly [key: string]: unknown };
 
-/** The properties that a schema declares, in order. */
+/** Returns the properties that a schema declares, in their order. */
 export function propertiesOf(schema: unknown): [string, AnyObject][] {
   const properties = isObject(schema) ? schema["properties"] : undefined;
   if (!isObject(properties)) return [];
   return Object.entries(properties).map(([name, child]) => [name, isObject(child) ? child : {}]);
 }
 
-/** The types that a schema allows; empty if it names none. */
+/** Returns the types that a schema allows. Returns an empty list if the schema names no type. */
 export function typesOf(schema: unknown): readonly unknown[] {
   const type = isObject(schema) ? schema["type"] : undefined;
   return Array.isArray(type) ? type : type === undefined ? [] : [type];
 }
 
-/** The item schema of a list; an empty schema if any item is allowed. */
+/** Returns the schema of a list's items. Returns an empty schema if any item is allowed. */
 export function itemsOf(schema: unknown): AnyObject {
   const items = isObject(schema) ? schema["items"] : undefined;
   return isObject(items) ? items : {};
@@ -42,7 +42,7 @@ export function itemsOf(schema: unknown): AnyObject {
 
 const isJsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Reads a JSON number, boolean or text of a URL as the first type that the schema allows. */
+/** Returns the value of a text in a URL: a number, a boolean or a text. The first type that the schema allows and that fits is used. */
 export function readScalar(text: string, schema: unknown): unknown {
   const types = typesOf(schema);
   if (types.includes("string") || types.length === 0) return text;

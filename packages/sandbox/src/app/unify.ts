@@ -14,14 +14,14 @@ import {
 import { itemsOf, propertiesOf, readScalar } from "./refusal.ts";
 
 /**
- * Reads the arguments back from a request, by walking a template and the request's value in parallel. It does not depend on how templates
- * are filled in.
+ * Finds the arguments from which a request was made. It compares a template with the request's values, part by part, and does not use the
+ * code that fills in templates.
  */
 export class Unifier {
   readonly faults: string[] = [];
   /** The arguments found so far. */
   readonly args: Record<string, unknown> = {};
-  /** Names of arguments that were in JSON with their own type, so that no part of their value was lost. */
+  /** Names of arguments that were in JSON with their own type. Their values were not changed by a conversion to text. */
   readonly exact = new Set<string>();
   readonly #schemas: ReadonlyMap<string, JsonSchema>;
   readonly #required: ReadonlySet<string>;
@@ -37,7 +37,7 @@ export class Unifier {
     for (const [name, value] of Object.entries(other.args)) define(this.args, name, value);
   }
 
-  /** Reads a JSON value. `place` is its name in faults; undefined means that it is missing. */
+  /** Reads a JSON value. `place`: name of the value in fault texts. `value` is undefined if the value is missing. */
   json(tree: TemplateTree, value: unknown, place: string): void {
     if (value === undefined) this.#absent(tree, place);
     else if (tree.kind === "text") this.#text(tree.template, value, place, true);
@@ -46,7 +46,7 @@ export class Unifier {
     else if (!isDeepStrictEqual(value, tree.value)) this.#fault(place, `must be ${JSON.stringify(tree.value)}`);
   }
 
-  /** Reads the texts of a query parameter or a header, one per value. */
+  /** Reads the texts of a query parameter or a header. Each text is one value. */
   texts(tree: TemplateTree, values: readonly string[], place: string): void {
     if (values.length === 0) this.#absent(tree, place);
     else if (tree.kind === "text") this.#listOrText(tree.template, values, place);
@@ -120,7 +120,10 @@ export class Unifier {
     });
   }
 
-  /** A field may be missing if an argument that it needs may be missing; a constant next to arguments requires its object. */
+  /**
+   * Handles a missing field. A field may be missing if an argument that it needs may be missing. If an object has a constant next to
+   * arguments, the object must be present.
+   */
   #absent(tree: TemplateTree, place: string): void {
     if (tree.kind === "object") {
       for (const [key, item] of tree.entries) this.#absent(item, placeOf(place, key));
@@ -158,7 +161,7 @@ export class Unifier {
     return filters.reduce((held, filter) => undoFilter(filter, held, schema), value);
   }
 
-  /** If a list arrived as texts, its items get their types back. */
+  /** Stores the value of an argument. If a list arrived as texts, its items are first converted to their types. */
   #bind(placeholder: Placeholder, value: unknown): void {
     const items = itemsOf(this.#schemaOf(placeholder));
     const isTexts =
@@ -220,7 +223,7 @@ function undoFilter(filter: TemplateFilter, value: unknown, schema: JsonSchema):
         return wrong(`must hold objects with ${filter.argument} alone`);
       });
     case "segment":
-      // The text around the segment is gone, so the argument cannot be recovered.
+      // The text around the segment is lost, so the argument cannot be found.
       return value;
   }
 }
@@ -235,7 +238,7 @@ function parseJson(value: unknown): unknown {
   try {
     return parseExactJson(String(value));
   } catch {
-    // JSON.parse throws only on text that is not JSON, or is nested deeper than any call.
+    // JSON.parse throws only if the text is not JSON, or if it is nested more deeply than any call.
     return wrong("must be JSON text");
   }
 }
@@ -245,8 +248,8 @@ function wrong(what: string): never {
 }
 
 /**
- * Splits a text at the literal pieces of a template: the first must start it, the last end it, and each piece between is matched at its
- * first occurrence. Takes linear time for any text and template. Undefined if the text does not match.
+ * Splits a text at the literal pieces of a template. The text must start with the first piece and end with the last one. Each piece between
+ * is matched at its first occurrence. Takes linear time for any text and template. Returns undefined if the text does not match.
  */
 function splitText({ parts }: Template, text: string): [Placeholder, string][] | undefined {
   const found: [Placeholder, string][] = [];
@@ -271,8 +274,8 @@ function splitText({ parts }: Template, text: string): [Placeholder, string][] |
 }
 
 /**
- * Pairs the items of a list with their templates. Items with a missing argument were left out, so a shorter list is paired in order,
- * skipping templates whose constants do not match. Undefined if there are more items than templates.
+ * Pairs the items of a list with their templates. Items whose argument was missing are not in the list. So a shorter list is paired in
+ * order, and templates whose constants do not match are skipped. Returns undefined if there are more items than templates.
  */
 function alignItems<T>(
   trees: readonly TemplateTree[],

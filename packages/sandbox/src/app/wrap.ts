@@ -2,10 +2,13 @@ import type { Action } from "@svc/catalog";
 import { isObject, parseTemplate, placeholdersOf } from "@svc/core";
 import { type AnyObject, propertiesOf } from "./refusal.ts";
 
-/** The app's response: a status and a JSON body, undefined for none. */
+/** The app's response: a status and a JSON body. `body` is undefined if there is none. */
 export type AppReply = { readonly status: number; readonly body: unknown };
 
-/** Returns a result in the app's form: at the place from which the definition unwraps it, with the fields that its error rule checks. */
+/**
+ * Returns a result in the form of the app's response. The result is at the place from which the definition reads it, next to the fields
+ * that the definition's error rule checks.
+ */
 export function replyWith(action: Action, result: unknown): AppReply {
   const { unwrap, under, error } = action.response;
   if (isWithoutBody(action)) return { status: 204, body: undefined };
@@ -16,7 +19,10 @@ export function replyWith(action: Action, result: unknown): AppReply {
   return { status: 200, body };
 }
 
-/** Returns an error in the app's form: at the place of the definition's error rule in a 200, or a 422 without such a rule. */
+/**
+ * Returns an error in the form of the app's response. If the definition has an error rule, the status is 200 and the error is at the rule's
+ * place. Otherwise the status is 422.
+ */
 export function replyWithError(action: Action, message: string): AppReply {
   const { error } = action.response;
   if (error?.path === undefined && error?.unless === undefined) return { status: 422, body: { error: { message } } };
@@ -29,7 +35,7 @@ export function replyWithError(action: Action, message: string): AppReply {
   return { status: 200, body };
 }
 
-/** True if the action's declared empty result contains everything that its output has. */
+/** True if the empty result that the action declares contains every field of its output. */
 function isWithoutBody({ response: { empty }, outputSchema }: Action): boolean {
   if (empty === undefined) return false;
   const names = propertiesOf(outputSchema).map(([name]) => name);
@@ -38,14 +44,14 @@ function isWithoutBody({ response: { empty }, outputSchema }: Action): boolean {
 
 type Steps = readonly (string | number)[];
 
-/** The steps of a path such as `errors[0].message`; empty for the whole value. */
+/** Returns the steps of a path such as `errors[0].message`. Returns no steps for the path of the whole value. */
 function stepsOf(path: string): Steps {
   if (path === "") return [];
   const [placeholder] = placeholdersOf(parseTemplate(`{{body.${path}}}`));
   return placeholder?.path ?? [];
 }
 
-/** Returns a copy of `whole` with a value at a path, creating objects and lists as needed. */
+/** Returns a copy of `whole` that has `value` at a path. Missing objects and lists are created. */
 function placed(whole: unknown, [step, ...others]: Steps, value: unknown): unknown {
   if (step === undefined) return value;
   if (typeof step === "number") {

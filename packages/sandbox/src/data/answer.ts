@@ -32,22 +32,23 @@ type Work = {
   readonly baseMs: number;
 };
 
-/** The sources of answers, besides the call. */
+/** The inputs from which answers are made, in addition to the call. */
 export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
-  /** Number of full pages of a list; undefined for one short page. */
+  /** Number of full pages of a list. Undefined means one page that is not full. */
   readonly pages: number | undefined;
 };
 
 /**
- * Performs a call and returns its result. Deterministic: the same request on the same state gives the same result, so that creating twice
- * with the same arguments makes one object.
+ * Performs a call and returns its result. The same request on the same state gives the same result. So creating an object twice with the
+ * same arguments makes only one object.
  */
 export function answerCall(
   call: AppCall,
   request: MatchedRequest,
   { pages, ...sources }: Sources,
 ): Result | AppRefusal {
-  // Objects are identified by text, and schemas convert texts back to numbers: numbers beyond 2^53 - 1 keep their digits.
+  // Ids are compared as texts, so numbers become texts here. Numbers above 2^53 - 1 keep all their digits. Schemas convert the texts back
+  // to numbers.
   const args = replaceRawNumbers(request.args, scalarText) as AnyObject;
   const body = replaceRawNumbers(request.body, scalarText);
   const { role, layout } = roleAndLayout(call);
@@ -74,12 +75,15 @@ function roleAndLayout({ toolkit, action }: AppCall): { role: ToolRole; layout: 
   return { role, layout: layoutOf(action, role) };
 }
 
-/** The facts that follow from the name of a tool alone: `archive_board` sets the board to archived. */
+/** Returns the facts that follow from the name of a tool alone. Example: `archive_board` sets the board to archived. */
 function endOf({ name }: Action): Facts {
   return name.startsWith("archive_") ? { archived: true, state: "archived" } : {};
 }
 
-/** Values from calls may not fit the place where they are shown; made-up values always do. */
+/**
+ * Returns a result that fits the output schema. Values from calls may not fit the field that shows them; values that the sandbox makes up
+ * always fit.
+ */
 function makeFitting({ outputSchema, validateOutput }: Action, plan: ResultPlan): unknown {
   const result = makeResult(outputSchema, plan);
   if (validateOutput(result).length === 0) return result;
@@ -122,7 +126,7 @@ function planOf(work: Work, pages: number | undefined): ResultPlan {
   }
 }
 
-/** Returns the deleted object that a call is about, as a sentence; undefined if there is none. */
+/** If a call is about a deleted object, returns a sentence about it. Otherwise returns undefined. */
 function findGone({ call, args, role, store }: Work): string | undefined {
   const own = role.kind && role.idArgument !== undefined ? [{ kind: role.kind, argument: role.idArgument }] : [];
   for (const { kind, argument } of [...role.subjects, ...own]) {
@@ -157,7 +161,10 @@ function create(work: Work): ShownObject | undefined {
   return show(shelf, id, object.facts, object);
 }
 
-/** Returns the id that the caller chose, found by the name of the field that will show it; otherwise a made-up id. */
+/**
+ * Returns the id of a new object. If the caller chose an id (in an argument with the name of the field that will show the id), returns that
+ * id; otherwise a made-up one.
+ */
 function newId({ call, layout, facts, seed }: Work, kind: Kind): string {
   const idField = layout.entity?.idField ?? "id";
   const schema = schemaAt(call.action.outputSchema, [...(layout.entity?.place ?? []), idField]);

@@ -11,18 +11,21 @@ const fieldNames = new Set(["sort", "sortby", "orderby", "sortfield", "order"]);
 
 const directionNames = new Set(["order", "sortdir", "sortdirection", "direction"]);
 
-/** Access to the fields of a row for filters: values from calls or made-up ones; undefined if the row has no such field. */
+/**
+ * Functions that read the fields of a row, for filters. A value comes from a call or is made up; it is undefined if the row has no such
+ * field.
+ */
 export type CriteriaRow = {
   readonly said: (name: string) => unknown;
-  /** The texts that calls gave to it. */
+  /** Returns the texts that calls gave to the row. */
   readonly texts: () => readonly string[];
   readonly field: (field: Field) => unknown;
 };
 
-/** Returns true if a row passes the filter of one of a list's arguments. */
+/** Returns true if a row passes the filter of one argument of a list. */
 export type Criterion = (row: CriteriaRow) => boolean;
 
-/** The meaning of a list's arguments: the identity of the list, and filters of its rows. */
+/** The meaning of a list's arguments: the identity of the list, and the filters of its rows. */
 export type ListRequest = {
   readonly bound: AnyObject;
   readonly criteria: readonly Criterion[];
@@ -30,8 +33,8 @@ export type ListRequest = {
 };
 
 /**
- * Maximum length of a query, number of its words, and number of wanted values. Each is compared with every row, so the limits keep every
- * call within milliseconds.
+ * `queryMax`: maximum characters of a query. `wordsMax`: maximum number of its words. `wantedMax`: maximum number of wanted values. Each
+ * word and value is compared with every row, so these limits keep every call within milliseconds.
  */
 const [queryMax, wordsMax, wantedMax] = [2_000, 20, 100];
 
@@ -39,11 +42,11 @@ const queryNames = new Set(["query", "q", "term", "search", "searchterm", "keywo
 const lower = new Set(["since", "from", "min", "after"]);
 const upper = new Set(["until", "to", "max", "before"]);
 const vague = new Set(["time", "date", "at", "datetime", "day"]);
-/** Arguments that set the presentation, order or search mode of rows, and do not filter them. */
+/** Arguments that set the presentation, the order or the search mode of rows. They do not filter rows. */
 const manner =
   /^(?:sort|order|fields|exactmatch|include|exclude|expand|with|show|timezone|facet|highlight|isoverview|earliest|singleevents)/;
 
-/** Parses the arguments of a list. Required ones identify the list, unless they are search words or times. */
+/** Returns the meaning of a list's arguments. Required arguments identify the list, except search words and times, which filter it. */
 export function askedOf(toolkit: Toolkit, action: Action, args: AnyObject): ListRequest {
   const { required } = action.inputSchema as { required?: unknown };
   const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
@@ -61,8 +64,8 @@ export function askedOf(toolkit: Toolkit, action: Action, args: AnyObject): List
 }
 
 /**
- * If a choice is left out, its description may name the default values: `Without it triggered and acknowledged ones`, or `Without it all
- * but the deleted ones`.
+ * Returns the arguments with added defaults. If a choice is left out, its description may name the default values, such as `Without it
+ * triggered and acknowledged ones` or `Without it all but the deleted ones`.
  */
 function withUnsaid({ inputSchema }: Action, args: AnyObject): AnyObject {
   const unsaid = propertiesOf(inputSchema).flatMap(([name, { enum: options, description }]) => {
@@ -108,7 +111,10 @@ function plainText(value: unknown): string {
   return String(value).toLowerCase();
 }
 
-/** Returns the field that an argument refers to: by its own name, by the noun's, as one of several, or inside another object. */
+/**
+ * Returns the field to which an argument refers. The field may have the argument's name or its noun, may hold several of the values, or may
+ * be inside another object.
+ */
 function fieldFor(plain: string, fields: ObjectFields, kind: Kind | undefined): Field | undefined {
   const noun = kind?.words.join("") ?? "";
   const bare = noun !== "" && plain.startsWith(noun) ? plain.slice(noun.length) : plain;
@@ -126,7 +132,7 @@ export function isText(name: string): boolean {
   return /(?:name|title|summary|subject|description|content|body|text|email|note|address|identifier)s?$/i.test(name);
 }
 
-/** Every word of the query must occur in a text that calls gave to the row. */
+/** Returns a filter that passes a row if each word of the query occurs in a text that calls gave to the row. */
 function hasWords(query: string, fields: ObjectFields): Criterion {
   const words = query.slice(0, queryMax).toLowerCase().split(/\s+/);
   const wanted = [...new Set(words)].filter((word) => word !== "" && word !== "*").slice(0, wordsMax);
@@ -140,7 +146,7 @@ function hasWords(query: string, fields: ObjectFields): Criterion {
   };
 }
 
-/** One end of a time range: which end, its time, and words of the field that it limits. */
+/** One end of a time range: which end it is, its time, and words that name the field that it limits. */
 type Limit = {
   readonly end: "lower" | "upper";
   readonly ms: number;
@@ -162,7 +168,7 @@ function boundOf(name: string, value: unknown): Limit | undefined {
   return { end, ms, isDay, words: words.filter((word) => word !== said && !vague.has(word)) };
 }
 
-/** The fields for a time argument that names no field, in this order: the time of creation or occurrence comes first. */
+/** The fields that are tried, in this order, for a time argument that names no field. Times of creation or occurrence come first. */
 const usualTimes = [
   /^(?:created|createdat|createtime|createdtime|addtime|datecreated)$/,
   /(?:occurredat|timestamp|^date|publishedat|receivedat)$/,
@@ -176,7 +182,7 @@ function isTime([, { path, schema }]: readonly [string, Field]): boolean {
   );
 }
 
-/** Returns the fields that a limit applies to; several if a time is given both as a day and as an instant. */
+/** Returns the fields to which a limit applies. There are several if an object has a time both as a day and as a point in time. */
 function timeFields({ words, end }: Limit, fields: ObjectFields): readonly [string, Field][] {
   const times = [...fields].filter(isTime);
   const stems = words.map((word) => word.replace(/e?d$|e$/, ""));
@@ -184,12 +190,15 @@ function timeFields({ words, end }: Limit, fields: ObjectFields): readonly [stri
   if (stems.length > 0 && times.some(isAbout)) return alike(times, times.find(isAbout));
   if (!stems.every((stem) => /^(?:creat|add)$/.test(stem))) return [];
   const usual = usualTimes.map((pattern) => times.find(([name]) => pattern.test(name))).find((found) => found);
-  // An object with a start and an end is in a range if it overlaps it.
+  // An object that has a start and an end is in a range if the two overlap.
   const lasting = times.find(([name]) => name.startsWith(end === "lower" ? "end" : "start"));
   return alike(times, usual ?? lasting ?? times[0]);
 }
 
-/** Returns a field and its siblings inside the same object: `start.date` and `start.dateTime`, the instant first. */
+/**
+ * Returns a field and similar fields of the same object, such as `start.dateTime` and `start.date`. The field with a point in time is
+ * first.
+ */
 function alike(
   times: readonly [string, Field][],
   found: readonly [string, Field] | undefined,
@@ -205,7 +214,10 @@ function alike(
 
 const dayMs = 86_400_000;
 
-/** Returns the instant of a text or of a number of seconds or milliseconds; undefined if it is not a time. */
+/**
+ * Returns the time in epoch milliseconds of a text, or of a number of seconds or milliseconds. Returns undefined if the value is not a
+ * time.
+ */
 function timeOf(value: unknown): number | undefined {
   if (typeof value === "number") return value > 1e11 ? value : value * 1000;
   return typeof value === "string" ? readProviderTime(value) : undefined;
@@ -217,7 +229,8 @@ function isWithin(ms: number | undefined, { end, ms: limit, isDay }: Limit): boo
 }
 
 /**
- * Returns the order in a list's arguments, from `sort_by` and `sort_direction` or one text such as `name:desc`; undefined if there is none.
+ * Returns the sort order that a list's arguments ask for: `sort_by` and `sort_direction`, or one text such as `name:desc`. Returns
+ * undefined if they ask for none.
  */
 function orderOf(inputSchema: AnyObject, args: AnyObject, fields: ObjectFields): Order | undefined {
   let field: Field | undefined;

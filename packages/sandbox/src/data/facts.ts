@@ -3,14 +3,14 @@ import { type AnyObject, propertiesOf, readScalar, typesOf } from "../app/refusa
 import type { Kind } from "./roles.ts";
 import { plainName, wordsOf } from "./words.ts";
 
-/** The known values of an object, by plain path: `team: {id}` and `team_id` both become `teamid`. */
+/** The known values of an object, by a name without separators: `team: {id}` and `team_id` both become `teamid`. */
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** Objects in a body that contain the fields, and are not fields themselves. */
+/** Names of objects in a body that contain the fields and are not fields themselves. */
 const wrappers = new Set(["variables", "input", "data", "attributes", "fields"]);
 const depthMax = 4;
 
-/** Returns the facts in a call: the fields of its body first, and its arguments for fields that the body lacks. */
+/** Returns the facts in a call. Fields of the body are used first; arguments are used for fields that the body does not have. */
 export function factsOf(args: AnyObject, body: unknown, kind: Kind | undefined): Facts {
   const facts = new Map<string, unknown>();
   const own = new Set([...wrappers, ...(kind ? [kind.words.join(""), kind.words.at(-1) ?? ""] : [])]);
@@ -23,7 +23,10 @@ export function factsOf(args: AnyObject, body: unknown, kind: Kind | undefined):
   return Object.fromEntries(facts);
 }
 
-/** Returns the field that an argument with a longer name sets: `board_name` is the name of a board, `new_name` its new name. */
+/**
+ * Returns the field that an argument with a longer name sets. Examples: `board_name` sets the name of a board, and `new_name` sets its new
+ * name.
+ */
 function fieldOf(argument: string, kind: Kind | undefined): { name: string; isNew: boolean } | undefined {
   const words = wordsOf(argument);
   const after = (prefix: readonly string[]) => {
@@ -46,7 +49,7 @@ function addBody(facts: Map<string, unknown>, body: AnyObject, own: ReadonlySet<
   if (!isGraphql) addFields(facts, body, "", 0);
 }
 
-/** The first value for a field wins. */
+/** Adds the fields of an object to `facts`. If a field has a value already, that value is kept. */
 function addFields(facts: Map<string, unknown>, fields: AnyObject, path: string, depth: number): void {
   for (const [name, value] of Object.entries(fields)) {
     const plain = path + plainName(name);
@@ -55,7 +58,7 @@ function addFields(facts: Map<string, unknown>, fields: AnyObject, path: string,
   }
 }
 
-/** Returns old facts overridden by new ones; objects in both are merged field by field. */
+/** Returns both sets of facts together. New facts replace old ones; objects that are in both are merged field by field. */
 export function mergeFacts(old: Facts, news: Facts): Facts {
   const merged: Record<string, unknown> = { ...old, ...news };
   for (const [name, value] of Object.entries(news)) {

@@ -20,14 +20,14 @@ const objectCharacters = 512;
 /** The place of an object: its app, its kind, and the ids within which its own is unique. */
 export type Shelf = { readonly app: string; readonly kind: string; readonly scope: string };
 
-/** The sandbox's knowledge of an object: the facts of its fields. All other fields are derived from its id. */
+/** An object that the sandbox knows: the facts of its fields. All other fields are computed from its id. */
 export type StoredObject = {
   readonly shelf: Shelf;
   readonly id: string;
   /** `made`: a call made it, so lists show it. `known`: a call changed an object that was there. `gone`: a call deleted it. */
   readonly state: "made" | "known" | "gone";
   readonly facts: Facts;
-  /** Times at which calls made it and last changed it, in epoch milliseconds. */
+  /** `madeMs` and `changedMs`: times at which calls made the object and last changed it, in epoch milliseconds. */
   readonly madeMs?: number | undefined;
   readonly changedMs?: number | undefined;
 };
@@ -35,8 +35,8 @@ export type StoredObject = {
 type Entry = { readonly object: StoredObject; readonly characters: number };
 
 /**
- * The objects of every project, in memory. A restart clears them, and above the limits the least recently used ones are dropped. A deleted
- * object is kept as gone, so that reading it finds nothing.
+ * The objects of every project, in memory. A restart removes them. If a limit is exceeded, the least recently used objects are removed. A
+ * deleted object is kept with the state `gone`, so that reading it finds nothing.
  */
 export class ObjectStore {
   readonly #limits: StoreLimits;
@@ -66,7 +66,7 @@ export class ObjectStore {
     }
   }
 
-  /** Returns the objects that calls made and did not delete, least recently used first. */
+  /** Returns the objects that calls made and did not delete, the least recently used first. */
   made(projectId: ProjectId, { app, kind, scope }: Shelf): StoredObject[] {
     const objects = [...(this.#projects.get(projectId)?.values() ?? [])].map(({ object }) => object);
     return objects.filter(({ shelf, state }) => {

@@ -1,4 +1,7 @@
-/** Cache of split names, because each object repeats the names of fields. It holds as many as the catalog has, and is cleared when full. */
+/**
+ * Cache of split names, because the names of fields repeat in every object. It has room for all names of the catalog, and is cleared when
+ * it is full.
+ */
 const known = new Map<string, readonly string[]>();
 const knownMax = 20_000;
 
@@ -17,7 +20,7 @@ export function wordsOf(name: string): readonly string[] {
   return words;
 }
 
-/** Returns a name without case and separators, so that `team_id` and `teamId` are the same. */
+/** Returns a name in lower case without separators, so that `team_id` and `teamId` give the same name. */
 export function plainName(name: string): string {
   return wordsOf(name).join("");
 }

@@ -1,7 +1,7 @@
 /** A page of plain HTML without scripts, styles or external content, so that it works under the strictest content security policy. */
 export type ConsentPage = { readonly status: number; readonly html: string };
 
-/** Path of the consent page, and of the post of its form. */
+/** Path of the consent page. The page's form is posted to the same path. */
 export const authorizePath = "/sandbox/authorize";
 
 /**
@@ -33,12 +33,12 @@ ${list}
   );
 }
 
-/** Returns a scope for display: without an app the deployment has no base of scopes, and the placeholder is removed. */
+/** Returns a scope as the page shows it. If the deployment has no app, it has no base for scopes either, and the placeholder is removed. */
 function shownScope(scope: string): string {
   return scope.replace(/^\{scope_base\}\//, "");
 }
 
-/** Returns the page for a faulty request that may not be redirected. */
+/** Returns the page for a faulty request if the browser must not be redirected. */
 export function errorPage(status: number, message: string): ConsentPage {
   return page(status, "This cannot be connected", `<p role="alert">${escapeHtml(message)}</p>`);
 }

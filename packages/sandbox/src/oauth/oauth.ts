@@ -4,11 +4,16 @@ import type { ConsentPage } from "./consent-page.ts";
 
 /** An OAuth 2 authorization server for every app of the catalog. */
 export type SandboxOauth = {
-  /** Returns the query of a toolkit's authorization endpoint. For a private toolkit it contains the toolkit's facts, sealed. */
+  /**
+   * Returns the query parameters of a toolkit's authorization endpoint. For a private toolkit, they contain the toolkit's facts, sealed.
+   */
   authorizeParameters(toolkit: Toolkit): Record<string, string>;
   /** GET /sandbox/authorize: returns the consent page, or a redirect to the callback with the error. */
   authorizePage(url: URL): ConsentPage | Redirect;
-  /** POST /sandbox/authorize: returns the redirect with code or error; a page if the form is expired or was not made by the sandbox. */
+  /**
+   * POST /sandbox/authorize: returns the redirect with a code or an error. Returns a page instead if the form is expired, or if the sandbox
+   * did not make it.
+   */
   decide(form: URLSearchParams): ConsentPage | Redirect;
   /** The token endpoint of `sandboxTokenUrl`, to be used instead of the global `fetch`. */
   readonly fetch: typeof fetch;

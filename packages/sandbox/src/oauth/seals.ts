@@ -1,7 +1,7 @@
-/** The facts of a private toolkit that cannot be found by its slug: the requests of a connection carry them. */
+/** The facts of a private toolkit, which the sandbox cannot find by its slug. The requests that connect an account carry these facts. */
 export type SealedApp = { readonly toolkit: string; readonly name: string; readonly refreshes: boolean };
 
-/** The contents of the authorization server's sealed texts, which others can neither make nor read. */
+/** The contents of the texts that the authorization server seals. Other parties can neither make nor read these texts. */
 export type Sealed = {
   /** Part of the address of the consent page. */
   app: SealedApp & { readonly expiresAtMs: number };
@@ -19,13 +19,16 @@ export type AuthorizationRequest = {
   readonly scope: string;
   readonly state: string;
   readonly codeChallenge: string;
-  /** True if the app gives refresh tokens; missing if the slug determines it. */
+  /** True if the app gives refresh tokens. If it is missing, the toolkit's slug determines this. */
   readonly refreshes?: boolean;
 };
 
-/** Seals and opens texts by purpose: a code cannot be used as a token, nor can any other sealed value of the service. */
+/**
+ * Seals and opens texts, each for one purpose. A code cannot be used as a token, and no other sealed value of the service can be used as
+ * either.
+ */
 export type TokenSeals = {
   seal<Purpose extends keyof Sealed>(purpose: Purpose, content: Sealed[Purpose]): string;
-  /** Returns undefined if the text was not sealed for this purpose, or is expired at `nowMs`. */
+  /** Returns the contents of a sealed text. Returns undefined if the text was not sealed for this purpose, or is expired at `nowMs`. */
   open<Purpose extends keyof Sealed>(purpose: Purpose, text: string, nowMs: number): Sealed[Purpose] | undefined;
 };

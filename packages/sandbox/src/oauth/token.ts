@@ -14,14 +14,14 @@ export type SandboxTokenOptions = {
 const accessSeconds = 3600;
 const refreshMs = 30 * 86_400_000;
 /**
- * Maximum number of used codes and refresh tokens that are remembered, the latest ones. A code lasts a minute, so it expires before it is
- * forgotten unless there is a flood.
+ * Maximum number of used codes and refresh tokens that are remembered; the latest ones are kept. A code is valid for a minute, so it
+ * normally expires before it is forgotten.
  */
 const usedMax = 100_000;
 
 const tokenHost = "oauth.sandbox.invalid";
 
-/** Returns the address of the token endpoint of a toolkit's app in the sandbox: only the sandbox's own `fetch` serves it. */
+/** Returns the address of the token endpoint of a toolkit's app in the sandbox. Only the sandbox's own `fetch` answers this address. */
 export function sandboxTokenUrl(toolkitSlug: string): string {
   return `https://${tokenHost}/${toolkitSlug}/token`;
 }
@@ -30,8 +30,8 @@ type Reply = { readonly status: number; readonly body: Readonly<Record<string, u
 type Grant = { readonly toolkit: string; readonly form: URLSearchParams };
 
 /**
- * Creates the token endpoint (RFC 6749, 3.2) with the interface of `fetch`. It supports codes with PKCE, each valid once; refresh tokens,
- * which are replaced when used; and client credentials. Only this process knows which of them were used.
+ * Creates the token endpoint (RFC 6749, 3.2) with the interface of `fetch`. It supports codes with PKCE (each is valid once), refresh
+ * tokens (each is replaced when it is used) and client credentials. Only this process knows which codes and tokens were used.
  */
 export function createTokenEndpoint(options: SandboxTokenOptions): typeof fetch {
   const used = new LeastRecentlyUsed<string, true>(usedMax);
@@ -80,7 +80,7 @@ function refuseClient(authorization: string | null, form: URLSearchParams): Repl
 type Issue = (toolkit: string, scope: string, withRefresh: boolean) => Reply;
 
 function createIssuer({ clock, seals }: SandboxTokenOptions): Issue {
-  // Makes two tokens of the same millisecond different, together with the nonce of their seals.
+  // Together with the nonce of their seals, this number makes two tokens of the same millisecond different.
   let serial = 0;
   return (toolkit, scope, withRefresh) => {
     serial += 1;

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** An agent's program, which knows only the address of a service, and what it reads from there. */
+/** A test agent: a program that knows only the address of a service, and what it reads from that address. */
 export type TestAgent = {
   readonly clientId: string;
   readonly redirectUri: string;
   /** Returns the address for the person to open. A value in `changes` replaces a parameter; null removes it. */
   authorizeUrl(changes?: Readonly<Record<string, string | null>>): string;
-  /** Posts a form to the token endpoint, with the fields of its grant type unless they are changed. */
+  /** Posts a form to the token endpoint. The form has the usual fields of its grant type, changed by `form`. */
   token(form: Readonly<Record<string, string | null>>): Promise<TokenReply>;
-  /** Exchanges a code for tokens. */
+  /** Exchanges an authorization code for tokens. */
   change(code: string, changes?: Readonly<Record<string, string | null>>): Promise<TokenReply>;
   refresh(token: string, changes?: Readonly<Record<string, string | null>>): Promise<TokenReply>;
 };
@@ -49,11 +49,11 @@ export async function registerAgent(
   };
 }
 
-/** A person's browser without scripts: it keeps cookies, and sends the forms of pages. */
+/** A person's browser without scripts. It keeps cookies and sends the forms of pages. */
 export type TestPerson = {
   /** Opens a page. */
   open(address: string): Promise<PersonPage>;
-  /** Sends the form of a page that has a field of this name, with the person's input, and another Origin if one is given. */
+  /** Sends the form of a page that has a field of this name, with the person's input. If an Origin is given, it replaces the usual one. */
   send(
     page: PersonPage,
     field: string,
@@ -62,7 +62,7 @@ export type TestPerson = {
   ): Promise<PersonPage>;
 };
 
-/** A page, or the address it redirects to. */
+/** A page, or the address to which the page redirects. */
 export type PersonPage = {
   readonly status: number;
   readonly html: string;
@@ -98,7 +98,7 @@ export function createPerson(url: string): TestPerson {
   };
 }
 
-/** Grants an agent access with a key, and returns the redirect of its program. */
+/** Grants access to an agent with a key. Returns the address to which the person is redirected: the agent's program. */
 export async function letIn(
   { url, key }: { url: string; key: string },
   agent: TestAgent,

@@ -5,8 +5,9 @@ const idle: TestDatabase[] = [];
 const all: TestDatabase[] = [];
 
 /**
- * Returns a database with the schema and no rows, for one test. Disposing empties it and keeps it for the next test of the file: creating
- * and dropping one takes ten times as long. The file ends with `afterAll(dropTestDatabases)`.
+ * Returns a database with the schema and no rows, for one test. Disposing it removes all rows and keeps the database for the next test of
+ * the file, because creating and dropping a database takes ten times as long. A file that uses this must end with
+ * `afterAll(dropTestDatabases)`.
  */
 export async function borrowTestDatabase(): Promise<AsyncDisposable & { readonly db: Database }> {
   let database = idle.pop();
@@ -30,7 +31,7 @@ export async function dropTestDatabases(): Promise<void> {
   await Promise.all(all.splice(0).map((database) => database.drop()));
 }
 
-// DELETE, because TRUNCATE creates new files for each table and index.
+// Uses DELETE, because TRUNCATE creates new files for each table and index.
 const emptyEverything = [
   "delivery_tasks",
   "deliveries",

@@ -6,8 +6,8 @@ import { onceARun } from "./once-a-run.ts";
 const making = new Map<string, Promise<string>>();
 
 /**
- * Bundles a program with all its imports into one file, with which a process starts in a quarter of the processor time. The first caller in
- * a test run builds it. For tests that are not about the start: those run the sources, as users do.
+ * Bundles a program with all its imports into one file. A process starts from this file with a quarter of the processor time. The first
+ * caller in a test run makes the bundle. Do not use it in tests that are about the start: those run the sources, as users do.
  */
 export function bundled(program: string): Promise<string> {
   const known = making.get(program) ?? makeOnce(program);
@@ -29,7 +29,8 @@ async function bundle(program: string, dir: string): Promise<void> {
     platform: "node",
     external: /^node:/,
     logLevel: "silent",
-    // Files that a source finds by its own path (migrations, definitions, threads, package.json) stay in their places.
+    // Some files are found by the path of the source that uses them (migrations, definitions, threads, package.json). They stay in their
+    // places.
     plugins: [
       { name: "places", transform: (code, id) => (code.includes("import.meta.") ? withPlaces(code, id) : null) },
     ],

@@ -3,7 +3,7 @@ import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 /** A certificate and its private key, PEM. */
 export type TestCertificate = { readonly cert: string; readonly key: string };
 
-/** Creates a self-signed certificate for localhost and 127.0.0.1, valid until 2049. Each has its own key. */
+/** Creates a self-signed certificate for localhost and 127.0.0.1, valid until 2049. Every certificate has its own key. */
 export function createCertificate(commonName = "svc.test"): TestCertificate {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const name = sequence(tagged(0x31, sequence(oid.commonName, tagged(0x0c, Buffer.from(commonName)))));
@@ -27,7 +27,7 @@ export function createCertificate(commonName = "svc.test"): TestCertificate {
   };
 }
 
-/** Encodes one element of DER, ITU-T X.690. */
+/** Returns one encoded element of DER (ITU-T X.690). */
 function tagged(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
@@ -54,7 +54,7 @@ const oid = {
   alternativeNames: Buffer.from("0603551d11", "hex"),
 };
 
-// An authority, so that a client that trusts it accepts the certificate it signed: itself.
+// Marks the certificate as an authority. A client that trusts it then accepts it, because it has signed itself.
 const basicConstraints = sequence(
   oid.basicConstraints,
   tagged(0x01, Buffer.from([0xff])),

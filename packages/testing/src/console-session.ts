@@ -1,21 +1,21 @@
 import { readAnswer, type TestAnswer, type TestServer } from "./server.ts";
 
-/** Headers of a request, added to those that a page of the console sends; null removes one. */
+/** Headers that are added to the usual headers of a request of the console's page. A null removes the header. */
 export type PageHeaders = Readonly<Record<string, string | null>>;
 
-/** A browser that is signed in to the console of a test server, as far as requests show it. */
+/** A browser that is signed in to the console of a test server. Only its requests are modelled. */
 export type TestSession = {
   readonly cookie: string;
   readonly half: string;
-  /** Its seats, as the page receives them. */
+  /** The seats of the session (one for each key that signed in), as the page receives them. */
   readonly seats: readonly { keyId: string; keyName: string; projectId: string; projectName: string; role: string }[];
-  /** Returns the headers of its calls from a seat. */
+  /** Returns the headers of calls that are made from a seat. */
   headers(seat: string): Record<string, string>;
   /** Makes a call from a seat. */
   call(seat: string, method: string, body?: unknown, headers?: PageHeaders): Promise<TestAnswer>;
 };
 
-/** Posts JSON to a path of a server as the console's own page does: with its Origin. */
+/** Posts JSON to a path of a server in the same way as the console's own page: with the page's Origin. */
 export async function sendAsPage(
   { url }: Pick<TestServer, "url">,
   path: string,
@@ -34,7 +34,7 @@ export async function sendAsPage(
   );
 }
 
-/** Signs in with a key or a link. Throws an Error if it is refused. */
+/** Signs in with a key or a link. Throws an Error if the server refuses it. */
 export async function signInToConsole(
   svc: Pick<TestServer, "url">,
   credential: { key: string } | { link: string },

@@ -6,9 +6,10 @@ const memoryFiles = "/dev/shm";
 const memoryNeededBytes = 4 * 2 ** 30;
 
 /**
- * Creates a folder that PostgreSQL can use, also if the tests run as root: in memory if there is space, else in the system's temporary
- * folder. A database has 500 files, and ext4 searches for a free inode past each one deleted in the last seconds, which took an eighth of
- * the run's processor time. A killed run leaves files in memory, as it would leave them in the system's cache.
+ * Creates a folder that PostgreSQL can use, even if the tests run as root. The folder is in memory if there is enough space, otherwise in
+ * the system's temporary folder. Reason: a database has 500 files, and ext4 searches for a free inode past each inode that was deleted in
+ * the last seconds, which took an eighth of the run's processor time. If a run is killed, its files stay in memory, as they would stay in
+ * the system's cache.
  */
 export async function createTestDataDir(): Promise<string> {
   const isRoomy = process.availableMemory() >= memoryNeededBytes && (await freeBytes(memoryFiles)) >= memoryNeededBytes;
@@ -17,7 +18,7 @@ export async function createTestDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** Returns the free bytes of a file system, 0 if it does not exist. */
+/** Returns the free bytes of a file system. Returns 0 if the path does not exist. */
 async function freeBytes(path: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(path);

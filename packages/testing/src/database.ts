@@ -11,12 +11,18 @@ type Durability = EmbeddedPostgresOptions["durability"];
 
 /** A database for one test file, with the server's schema and no rows. */
 export type TestDatabase = {
-  /** URL with the server's Unix socket, which the service also uses for its own database: loopback takes a third more processor time. */
+  /**
+   * URL with the server's Unix socket. The service also uses a socket for its own database, because loopback takes a third more processor
+   * time.
+   */
   readonly url: string;
-  /** URL with loopback. */
+  /** URL with the loopback address instead of the socket. */
   readonly tcpUrl: string;
   readonly db: Database;
-  /** Closes `db` and removes the database, even if others are still connected. With SVC_TEST_KEEP it stays, and its URL is printed. */
+  /**
+   * Closes `db` and removes the database, even if other clients are connected. If SVC_TEST_KEEP is set, the database is kept and its URL is
+   * printed.
+   */
   drop(): Promise<void>;
 };
 
@@ -24,8 +30,9 @@ export type TestDatabase = {
 export type DatabaseServer = { readonly url: string; stop(): Promise<void> };
 
 /**
- * Prepares a server for `createTestDatabase`: that of SVC_TEST_DATABASE_URL, whose `svc_template` is replaced, or an embedded one for this
- * run. The caller passes its URL on in that variable. For the global setup of the tests.
+ * Prepares a server for `createTestDatabase`. If SVC_TEST_DATABASE_URL is set, this is the server at that URL, and its database
+ * `svc_template` is replaced. Otherwise it is an embedded server for this run. The caller must store the server's URL in that variable. For
+ * the global setup of the tests.
  */
 export async function startDatabaseServer(): Promise<DatabaseServer> {
   const given = process.env["SVC_TEST_DATABASE_URL"];
@@ -38,7 +45,8 @@ export async function startDatabaseServer(): Promise<DatabaseServer> {
     });
     const template = databaseUrl(url, templateDatabase);
     await migrateDatabase(template);
-    // The first connection after a change of the schema writes files to the database's folder; each copy then has them.
+    // The first connection after a change of the schema writes files to the database's folder. If it is made here, each copy of the folder
+    // has these files.
     await administer(template, (sql) => sql`select 1`);
   } catch (error) {
     await server?.stop();
@@ -53,12 +61,13 @@ export type TestDatabaseOptions = {
   connectionsMax?: number;
   /** True to omit the server's schema, for tests of the code that creates it. */
   isEmpty?: boolean;
-  /** Rows that several test files start with. Only the first file of a run makes them: the others copy its database. */
+  /** Rows with which several test files start. Only the first file of a run makes the rows; the other files copy its database. */
   filled?: { readonly name: string; fill(db: Database): Promise<void> };
 };
 
 /**
- * Creates a database on the run's server (SVC_TEST_DATABASE_URL), in about 20 ms: copying its files takes half the time of logging them.
+ * Creates a database on the run's server (SVC_TEST_DATABASE_URL) in about 20 ms. It copies the template's files, which takes half the time
+ * of logging them.
  */
 export async function createTestDatabase({
   isEmpty = false,
@@ -79,12 +88,12 @@ export async function createTestDatabase({
   return { url, tcpUrl: tcpUrlOf(url), db, drop };
 }
 
-/** Returns the run's database that `fill` filled, after all its connections have closed. */
+/** Returns the name of the run's database that `fill` filled. All its connections are closed then. */
 async function filledDatabase({ name, fill }: Required<TestDatabaseOptions>["filled"]): Promise<string> {
   const database = `svc_${name}`;
   const make = async () => {
     const serverUrl = testServerUrl();
-    // A server that is used for several runs may have the database of an earlier one.
+    // If a server is used for several runs, it may have the database of an earlier run.
     await administer(serverUrl, (sql) => sql`drop database if exists ${sql(database)} with (force)`);
     await copyDatabase(serverUrl, templateDatabase, database);
     const db = openDatabase({ url: databaseUrl(serverUrl, database), applicationName: database });
@@ -123,7 +132,7 @@ export function databaseUrl(serverUrl: string, name: string): string {
   return url.href;
 }
 
-/** Returns the same URL with loopback. */
+/** Returns the same URL with the loopback address instead of the socket. */
 function tcpUrlOf(socketUrl: string): string {
   const url = new URL(socketUrl);
   url.searchParams.delete("host");

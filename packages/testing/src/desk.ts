@@ -110,7 +110,7 @@ export type Scripted =
 /** The outside world: records requests in order, and answers them by the script. */
 export type World = {
   readonly seen: SeenRequest[];
-  /** Answers a request; undefined gives the app's usual answer. */
+  /** Returns the app's answer to a request. Undefined means the app's usual answer. */
   script: (request: SeenRequest, count: number) => Scripted | undefined | Promise<Scripted | undefined>;
   readonly transport: AppTransport;
 };

@@ -6,7 +6,7 @@ import { faultyPoints } from "./faulty-programs/points.ts";
 import { faultyReferences } from "./faulty-programs/references.ts";
 import { faultySets } from "./faulty-programs/sets.ts";
 
-/** The refusals of SubmitJob for faults in the program, several faults in each. */
+/** Programs with faults, several in each, and the refusals that SubmitJob must return for them. */
 export const faultyPrograms: readonly FaultyProgram[] = [
   ...faultyForms,
   ...faultyCalls,

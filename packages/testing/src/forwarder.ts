@@ -1,17 +1,17 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** A fixed address in front of a server: closing it makes the server unreachable until it is reopened. */
+/** A fixed address in front of a server. While the forwarder is closed, the server cannot be reached; `reopen` makes it reachable again. */
 export type Forwarder = AsyncDisposable & {
   /** The server's URL with the forwarder's address. */
   readonly url: string;
   /** Ends every connection and refuses new ones until `reopen`. */
   close(): Promise<void>;
-  /** Keeps sent data and new connections until `release`: the server is reachable, and does not answer. */
+  /** Holds back sent data and new connections until `release`. The server can be reached but does not answer. */
   hold(): void;
-  /** Forwards the kept data. */
+  /** Forwards the data that was held back. */
   release(): void;
-  /** Accepts connections again, to the server at `movedUrl` if it has a new port. */
+  /** Accepts connections again. If the server has a new port, `movedUrl` is its new URL. */
   reopen(movedUrl?: string): Promise<void>;
 };
 

@@ -16,13 +16,13 @@ export type TestCaller = {
   readonly projectId: ProjectId;
   readonly role?: Role;
   readonly keyId?: KeyId;
-  /** The calls that a person must confirm. Default: none. */
+  /** Rules for the calls that a person must confirm. Default: no rules. */
   readonly confirm?: readonly ConfirmRule[] | undefined;
 };
 
 /**
- * Returns a client of a service in this process, over a Connect router without HTTP. Interceptors replace the authentication and the
- * mapping of errors: one sets the calling project. `signal` aborts every unfinished call.
+ * Returns a client of a service that runs in this process, over a Connect router without HTTP. Interceptors replace the authentication and
+ * the mapping of errors; one of them sets the calling project. `signal` aborts every unfinished call.
  */
 export function createProjectClient<Service extends DescService>(
   service: Service,
@@ -45,7 +45,7 @@ export function createProjectClient<Service extends DescService>(
   return createClient(service, transport);
 }
 
-/** A reason, and the field that it is about; empty if there is none. */
+/** The reason of a refusal, and the field that it is about. `field` is empty if the refusal is not about a field. */
 export type RefusalDetail = { readonly reason: string; readonly field: string };
 
 /** Returns all details of a refused call. Fails the test if the call succeeds. */

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from "node:https";
 /** A request as it arrived. */
 export type ReceivedRequest = { method: string; path: string; headers: Record<string, string>; body: Buffer };
 
-/** A receiver's answer: status (200) with headers and body, or a function that handles the exchange. */
+/** A receiver's answer: a status (default 200) with headers and a body, or a function that handles the exchange. */
 export type Answer =
   | { status?: number; headers?: Record<string, string | string[]>; body?: string | Uint8Array }
   | ((req: IncomingMessage, res: ServerResponse) => void);
@@ -15,18 +15,21 @@ export type TestReceiver = AsyncDisposable & {
   readonly port: number;
   readonly url: string;
   readonly requests: ReceivedRequest[];
-  /** The next requests get these answers in turn, and all later ones the last. Initially every answer is 200. */
+  /**
+   * Sets the answers to the next requests, in this order. All later requests get the last answer. Until `script` is called, every answer is
+   * 200.
+   */
   script(...answers: [Answer, ...Answer[]]): void;
-  /** Holds all answers until `release`, which answers the waiting requests. */
+  /** Holds back all answers until `release`, which answers the waiting requests. */
   hold(): void;
   release(): void;
-  /** Number of requests that have arrived completely and are not answered. */
+  /** Returns the number of requests that have arrived completely and have no answer yet. */
   inFlight(): number;
-  /** Maximum of that number so far. */
+  /** Returns the maximum that `inFlight` has reached so far. */
   inFlightMax(): number;
 };
 
-/** Starts an endpoint on a free port; with `tls` it uses https with that key and certificate. */
+/** Starts an endpoint on a free port. If `tls` is given, it uses https with this key and certificate. */
 export async function startTestReceiver(options: { tls?: { key: string; cert: string } } = {}): Promise<TestReceiver> {
   const exchanges = createExchanges();
   const server =

@@ -8,11 +8,13 @@ import { createTestDataDir } from "./data-dir.ts";
 import { createStoredDataDir } from "./stored-data-dir.ts";
 import { until } from "./until.ts";
 
-/** A primary, and a standby that has every commit before the client gets its confirmation. */
+/** A primary and a standby server. The standby has every commit before the client gets the confirmation of the commit. */
 export type ReplicatedPostgres = {
   readonly primary: EmbeddedPostgres;
   readonly standby: EmbeddedPostgres;
-  /** Returns a `postgres://…` URL that lists both, in the given order, and selects the one that accepts writes. */
+  /**
+   * Returns a `postgres://…` URL that lists both servers, `first` first. A client that uses it connects to the server that accepts writes.
+   */
   url(first: "primary" | "standby"): string;
   /** Kills the primary with all its sessions, as if the machine were lost. */
   killPrimary(): Promise<void>;
@@ -28,7 +30,7 @@ export type ReplicatedPostgres = {
 export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const [primaryDir, standbyDir] = [await createStoredDataDir(), await createTestDataDir()];
   await (await startEmbeddedPostgres({ dataDir: primaryDir, durability: "full", settings: replicating })).stop();
-  // Root runs PostgreSQL as another user, who must remain the owner of these files.
+  // Root runs PostgreSQL as another user. That user must remain the owner of these files, so `cp` keeps the owner.
   await promisify(execFile)("cp", ["-a", join(primaryDir, "postgres"), standbyDir]);
   const cluster = join(standbyDir, "postgres", "data");
   await writeFile(join(cluster, "standby.signal"), "");

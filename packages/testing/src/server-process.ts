@@ -17,7 +17,7 @@ export type ServerProcess = {
   readonly exited: Promise<number | null>;
   /** Sends the signal and waits until the process ends. */
   end(signal: NodeJS.Signals): Promise<number | null>;
-  /** Returns its output to stdout and stderr so far. */
+  /** Returns everything that the server has written to stdout and stderr so far. */
   output(): string;
 };
 
@@ -32,8 +32,8 @@ export const bootstrapKey = "bootstrap-key-of-the-tests-0123456789";
 export const adminToken = "admin-token-of-the-tests-0123456789";
 
 /**
- * Returns a port that was free a moment ago, for parts that must know it before a server listens. It is outside the range that systems
- * assign automatically, so that no other process gets it while a server of a test restarts.
+ * Returns a port that was free a moment ago, for parts that must know the port before a server listens. The port is outside the range that
+ * systems assign automatically, so that no other process gets it while a test restarts a server.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -54,11 +54,11 @@ export function vaultKey(): string {
 }
 
 /**
- * Starts the server, bundled, and waits until it is ready; rejects with its output if it ends instead. It gets a free port, unless SVC_PORT
- * names one. The port is taken from the server's own log line, because another process may answer on a known port.
+ * Starts the server from its bundle, and waits until it is ready. Rejects with its output if it ends before that. The server gets a free
+ * port, unless SVC_PORT names one. The port is read from the server's own log line, because another process may answer on a known port.
  */
 export async function startServerProcess(env: Record<string, string>): Promise<ServerProcess> {
-  // The command of an installed package, if that is to be tested.
+  // SVC_TEST_PROGRAM is the command of an installed package, if that package is to be tested.
   const [program, ...args] = process.env["SVC_TEST_PROGRAM"]?.split(" ") ?? [process.execPath, await bundled(main)];
   const child = spawn(program ?? process.execPath, [...args, "serve"], {
     cwd: checkout,
@@ -67,7 +67,7 @@ export async function startServerProcess(env: Record<string, string>): Promise<S
       ...compileCache,
       PATH: process.env["PATH"] ?? "",
       HOME: process.env["HOME"] ?? "",
-      // The log line with the port has this level.
+      // The log line that contains the port has the level `info`.
       SVC_LOG_LEVEL: "info",
       SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret,
       SVC_BOOTSTRAP_KEY: bootstrapKey,
@@ -104,15 +104,15 @@ export async function startServerProcess(env: Record<string, string>): Promise<S
   };
 }
 
-/** Returns the port that a server logs once it listens; undefined before. */
+/** Returns the port that a server logs when it listens. Returns undefined if the output does not contain the port yet. */
 function listeningPort(output: string): number | undefined {
   const [, port] = /"url":"https?:\/\/[^"]*:(\d+)"[^\n]* listens on [^\n]*\n/.exec(output) ?? [];
   return port === undefined ? undefined : Number(port);
 }
 
 /**
- * Waits until `condition` is true. A thrown value, such as a refused connection, counts as false, unless it is an Error about the server's
- * end.
+ * Waits until `condition` returns true. If it throws (for example because a connection is refused), this counts as false. Exception: an
+ * Error about the server's end is thrown on.
  */
 export async function until(
   condition: () => boolean | Promise<boolean>,
@@ -131,7 +131,7 @@ export async function until(
   }
 }
 
-/** Calls a method by plain JSON POST with the bootstrap key; throws with the answer if its status is not 200. */
+/** Calls a method by a plain JSON POST with the bootstrap key. Throws an Error with the answer if the status is not 200. */
 export async function call<Answer>(
   server: { url: string },
   method: string,

@@ -9,7 +9,7 @@ import { checkVault } from "@svc/server/vault";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { shippedCatalog, shippedToolkits } from "./shipped-catalog.ts";
 
-/** An answer to a call. `reason` and `field` are those of its first detail; empty if it has none. */
+/** An answer to a call. `reason` and `field` are taken from its first detail; they are empty if there is no detail. */
 export type TestAnswer = {
   status: number;
   headers: Headers;
@@ -30,7 +30,7 @@ export type TestServer = {
   readonly adminToken: string;
   /** Approver key of project `default`. */
   readonly key: string;
-  /** Posts a call, such as `svc.v1.CatalogService/GetTool`, as JSON. `bearer` is the approver key by default, and null for none. */
+  /** Posts a call, such as `svc.v1.CatalogService/GetTool`, as JSON. `bearer`: default is the approver's key; null sends none. */
   call(
     method: string,
     body?: unknown,
@@ -38,14 +38,14 @@ export type TestServer = {
   ): Promise<TestAnswer>;
   /** Posts a call of AdminService as the administrator. */
   admin(call: string, body?: unknown): Promise<TestAnswer>;
-  /** Sends raw bytes over a connection and returns the response up to its close. */
+  /** Sends raw bytes over a connection. Returns all bytes of the response until the connection is closed. */
   raw(bytes: string): Promise<string>;
   /** Opens a connection; it is closed with the server. */
   connect(): Promise<Socket>;
   stop(): Promise<void>;
 };
 
-// One key for the whole test file: nodes of one database must have the same.
+// One key for the whole test file, because all nodes of a database must have the same key.
 const vaultKey = generateVaultKey();
 
 /** Starts a server for tests. `variables` override those that every test server has. */
@@ -61,13 +61,13 @@ export async function startTestServer({
   timeouts?: HttpTimeouts;
   /** Folder of console files that replaces the built one. */
   consoleFolder?: string;
-  /** The offers to agents, made from the offers of a node. */
+  /** Returns the offers to agents (MCP), made from the offers of a node. */
   mcpOffers?: NodeParts["mcpOffers"];
-  /** Times of erasures that differ from a service's. */
+  /** Times of erasures, for tests that need other times than a service has. */
   erasures?: NodeLimits["erasures"];
   /**
-   * Starts the database with another vault key than the server's first one, so that RotateVault has work to do, and runs it without a
-   * pause.
+   * True to start the database with another vault key than the server's first one, and to run RotateVault without a pause. RotateVault then
+   * has work to do.
    */
   isRotatable?: boolean;
 } = {}): Promise<TestServer> {
@@ -82,7 +82,7 @@ export async function startTestServer({
     SVC_VAULT_KEY: isRotatable ? `${generateVaultKey()} ${vaultKey}` : vaultKey,
     SVC_ADMIN_TOKEN: adminToken,
     SVC_BOOTSTRAP_KEY: key,
-    // A deployment file sets the audience itself; without one in it, the default is accounts.
+    // A deployment file sets the audience itself. If the file does not set it, the default is accounts.
     ...(variables["SVC_DEPLOYMENT"] === undefined && { SVC_WEBHOOK_AUDIENCE: "projects" }),
     SVC_LOG_LEVEL: "trace",
     SVC_DRAIN: "2s",

@@ -8,12 +8,13 @@ import { createTestDataDir } from "./data-dir.ts";
 import { onceARun } from "./once-a-run.ts";
 
 /**
- * Like `createTestDataDir`, with a database as a service leaves it after a start and a stop: the schema and no rows. For tests that are not
- * about the first start: creating a database takes more than a second of processor time, copying one a tenth.
+ * Creates a folder like `createTestDataDir`, with a database as a service leaves it after a start and a stop: the schema and no rows. For
+ * tests that are not about the first start. Creating a database takes more than a second of processor time; copying one takes a tenth of
+ * that.
  */
 export async function createStoredDataDir(): Promise<string> {
   const [dataDir, made] = await Promise.all([createTestDataDir(), onceARun("store", makeStore)]);
-  // Root runs PostgreSQL as another user, who must remain the owner of these files.
+  // Root runs PostgreSQL as another user. That user must remain the owner of these files, so `cp` keeps the owner.
   if (made !== undefined) await promisify(execFile)("cp", ["-a", join(made, "postgres"), dataDir]);
   return dataDir;
 }

@@ -1,16 +1,17 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 /**
- * Returns the pause in milliseconds before the next check of a wait since `startedAt` (`performance.now()`): a fifth of the time waited, 4
- * to 100 ms. A quick result is noticed at once, and a slow one is not delayed by the checks, each of which costs the database or the server
- * work.
+ * Returns the pause in milliseconds before a wait checks its condition again. `startedAt`: when the wait began (`performance.now()`). The
+ * pause is a fifth of the time waited, 4 to 100 ms. So a quick result is noticed at once, and many checks do not slow down a slow result:
+ * each check costs the database or the server work.
  */
 export function pauseMs(startedAt: number): number {
   return Math.min(100, Math.max(4, (performance.now() - startedAt) / 5));
 }
 
 /**
- * Resolves as soon as `holds` returns true; rejects with `what` after `limitMs`, 20 seconds by default. For tests that wait for real I/O.
+ * Resolves as soon as `holds` returns true. Rejects with the text `what` after `limitMs` (default 20 seconds). For tests that wait for real
+ * I/O.
  */
 export async function until(
   holds: () => boolean | Promise<boolean>,
@@ -25,8 +26,8 @@ export async function until(
 }
 
 /**
- * Like `until`, for tests in which every check moves the clock: the interval of checks stays the same, because the result depends on the
- * number of checks rather than on the time.
+ * Waits like `until`, for tests in which every check moves the clock. The interval of checks stays the same, because the result depends on
+ * the number of checks and not on the time.
  */
 export async function untilMoved(
   holds: () => boolean | Promise<boolean>,

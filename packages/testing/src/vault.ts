@@ -3,12 +3,12 @@ import type { Database } from "@svc/db/connect";
 import { createLogger } from "@svc/server";
 import { checkVault, openVault } from "@svc/server/vault";
 
-/** The vault of a service's database, for another process or a test: it opens and seals as the service does. */
+/** The vault of a service's database, for another process or a test. It opens and seals values in the same way as the service. */
 export type TestVault = { readonly sealer: Keyring } & AsyncDisposable;
 
 /**
- * Opens it with the text of SVC_VAULT_KEY. If the vault was never opened before, that becomes its key. Rejects if the service would refuse
- * to start.
+ * Opens the vault with `keys`, the text of SVC_VAULT_KEY. If the vault was never opened before, the key in `keys` becomes the vault's key.
+ * Rejects if the service would refuse to start with these keys.
  */
 export async function openTestVault(db: Database, keys: string): Promise<TestVault> {
   await checkVault(db, createSealer(parseVaultKeys(keys)));

@@ -12,7 +12,9 @@ export type FaultyProgram = {
   readonly faults: readonly string[];
 };
 
-/** Creates one by editing the valid program at paths: `steps/0/args` (undefined removes). */
+/**
+ * Creates a faulty program by editing the valid program at paths such as `steps/0/args`. The value undefined removes the part at a path.
+ */
 export function faulty(
   name: string,
   edits: Readonly<Record<string, unknown>>,

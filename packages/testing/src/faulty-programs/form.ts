@@ -1,7 +1,7 @@
 import { ifStep } from "../programs.ts";
 import { type FaultyProgram, faulty, get, pause, send } from "./faulty-program.ts";
 
-/** Faults of form: fields, values, ids, bounds. */
+/** Faults in the form of a program: fields, values, ids, limits. */
 export const faultyForms: readonly FaultyProgram[] = [
   faulty(
     "unknown fields at every level",

@@ -5,14 +5,14 @@ import { ErrorDetailSchema } from "@svc/gen/errors";
 import { closest, distance } from "fastest-levenshtein";
 
 /**
- * Throws a ConnectError (invalid_argument REQUEST_MALFORMED) if `value` has a field that the request lacks, or a value that does not have
- * its field's type. Without this check, untyped code would send a request without that field. Null and undefined count as absent.
+ * Throws a ConnectError (invalid_argument REQUEST_MALFORMED) if `value` has a field that the request type does not have, or a field with a
+ * value of the wrong type. Without this check, a misspelt field of untyped code would not be sent. Null and undefined count as missing.
  */
 export function checkRequest(desc: DescMessage, value: unknown): void {
   checkMessage(desc, value, "");
 }
 
-/** Returns the known name that was most likely meant by `name`; undefined if none is similar. */
+/** Returns the known name that is most similar to `name`. Returns undefined if no known name is similar. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (known.length === 0) return undefined;
   const plain = plainOf(name);
@@ -62,7 +62,7 @@ function checkField(field: DescField, value: unknown, path: string): void {
   }
 }
 
-/** Refuses a value that the message library does not accept for its field. */
+/** Throws if the message library does not accept a value for its field. */
 function checkValue(path: string, set: () => void): void {
   try {
     set();
@@ -71,7 +71,7 @@ function checkValue(path: string, set: () => void): void {
   }
 }
 
-/** True if a value has fields: a list, a date or a map has none, and would be sent as an empty message. */
+/** True if a value has fields. A list, a date or a map has no fields, and would be sent as an empty message. */
 function isFields(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -109,7 +109,7 @@ function describe(value: unknown): string {
   return typeof value === "object" ? `a ${value.constructor.name}` : `a ${typeof value}`;
 }
 
-/** Case and separators are the most common mistakes. */
+/** Returns the text without case and separators, because mistakes in these are the most common. */
 function plainOf(text: string): string {
   return text.toLowerCase().replaceAll(/[\s_-]/g, "");
 }

@@ -28,7 +28,7 @@ export type SvcAdminClientOptions = ConnectionOptions & {
 
 /** One typed client per service. Every call returns the response message, or rejects with a ConnectError. */
 export type SvcClient = {
-  /** Events received, subscriptions to them, their deliveries, replay. */
+  /** Received events, subscriptions to events, deliveries, and replays. */
   readonly triggers: Client<typeof TriggersService>;
   /** Toolkits, tools, and the fields of connect forms. */
   readonly catalog: Client<typeof CatalogService>;
@@ -61,8 +61,9 @@ export type SvcAdminClient = {
 };
 
 /**
- * Connects to a service as a project. It sends nothing before the first call, and one client serves any number of calls at once. Reads that
- * fail with `unavailable` are tried up to 3 times. Throws a TypeError if baseUrl is not an http(s) URL or apiKey cannot be a key.
+ * Returns a client that calls a service as a project. The client sends nothing before the first call, and can make any number of calls at
+ * once. Reads that fail with `unavailable` are tried up to 3 times. Throws a TypeError if baseUrl is not an http(s) URL or apiKey cannot be
+ * a key.
  */
 export function createSvcClient(options: SvcClientOptions): SvcClient {
   const transport = createSvcTransport(options, checkedBearer("apiKey", options.apiKey));
@@ -82,13 +83,19 @@ export function createSvcClient(options: SvcClientOptions): SvcClient {
   };
 }
 
-/** Connects to a service as the deployment's administrator; otherwise like createSvcClient. */
+/**
+ * Returns a client that calls a service as the deployment's administrator. In all other respects it works like the client of
+ * createSvcClient.
+ */
 export function createSvcAdminClient(options: SvcAdminClientOptions): SvcAdminClient {
   const transport = createSvcTransport(options, checkedBearer("adminToken", options.adminToken));
   return { admin: createClient(AdminService, transport) };
 }
 
-/** The bearer is sent in a header. An invalid one is reported here, without its text, rather than by a failed call. */
+/**
+ * Returns the bearer (a key or token), which is sent in a header. If it cannot be sent, throws here instead of at the first call. The error
+ * does not contain the bearer.
+ */
 function checkedBearer(option: string, bearer: string): string {
   if (/^[\x21-\x7e]+$/.test(bearer)) return bearer;
   const fault = bearer === "" ? "is empty" : "holds white space or a character that is not ASCII";

@@ -1,10 +1,10 @@
-/** The machine's time and random numbers. The client is a separate package, so it does not use those of @svc/core. */
+/** The clock and random numbers of the machine. The client is a separate package, so it does not use those of @svc/core. */
 export type ClientClock = {
   /** Returns the current time in epoch milliseconds. */
   now(): number;
   /** Returns a random number from 0 up to, not including, 1. */
   random(): number;
-  /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
+  /** Resolves after `ms` milliseconds. If the signal aborts earlier, rejects at once with the signal's reason. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 };
 

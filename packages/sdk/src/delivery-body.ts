@@ -7,7 +7,7 @@ import { addToJson } from "./stringify.ts";
 /** The body of a delivered event. */
 export type EventDeliveryBody = {
   type: "event";
-  /** Id of the event, `evt_…`: the same in every delivery of it, replays included. */
+  /** Id of the event, `evt_…`. It is the same in every delivery of the event, including replays. */
   id: string;
   toolkitSlug: string;
   /** Catalog-wide slug of the trigger (`calendar.events_changed`). */
@@ -16,11 +16,11 @@ export type EventDeliveryBody = {
   entityId: string;
   /** Time of the event by the provider's clock, RFC 3339 UTC. */
   occurredAt: string;
-  /** Time at which svc received it, RFC 3339 UTC. */
+  /** Time at which svc received the event, RFC 3339 UTC. */
   receivedAt: string;
   /**
-   * The normalized payload; it satisfies the output schema of the trigger's tool. A number that a double cannot hold exactly, such as an id
-   * of 19 digits, is the text of its digits here.
+   * The normalized payload. It satisfies the output schema of the trigger's tool. A number that a double cannot hold exactly (such as an id
+   * of 19 digits) is a text with its digits.
    */
   payload: Record<string, unknown>;
 };
@@ -31,7 +31,7 @@ export type TestDeliveryBody = Omit<EventDeliveryBody, "type" | "payload"> & {
   payload: Record<string, never>;
 };
 
-/** The body that an ask endpoint receives, once for each hop of the question's ladder. */
+/** The body that an ask endpoint receives. It is sent once for each hop of the question's ladder (a hop is one stage of the escalation). */
 export type AskDeliveryBody = {
   type: "ask_raised";
   /** Id of the publication, `evt_…`. */

@@ -36,7 +36,7 @@ function readStandardSignature(read: (name: string) => string | undefined): Stan
   const timestamp = read("webhook-timestamp");
   const signatures = read("webhook-signature");
   if (id === undefined && timestamp === undefined && signatures === undefined) return undefined;
-  // If one of the three headers is missing, do not fall back on the signature without a time.
+  // If one of the three headers is missing, throws. The other signature has no time, so it must not be used instead.
   if (id === undefined) throw missing("webhook-id");
   if (timestamp === undefined) throw missing("webhook-timestamp");
   if (signatures === undefined) throw missing("webhook-signature");

@@ -17,9 +17,12 @@ export type DeliveryVerificationReason =
   | "delivery_id_mismatch"
   | "body_invalid";
 
-/** Thrown if svc did not sign the delivery with the secret, or not recently. Answer it with 400 or 401 and do nothing else. */
+/**
+ * Thrown if svc did not sign the delivery with the secret, or if it was signed too long ago. Answer such a request with 400 or 401, and do
+ * nothing else.
+ */
 export class DeliveryVerificationError extends Error {
-  /** The reason, for programs; the message gives it for people and contains no secret. */
+  /** The reason, for programs. The error's message explains the reason to people; it contains no secret. */
   readonly reason: DeliveryVerificationReason;
 
   constructor(reason: DeliveryVerificationReason, message: string) {

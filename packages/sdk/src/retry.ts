@@ -8,9 +8,10 @@ const retryAfterMsMax = 20_000;
 const readCall = /^(?:Get|List|Search|Describe)[A-Z]/;
 
 /**
- * Returns an interceptor that repeats a read (Get*, List*, Search*, Describe*) that failed with `unavailable`, up to 3 tries within the
- * call's timeout. It waits for the answer's Retry-After, else 200 ms, doubled each time, both with jitter. A Retry-After above 20 s ends
- * the call at once. Writes are never repeated: a lost answer does not show whether the write happened.
+ * Returns an interceptor that retries a read (Get*, List*, Search*, Describe*) if it failed with `unavailable`. There are up to 3 tries
+ * within the call's timeout. The pause is the answer's Retry-After; without that header, it is 200 ms, doubled after each try. Jitter is
+ * added to both. If Retry-After is above 20 s, the call fails at once. Writes are never retried, because a lost answer does not show
+ * whether the write happened.
  */
 export function createReadRetry(clock: ClientClock = machineClock): Interceptor {
   return (next) => async (req) => {
@@ -28,13 +29,18 @@ export function createReadRetry(clock: ClientClock = machineClock): Interceptor 
   };
 }
 
-/** Half of the wait is fixed and half is random, so that callers that failed together do not retry together. */
+/**
+ * Returns the pause in milliseconds. Half of it is fixed and half is random, so that callers that failed together do not retry together.
+ */
 function backoffMs(attempt: number, clock: ClientClock): number {
   const fullMs = firstWaitMs * 2 ** (attempt - 1);
   return fullMs / 2 + clock.random() * (fullMs / 2);
 }
 
-/** Returns the wait of Retry-After in milliseconds, given in seconds or as an HTTP date; undefined if it is absent or neither. */
+/**
+ * Returns the pause that the header Retry-After asks for, in milliseconds. The header has seconds or an HTTP date. Returns undefined if the
+ * header is missing or has neither.
+ */
 function retryAfterMs(err: ConnectError, clock: ClientClock): number | undefined {
   return readRetryAfter(err.metadata.get("retry-after"), clock.now(), Number.POSITIVE_INFINITY);
 }

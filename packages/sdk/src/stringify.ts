@@ -2,8 +2,8 @@ import { type DescMessage, isMessage, type Message, toJson } from "@bufbuild/pro
 import { reflect } from "@bufbuild/protobuf/reflect";
 
 /**
- * Adds a hidden `toJSON` to a message and every message inside it. JSON.stringify then writes it as the service does, with times such as
- * "2026-01-31T09:30:00Z" and 64-bit numbers as texts. Otherwise JSON.stringify would refuse its BigInts.
+ * Adds a hidden `toJSON` to a message and to every message inside it. JSON.stringify then writes the message as the service does: times
+ * such as "2026-01-31T09:30:00Z", and 64-bit numbers as texts. Without it, JSON.stringify would throw for a BigInt.
  */
 export function addToJson(desc: DescMessage, message: Message): void {
   Object.defineProperty(message, "toJSON", {

@@ -5,7 +5,10 @@ import { checkRequest, nearestName } from "./check-request.ts";
 import { createReadRetry } from "./retry.ts";
 import { addToJson } from "./stringify.ts";
 
-/** Longer than the 30 s that the service allows an app, so that the service can report whether a call was executed. */
+/**
+ * Default timeout of a call in milliseconds. It is longer than the 30 s that the service allows an app, so that the service can report
+ * whether a tool call was executed.
+ */
 const defaultTimeoutMs = 45_000;
 
 /** Options of a client's connection, for any kind of credential. */
@@ -15,11 +18,12 @@ export type ConnectionOptions = {
   /** Function that sends the requests. Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch;
   /**
-   * Maximum duration of a call in milliseconds, including its retries; 0 means no limit. Default 45,000, longer than an app may take to
-   * answer a tool call: with less, such a call may fail with `deadline_exceeded`, without its outcome. Streams have no default limit.
+   * Maximum duration of a call in milliseconds, including its retries; 0 means no limit. Default 45,000, which is longer than an app may
+   * take to answer a tool call. With a shorter timeout, such a call may fail with `deadline_exceeded`, and its outcome is then unknown.
+   * Streams have no default limit.
    */
   timeoutMs?: number;
-  /** Called around every attempt, the first one outermost, for logs, traces and headers. */
+  /** Interceptors, called for every attempt of a call; the first one is the outermost. Use them for logs, traces and headers. */
   interceptors?: readonly Interceptor[];
 };
 
@@ -42,7 +46,7 @@ export function createSvcTransport(options: ConnectionOptions, bearer: string): 
     },
     async stream(method, signal, timeoutMs, header, input, contextValues) {
       const checked = checkedRequests(method.input, input);
-      // A watched job may run for days: a stream ends when its caller ends it (a timeout of 0 means no limit).
+      // A stream has no timeout (0 means no limit), because a watched job may run for days. The stream ends when the caller ends it.
       const response = await transport.stream(method, signal, timeoutMs ?? 0, header, checked, contextValues);
       return { ...response, message: withToJson(method.output, response.message) };
     },
@@ -65,7 +69,7 @@ async function* withToJson<T extends Message>(desc: DescMessage, messages: Async
 
 const optionNames = ["baseUrl", "apiKey", "adminToken", "fetch", "timeoutMs", "interceptors"];
 
-/** Throws a TypeError for an unknown option, for untyped code: the option would otherwise be ignored. */
+/** Throws a TypeError for an unknown option. Without this check, a misspelt option of untyped code would be ignored. */
 function checkNames(options: object): void {
   const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
   if (unknown === undefined) return;
@@ -90,7 +94,10 @@ function present(bearer: string): Interceptor {
   };
 }
 
-/** fetch reports an unreachable service or a lost connection as a TypeError; callers get `unavailable`. */
+/**
+ * Returns an interceptor for network failures. fetch reports an unreachable service or a lost connection as a TypeError; callers get the
+ * code `unavailable` instead.
+ */
 function nameNetworkFaults(baseUrl: string): Interceptor {
   return (next) => async (req) => {
     try {
@@ -103,7 +110,7 @@ function nameNetworkFaults(baseUrl: string): Interceptor {
   };
 }
 
-/** Node gives the reason (`ECONNREFUSED`) as the error's cause; browsers give none. */
+/** Returns the text of a network failure. Node gives the reason (such as `ECONNREFUSED`) as the error's cause; browsers give no reason. */
 function networkFault(err: TypeError): string {
   const { cause } = err;
   if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message;

@@ -11,9 +11,9 @@ export type VerifyDeliveryOptions = {
   now?: () => number;
 };
 
-/** A delivery that svc signed: its body, and the id by which a receiver recognizes a repeated attempt. */
+/** A delivery that svc signed: its body, and its id. The receiver can recognize a repeated attempt by the id. */
 export type VerifiedDelivery = DeliveryBody & {
-  /** Id of the delivery, `dlv_…`, the same at every attempt. */
+  /** Id of the delivery, `dlv_…`. It is the same at every attempt. */
   deliveryId: string;
 };
 
@@ -25,9 +25,10 @@ const standardSignaturePattern = /^v1,([A-Za-z0-9+/]{43}=)$/;
 const encoder = new TextEncoder();
 
 /**
- * Verifies a delivery and returns its body. `body` must be exactly the received bytes, before any JSON parser. Each of X-Svc-Signature and
- * the three Standard Webhooks headers that is present must be correct, and one kind must be present. Only Standard Webhooks headers have a
- * time, and so refuse an old delivery that is sent again. Compares in constant time. Rejects with a DeliveryVerificationError.
+ * Verifies a delivery and returns its body. `body` must be exactly the received bytes, before any JSON parser. svc may send two kinds of
+ * signatures: X-Svc-Signature, and the three Standard Webhooks headers. At least one kind must be present, and each kind that is present
+ * must be correct. Only the Standard Webhooks headers have a time; without them, an old delivery that is sent again is not refused.
+ * Compares in constant time. Rejects with a DeliveryVerificationError.
  */
 export async function verifyDelivery(
   headers: DeliveryHeaders,
@@ -67,7 +68,7 @@ function checkTimestamp(timestamp: string, { toleranceSeconds = 300, now = machi
     throw new DeliveryVerificationError("timestamp_invalid", "webhook-timestamp: expected whole seconds since 1970");
   }
   const ageSeconds = Math.floor(now() / 1000) - Number(timestamp);
-  // Negated so that a tolerance or a time that is NaN is refused.
+  // The condition is negated, so that a tolerance or a time that is NaN is refused.
   if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
     const message = `webhook-timestamp is ${ageSeconds} s old: at most ${toleranceSeconds} s, either way, are tolerated`;
     throw new DeliveryVerificationError("timestamp_out_of_tolerance", message);

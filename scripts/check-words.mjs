@@ -13,7 +13,7 @@ const patterns = {
   stands: { expression: /\bstands?\b(?! (?:for|alone|by)\b)/ },
   "tells, told": { expression: /\b(?:tells?|told)\b/ },
   "beside, anew": { expression: /\b(?:beside|anew|hence|thereof|thereby|wherein)\b/i },
-  "is no, is none": { expression: /(?<!there )\b(?:is|are) (?:none|no)\b(?! longer)/ },
+  "is no, is none": { expression: /(?<![Tt]here )\b(?:is|are) (?:none|no)\b(?! longer)/ },
   "goes on": { expression: /\bgo(?:es)? on\b/ },
   "over 30 words": { sentence: 30 },
 };

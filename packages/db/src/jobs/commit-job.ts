@@ -44,7 +44,7 @@ export type NewJobStep = ValuesOf<typeof stepFields> & { readonly isStored?: boo
 /** The lease under which a driver writes to its job. */
 export type RunLease = { readonly jobId: Id<"job">; readonly owner: NodeId; readonly leaseToken: number };
 
-/** What a commit writes to the job's row, its log, its steps and its run task. */
+/** The writes of a commit to the job's row, its log, its steps and its run task. */
 export type JobChange = {
   readonly job: JobUpdate;
   readonly events: readonly NewJobEvent[];
@@ -131,12 +131,12 @@ const callEndNames = keysOf(callEndFields).filter((name) => name !== "id" && nam
 /**
  * Commits any number of jobs in one statement, one round trip and one commit. `job` locks the jobs in the order of their ids; then `held`
  * locks their tasks. Every writer uses this order. If another node holds a job's lease, `held` does not contain the job, and the statement
- * writes nothing for this job. `changed` takes the numbers of new log entries from the job's row, so that the new entries follow entries
- * that other writers logged meanwhile (for example an answer or a refusal). If the driver has not seen a request to cancel, a task that
+ * writes nothing for this job. `changed` takes the numbers of new log entries from the job's row. So the new entries follow entries that other
+ * writers logged meanwhile (for example an answer or a refusal). If the driver has not seen a request to cancel, a task that
  * should end or wait stays due, because no other work would handle the request. If the driver has not seen a request to pause, a task that
  * should wait becomes due. `cleared` finds a row only in the first commit after a lost lease, so a job that makes progress does not write
  * its task. `called` stores calls that begin, and finished calls that have no row yet; `settled` ends calls that have begun. Settled calls
- * keep their idempotency keys, although the keys are not needed again, because removing a key would change an indexed column. All parts use
+ * keep their idempotency keys, because removing a key would change an indexed column. All parts use
  * primary keys.
  */
 const commit = compose(

@@ -8,7 +8,7 @@ export function outcomeOf(error: unknown): string {
 }
 
 /**
- * Executes a person's action on a page of the service, which is no API call, and returns its result. The action is recorded like a call:
+ * Executes a person's action on a page of the service (this action is not an API call) and returns its result. The action is recorded like a call:
  * once before it is executed, and its outcome afterwards. `outcome` returns the outcome of a result, if it is not `ok`.
  */
 export async function auditAction<Result>(

@@ -26,7 +26,7 @@ import { candidatesOf, isAnythingDue, type ProgramDue } from "./waiting.ts";
 /** Maximum number of runs that a batch starts at a time when other nodes may also start runs of the same project. */
 const startsBesideMax = 200;
 
-/** What a batch permits: the keys that may be used, and the programs that need approval by the project's policy. */
+/** Permissions of a batch: the keys that may be used, and the programs that need approval by the project's policy. */
 export type Permits = {
   readonly isKeyUsable: (keyId: KeyId) => boolean;
   readonly isHeldByPolicy: (program: StandingProgramRecord, version: LoadedVersion) => boolean;

@@ -10,7 +10,7 @@ export type Meaning = {
   readonly worth: number;
   /** Terms that match the word. A tool gets the weight of its best term, and not the sum of several. */
   readonly terms: readonly KnownTerm[];
-  /** True if containing this word is no sign that a tool fits. */
+  /** True if this word in a tool does not show that the tool fits. */
   readonly isVague: boolean;
   /** True if the word is data for a tool. The tool need not contain such a word. */
   readonly isData: boolean;

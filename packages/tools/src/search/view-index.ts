@@ -86,8 +86,8 @@ function worthOf(held: number, toolCount: number): number {
 }
 
 /**
- * Returns terms that are similar to a word: terms that start with the word (if it has four letters or more), and terms that differ from it
- * in one letter, in two letters (from eight letters on), or by two swapped letters.
+ * Returns terms that are similar to a word. A word of four letters or more also finds terms that start with the word. Other terms differ from
+ * the word in one letter, in two letters (from eight letters on), or by two swapped letters.
  */
 function spelledLike(word: string, indexes: readonly ToolkitIndex[]): ReadonlySet<string> {
   const found = new Set<string>();

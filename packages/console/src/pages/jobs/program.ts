@@ -2,7 +2,7 @@
 export type ListedStep = {
   id: string;
   kind: string;
-  /** What the step is about: a tool, a set, or an expression. */
+  /** Subject of the step: a tool, a set, or an expression. */
   says: string;
   /** Slug of the tool that the step calls; empty if the step calls no tool. */
   tool: string;

@@ -3,7 +3,7 @@ import { prettyJson } from "../../words/pretty-json.ts";
 import { type Json, jsonOf, linesOf, objectOf, parseExact, textOf } from "./draft-json.ts";
 
 /**
- * What starts a schedule automatically, as the user chooses it: `cron`, `every` and `at` are times, `trigger` is events, `poll` is new
+ * The automatic start of a schedule that the user chooses: `cron`, `every` and `at` are times, `trigger` is events, `poll` is new
  * rows.
  */
 export type StartedBy = "cron" | "every" | "at" | "trigger" | "poll";

@@ -1,6 +1,11 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { brotliDecompressSync } from "node:zlib";
 import { startTestServer, type TestServer } from "@svc/testing/server";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { Logger } from "../logger.ts";
+import { createDocs } from "./docs.ts";
 
 // The documentation as built by npm run setup.
 let svc: TestServer;
@@ -111,4 +116,18 @@ test.each([{ SVC_DOCS: "off" }, { SVC_ROLE: "worker" }])("with %j there is no do
   } finally {
     await other.stop();
   }
+});
+
+test("files that cannot be read are answered with the id under which the log has the cause", async () => {
+  const logged: unknown[] = [];
+  const logger = { error: (entry: unknown) => logged.push(entry) } as unknown as Logger;
+  // Too long for a name of a folder.
+  const docs = createDocs({ folder: "x".repeat(300), base: "/docs/", logger, createRequestId: () => "req_1" });
+  const server = createServer((req, res) => docs.serve("/docs/", req, res)).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const res = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/docs/`);
+  expect([res.status, res.headers.get("x-request-id")]).toEqual([500, "req_1"]);
+  expect(await res.json()).toMatchObject({ code: "internal", message: expect.stringContaining("req_1") });
+  expect(logged).toMatchObject([{ requestId: "req_1", err: { code: "ENAMETOOLONG" } }]);
 });

@@ -13,8 +13,13 @@ export type Docs = {
   serve(path: string, req: IncomingMessage, res: ServerResponse): void;
 };
 
-/** `base`: path of the documentation in browsers, with a final slash. */
-export type DocsOptions = { readonly folder: string; readonly base: string; readonly logger: Logger };
+export type DocsOptions = {
+  readonly folder: string;
+  /** Path of the documentation in browsers, with a final slash. */
+  readonly base: string;
+  readonly logger: Logger;
+  createRequestId(): string;
+};
 
 const docsPath = "/docs/";
 
@@ -27,7 +32,7 @@ export function isDocsPath(path: string): boolean {
  * Creates the documentation of a listener. Its files are read at the first request, so that they cost nothing at the start. No request path
  * reaches the file system.
  */
-export function createDocs({ folder, base, logger }: DocsOptions): Docs {
+export function createDocs({ folder, base, logger, createRequestId }: DocsOptions): Docs {
   let loading: Promise<Site> | undefined;
   const load = () => {
     loading ??= readSite(folder, base);
@@ -44,8 +49,9 @@ export function createDocs({ folder, base, logger }: DocsOptions): Docs {
         (site) => answer(site, base, path, req, res),
         (error) => {
           loading = undefined;
-          logger.error({ err: error }, "the documentation could not be read");
-          res.destroy();
+          const requestId = createRequestId();
+          logger.error({ err: error, requestId }, "documentation could not be read");
+          answerError(res, serverFaults.INTERNAL(requestId), undefined, { "x-request-id": requestId });
         },
       );
     },

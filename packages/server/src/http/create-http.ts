@@ -145,7 +145,7 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
     console: openConsole({ ...parts, ...store, limit: parts.grants.signInLimit, mapError }),
     docs:
       config.isDocsOn && !isWorker
-        ? createDocs({ folder: builtFolder, base: publicPath(config.publicUrl, "/docs/"), logger })
+        ? createDocs({ folder: builtFolder, base: publicPath(config.publicUrl, "/docs/"), logger, createRequestId })
         : undefined,
   });
 }

@@ -3,7 +3,7 @@ import { addressOf } from "./addresses.ts";
 import type { Stretch } from "./markdown.ts";
 import type { SitePage } from "./pages.ts";
 
-type Unnumbered = Omit<Section, "id">;
+type UnnumberedSection = Omit<Section, "id">;
 
 /** The sections of all pages, in their order. A heading above others is a section with what is said before the first of them. */
 export function sectionsOf(pages: readonly SitePage[]): readonly Section[] {
@@ -11,14 +11,14 @@ export function sectionsOf(pages: readonly SitePage[]): readonly Section[] {
   return sections.map((section, id) => ({ id, ...section }));
 }
 
-function sectionIn({ path, title }: SitePage): (stretch: Stretch) => Unnumbered {
+function sectionIn({ path, title }: SitePage): (stretch: Stretch) => UnnumberedSection {
   return ({ headings, text }) => {
     const [, ...below] = headings;
     const anchor = below.length === 0 ? "" : `#${below.at(-1)?.anchor}`;
     return {
       path: `${addressOf(path)}${anchor}`,
       title,
-      heading: below.map((one) => one.text).join(" › "),
+      heading: below.length === 0 ? title : below.map((one) => one.text).join(" › "),
       text,
       shown: text,
     };
@@ -30,7 +30,7 @@ function isCall({ path }: SitePage): boolean {
 }
 
 /** The page of a call or a message is found as a whole: its parts are alike on every such page. */
-function callSection({ path, title, summary, stretches }: SitePage): Unnumbered {
+function callSection({ path, title, summary, stretches }: SitePage): UnnumberedSection {
   const told = stretches.filter(({ headings }) => headings.at(-1)?.text !== "Example");
   return { path: addressOf(path), title, heading: "", text: told.map(({ text }) => text).join(" "), shown: summary };
 }

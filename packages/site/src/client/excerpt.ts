@@ -1,13 +1,13 @@
 import { termOf } from "../search/terms.ts";
 
 /** A part of an excerpt. */
-export type Part = { readonly text: string; readonly isMatch: boolean };
+export type ExcerptPart = { readonly text: string; readonly isMatch: boolean };
 
 const length = 150;
 const lead = 40;
 
 /** The part of a text in which most of the words are that it was found by, cut at spaces. */
-export function excerptOf(text: string, words: readonly string[]): readonly Part[] {
+export function excerptOf(text: string, words: readonly string[]): readonly ExcerptPart[] {
   const wanted = new Set(words);
   const tokens = [...text.matchAll(/[\p{L}\p{N}_]+/gu)].map((match) => ({ word: match[0], start: match.index }));
   const matches = tokens.filter(({ word }) => wanted.has(termOf(word) ?? ""));
@@ -17,7 +17,7 @@ export function excerptOf(text: string, words: readonly string[]): readonly Part
   const best = matches.toSorted((a, b) => countFrom(b.start) - countFrom(a.start) || a.start - b.start)[0];
   const from = cutBefore(text, Math.max(0, (best?.start ?? 0) - lead));
   const to = cutBefore(text, Math.min(text.length, from + length));
-  const parts: Part[] = from > 0 ? [{ text: "… ", isMatch: false }] : [];
+  const parts: ExcerptPart[] = from > 0 ? [{ text: "… ", isMatch: false }] : [];
   let at = from;
   for (const { word, start } of matches) {
     if (start < from || start + word.length > to) continue;

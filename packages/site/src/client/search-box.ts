@@ -1,4 +1,4 @@
-import type { Found, Search } from "../search/search.ts";
+import type { Search, SearchHit } from "../search/search.ts";
 import { excerptOf } from "./excerpt.ts";
 
 const shownMax = 12;
@@ -84,13 +84,13 @@ function setAttributes(element: Element, attributes: Readonly<Record<string, str
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
 }
 
-function itemOf(found: Found, place: number): HTMLAnchorElement {
+function itemOf(found: SearchHit, place: number): HTMLAnchorElement {
   const item = document.createElement("a");
   item.id = `found-${place}`;
   item.href = `${rootPath()}${found.path}`;
   setAttributes(item, { role: "option", tabindex: "-1" });
   const title = document.createElement("b");
-  title.textContent = found.heading === "" ? found.title : `${found.title} › ${found.heading}`;
+  title.textContent = found.heading === found.title ? found.title : `${found.title} › ${found.heading}`;
   const text = document.createElement("span");
   text.append(
     ...excerptOf(found.shown, found.words).map(({ text: part, isMatch }) => {

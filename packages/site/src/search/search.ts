@@ -8,7 +8,7 @@ export type Section = {
   readonly path: string;
   /** The title of the page. */
   readonly title: string;
-  /** Its heading, after those above it; empty for the start of the page. */
+  /** Its heading, after the headings above it; the title of the page for its start. */
   readonly heading: string;
   /** All else of it as plain text. */
   readonly text: string;
@@ -17,7 +17,7 @@ export type Section = {
 };
 
 /** A section that was found, and the words it was found by. */
-export type Found = Pick<Section, "path" | "title" | "heading" | "shown"> & { readonly words: readonly string[] };
+export type SearchHit = Pick<Section, "path" | "title" | "heading" | "shown"> & { readonly words: readonly string[] };
 
 const options: Options<Section> = {
   fields: ["title", "heading", "text"],
@@ -41,6 +41,7 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
   ["concepts/benchmarks", 0.3],
   ["benchmarks", 0.3],
   ["concepts/decisions", 0.6],
+  ["concepts/", 0.8],
   ["changelog", 0.3],
 ];
 /** Weight of a word with the meaning of a requested word. */
@@ -56,7 +57,7 @@ export function writeIndex(sections: readonly Section[]): string {
 }
 
 /** Finds sections for a question, the best first. */
-export type Search = (question: string) => readonly Found[];
+export type Search = (question: string) => readonly SearchHit[];
 
 /** Opens a search over an index that `writeIndex` wrote. */
 export function openSearch(indexText: string): Search {

@@ -23,47 +23,58 @@ import type { SourceDue, SourceOutcome } from "../sources/source.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { hasItsRun, type PastItem } from "./range.ts";
 
-/** An item of a backfill's range. `candidate`: its occurrence with the result of `when`; undefined if the item is not for the program. */
+/**
+ * An item (a time or an event) of a backfill's range. `candidate`: the item's occurrence with the result of `when`; undefined if the item
+ * is not for the program.
+ */
 type PastCandidate = PastItem & { readonly candidate: DueCandidate | undefined };
 
-/** The next items of a backfill, as they were read before the program was locked. */
+/** The next items that a backfill decides. svc read them before it locked the program. */
 export type PreparedBackfill = {
   readonly record: BackfillRecord;
   /** The number of the program's current version. */
   readonly versionNumber: number;
   /**
-   * The version with which the backfill continues. Undefined if the program's definition was replaced since the backfill began: the
+   * The version with which the backfill continues. Undefined if the program's definition was replaced after the backfill began; the
    * backfill then ends.
    */
   readonly version: LoadedVersion | undefined;
   readonly items: readonly PastCandidate[];
-  /** True if there are no items after these in the range. */
+  /** True if the range has no further items after `items`. */
   readonly isWhole: boolean;
-  /** Number of runs that may start now. */
+  /** Number of runs that the backfill's pace allows now. */
   readonly allowance: Allowance;
-  /** Runs of occurrences that were due before this time (epoch milliseconds) were already deleted, so it is unknown if they existed. */
+  /**
+   * Start of the time in which all runs still exist, in epoch milliseconds. svc may have deleted runs of occurrences that were due earlier,
+   * so it cannot know if those occurrences had a run.
+   */
   readonly keptFrom: number;
 };
 
-/** The next items of a backfill, with the runs and keys that the decisions depend on. The program is locked. */
+/**
+ * The prepared items of a backfill, with the existing runs and dedupe keys that svc needs to decide about them. svc has locked the program.
+ */
 type DueBackfill = PreparedBackfill & {
   /** Existing runs of the occurrences, by source key. */
   readonly runs: ReadonlyMap<string, SourceRun>;
-  /** Events that were already decided, or will be decided, without the backfill. `isUndecided`: true if the decision is still to come. */
+  /**
+   * Events that svc has decided, or will decide, for this program without the backfill. `isUndecided`: true if the event still waits for
+   * its decision.
+   */
   readonly taken: ReadonlyMap<EventId, { readonly isUndecided: boolean }>;
-  /** Known keys of `dedupe`. The value is the time until which svc remembers the key. */
+  /** Known dedupe keys. The value is the time until which svc remembers the key, in epoch milliseconds. */
   readonly known: ReadonlyMap<string, number>;
-  /** Number of the program's waiting runs. Counting stops at `waitingMax`. */
+  /** Number of the program's waiting runs, at most `waitingMax`. */
   readonly waiting: number;
 };
 
 /**
- * Number of waiting runs of a program at which its backfill stops making runs. Further occurrences of the past stay in the range, so they do
- * not fill the queue.
+ * Maximum waiting runs of a program. At this number the backfill pauses, so that it does not fill the program's queue. It decides its
+ * remaining occurrences later.
  */
 const waitingMax = 20;
 
-/** Returns how many runs a backfill may start now. */
+/** Returns how many runs the backfill's pace (runs per minute) allows to start now. */
 export function allowanceOfBackfill(
   { pacedAt, perMinute }: Pick<BackfillRecord, "pacedAt" | "perMinute">,
   nowMs: number,
@@ -72,20 +83,22 @@ export function allowanceOfBackfill(
 }
 
 /**
- * Returns the source key for an occurrence that a backfill repeats (`again`), or the new source key of the earlier run that it replaces.
+ * Returns a source key with the id of the backfill as prefix. With `again`, the backfill uses this key for its own runs. Without `again`,
+ * an earlier run gets this key, so that the new run for the same occurrence can use the original key.
  */
 export function againKey(id: BackfillRecord["id"], sourceKey: string): string {
   return `b:${id}/${sourceKey}`;
 }
 
 /**
- * The two keys under which `dedupe` remembers an occurrence. `own`: within the backfill. `live`: for occurrences that become due without a
- * backfill.
+ * The two keys under which svc remembers an occurrence for `dedupe`. `own`: compared with other occurrences of the same backfill. `live`:
+ * compared with occurrences that became due without a backfill. `windowMs`: how long `dedupe` remembers a key, in milliseconds.
  */
 type DedupeKey = { readonly own: string; readonly live: string; readonly windowMs: number };
 
 /**
- * Returns the dedupe key of an occurrence. Returns undefined if the definition has no `dedupe`, and a fault if the key cannot be filled in.
+ * Returns the dedupe keys of an occurrence. Returns undefined if the definition has no `dedupe`. Returns a fault if a value for the key is
+ * missing or wrong.
  */
 function dedupeKeyOf(
   { id }: Pick<BackfillRecord, "id">,
@@ -101,7 +114,8 @@ function dedupeKeyOf(
 
 /**
  * Returns the due items of a locked program's backfill. Returns undefined if no backfill is running. Throws StaleBatchError if the backfill
- * or the program changed after the preparation, or if another backfill began after it (the held task then belongs to the new backfill).
+ * or the program changed after the preparation. Throws it too if another backfill began after the preparation, because the claimed task
+ * then belongs to the new backfill.
  */
 export async function dueBackfill(
   tx: Executor,
@@ -179,24 +193,27 @@ function stepBackfill(
   };
 }
 
-/** Added to the expiry of a backfill's dedupe keys, in milliseconds. svc deletes expired keys only after some time. */
+/** Extra time for which svc keeps the dedupe keys of a backfill, in milliseconds (30 days). */
 const keptMs = 30 * 86_400_000;
 
-/** Decisions of one step of a backfill. */
+/** The result of one step of a backfill (a step decides the next few items). */
 type BackfillStep = {
   readonly move: BackfillMove;
-  /** Earlier runs that new runs replace. Each gets a new source key, which becomes free for the new run. */
+  /** Earlier runs that new runs replace. Each earlier run gets a new source key, so that the new run can use the original one. */
   readonly renamed: readonly Pick<SourceRun, "id" | "sourceKey">[];
-  /** Time of the next step. Null if the backfill has ended. */
+  /** Time of the next step, in epoch milliseconds. Null if the backfill has ended. */
   readonly dueAt: number | null;
 };
 
 /** Pause between two steps, in milliseconds. */
 const stepMs = 1_000;
-/** Pause in milliseconds before the next step if the backfill must wait for waiting runs or undecided events. */
+/** Pause before the next step, in milliseconds, if the program has too many waiting runs or an event is not decided yet. */
 const waitMs = 2_000;
 
-/** Decides the next items of a backfill, at most as many as its pace and its program allow. */
+/**
+ * Decides the next items of a backfill and returns the result. Makes at most as many runs as the backfill's pace and the program's queue
+ * allow.
+ */
 function decideBackfill(decisions: DecisionContext, due: DueBackfill): BackfillStep {
   const { record, version } = due;
   const { nowMs } = decisions.facts;
@@ -219,14 +236,17 @@ function decideBackfill(decisions: DecisionContext, due: DueBackfill): BackfillS
   return { move: { ...moved, reason }, renamed: step.renamed, dueAt };
 }
 
-/** Why a step of a backfill stops before its last item. */
+/**
+ * Reason why a step of a backfill stops before its last item. `waiting`: the program has too many waiting runs. `undecided`: an event is
+ * not decided yet. `pace`: the backfill's pace allows no more runs now.
+ */
 type Hindrance = Extract<BackfillReason, "waiting" | "undecided"> | "pace";
 
 class Step {
   readonly renamed: Pick<SourceRun, "id" | "sourceKey">[] = [];
   readonly counts: { started: number; skipped: number; passed: number };
   position: Pick<BackfillMove, "positionAt" | "positionEventId">;
-  /** Number of runs that this step made. */
+  /** Number of runs that this step made, including skipped and refused ones. */
   used = 0;
   readonly #decisions: DecisionContext;
   readonly #due: DueBackfill;
@@ -241,7 +261,7 @@ class Step {
     this.position = { positionAt, positionEventId };
   }
 
-  /** Decides the items in order. Returns why it stopped before the last item, or undefined if it decided all. */
+  /** Decides the items in order. Returns the reason for a stop before the last item, or undefined if all items were decided. */
   run(): Hindrance | undefined {
     for (const item of this.#due.items) {
       if (this.#decisions.state === "paused") return "pace";
@@ -288,7 +308,7 @@ class Step {
     return undefined;
   }
 
-  /** True if the occurrence may have had a run that svc deleted after the backfill began. */
+  /** True if the occurrence may have had a run that svc has already deleted. Always false with `again`. */
   #mayHaveHadOne({ fireAt }: DueCandidate["occurrence"]): boolean {
     const { record, keptFrom } = this.#due;
     return !record.again && fireAt < keptFrom && fireAt >= this.#decisions.facts.program.createdAt;
@@ -316,8 +336,8 @@ class Step {
   }
 
   /**
-   * Remembers a dedupe key for occurrences that become due without a backfill. Such an occurrence may be a duplicate of an occurrence of
-   * the backfill.
+   * Remembers a dedupe key for occurrences that become due without a backfill, because such an occurrence may be a duplicate of one of the
+   * backfill.
    */
   #rememberLive(key: string, until: number): void {
     if (until > (this.#until(key) ?? 0)) this.#decisions.knownKeys.set(key, until);
@@ -325,8 +345,8 @@ class Step {
 }
 
 /**
- * True if an occurrence is a duplicate: of an earlier occurrence of the same backfill, or of a live occurrence (one without a backfill)
- * within the dedupe window before or after it. With `again`, only occurrences of the backfill count.
+ * True if an occurrence is a duplicate of an earlier occurrence of the same backfill. True also if it is a duplicate of an occurrence that
+ * became due without a backfill, if the two are less than the dedupe window apart. With `again`, only occurrences of the backfill count.
  */
 function isKnown(
   { again, ...times }: Pick<BackfillRecord, "again" | "createdAt" | "since">,
@@ -342,8 +362,8 @@ function isKnown(
 }
 
 /**
- * Returns the number of milliseconds that a backfill adds to the times of its occurrences, so that its dedupe keys are kept until it has
- * ended.
+ * Returns the milliseconds that svc adds to the occurrence times of a backfill when it stores dedupe keys. The times are in the past, so
+ * the keys would otherwise expire before the backfill ends.
  */
 function dedupeShiftOf({ createdAt, since }: Pick<BackfillRecord, "createdAt" | "since">): number {
   return createdAt - since + keptMs;

@@ -17,29 +17,29 @@ import type { ProgramSource } from "../definition/definition.ts";
 import { bounds } from "../definition/forms.ts";
 import type { LoadedVersion } from "../versions.ts";
 
-/** The last item of its range that a backfill has decided. */
+/** The position of a backfill: the last item (a time or an event) that the backfill has decided. */
 type BackfillPosition = Pick<BackfillRecord, "positionAt" | "positionEventId">;
 
-/** A time or an event of a backfill's range. */
+/** An item of a backfill's range: a time of a schedule, or an event. */
 export type PastItem = {
-  /** The position of the backfill after the item. */
+  /** The position that the backfill has after this item is decided. */
   readonly position: BackfillPosition;
-  /** The occurrence. Undefined if the item is not for the program, such as an event of another account. */
+  /** The item's occurrence. Undefined if the item is not for the program (for example an event of another account). */
   readonly occurrence: Occurrence | undefined;
   /** The event and the time at which svc received it (epoch milliseconds). Undefined if the item is a time of a schedule. */
   readonly event: { readonly id: EventId; readonly receivedAt: number } | undefined;
 };
 
-/** The range of a backfill, and the backfill's current position in the range. */
+/** The range of a backfill, and the position that the backfill has reached in the range. */
 type BackfillRange = BackfillPosition & {
   readonly programId: StandingProgramId;
   readonly projectId: ProjectId;
-  /** Begin (`since`) and end of the range, in epoch milliseconds. The end is not part of the range. */
+  /** Start of the range (`since`, included) and end of the range (`until`, excluded), in epoch milliseconds. */
   readonly since: number;
   readonly until: number;
 };
 
-/** Returns the walk over the events of a range. It starts at the backfill's position. */
+/** Returns the walk (the query that reads page by page) over the events of a range, from the backfill's position. */
 export function walkOf(
   { projectId, positionEventId, since, until }: BackfillRange,
   source: TriggerSource,
@@ -50,12 +50,12 @@ export function walkOf(
 
 type TriggerSource = Extract<ProgramSource, { kind: "trigger" }>;
 
-/** Maximum events that one statement of the walk returns. */
+/** Maximum events that one query of the walk returns. */
 const walkedMax = 200;
-/** Maximum bytes of events that one statement reads. The event that exceeds the maximum is still read. */
+/** Maximum bytes of events that one query reads. The query still returns the event that exceeds this maximum. */
 const bytesMax = 8_388_608;
 
-/** Yields the items of a range after its position, in the order in which they were due. */
+/** Yields the items of a range that follow its position, in the order in which they were due. */
 export async function* walkRange(
   { db }: Pick<StandingContext, "db">,
   range: BackfillRange,
@@ -110,7 +110,7 @@ async function* events(
   }
 }
 
-/** Returns the first event that was not read because of the maximum bytes. Events that no longer exist are ignored. */
+/** Returns the first event that a query did not read because it had reached the maximum bytes. Ignores deleted events. */
 function firstUnread(
   own: readonly { readonly eventId: EventId }[],
   read: ReadonlyMap<EventId, { readonly payload: string }>,
@@ -124,7 +124,7 @@ function firstUnread(
 /** States of runs that were started or will be started. An occurrence with such a run gets no second run. */
 const runningStates: ReadonlySet<StandingRunState> = new Set(["collecting", "closing", "queued", "started", "ended"]);
 
-/** True if an occurrence has a run that was started or will be. */
+/** True if an occurrence has a run that was started or will be started. */
 export function hasItsRun(run: { readonly state: StandingRunState } | undefined): boolean {
   return run !== undefined && runningStates.has(run.state);
 }
@@ -132,7 +132,7 @@ export function hasItsRun(run: { readonly state: StandingRunState } | undefined)
 /** Number of items whose runs are read by one statement. */
 const chunk = 100;
 
-/** Yields items with `hasRun`: true if the occurrence has a run already. */
+/** Yields each item with `hasRun`: true if the item's occurrence already has a run. */
 export async function* withRuns(
   { db }: Pick<StandingContext, "db">,
   { programId, again }: Pick<BackfillRecord, "programId" | "again">,
@@ -154,7 +154,7 @@ export async function* withRuns(
 }
 
 /**
- * Returns a version changed for its backfill: with the overlap policy of the backfill, and without `dedupe`, because the backfill handles
+ * Returns the version as the backfill runs it: with the overlap policy of the backfill, and without `dedupe`, because the backfill finds
  * duplicates itself.
  */
 export function byPolicyOf({ policy }: Pick<BackfillRecord, "policy">, version: LoadedVersion): LoadedVersion {

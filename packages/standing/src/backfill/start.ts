@@ -16,12 +16,12 @@ import { byPolicyOf, walkOf, walkRange, withRuns } from "./range.ts";
 
 /** A caller's request for a backfill. */
 export type BackfillRequest = {
-  /** Begin of the range, epoch milliseconds. */
+  /** Start of the range, in epoch milliseconds. */
   readonly sinceMs: number | undefined;
   readonly untilMs: number | undefined;
   readonly again: boolean;
   readonly perMinute: number;
-  /** Overlap policy of the runs. Undefined means the policy of the definition. */
+  /** Overlap policy of the runs. Undefined means `allow` if the definition's policy is `allow`, and `queueAll` otherwise. */
   readonly policy: OverlapPolicy | undefined;
   readonly isDryRun: boolean;
 };
@@ -29,18 +29,21 @@ export type BackfillRequest = {
 /** A backfill that began, or the result of a dry run. `isStored`: false for a dry run. */
 export type BegunBackfill = { readonly record: BackfillRecord; readonly isStored: boolean };
 
-/** Maximum times or events of one backfill. */
+/** Maximum items (times or events) of one backfill. */
 const totalMax = 10_000;
-/** Limits of counting the events of a range: events that one statement counts, and milliseconds of counting. */
+/**
+ * Limits of counting the events of a range. `countedMax`: events that one query counts. `countMs`: total duration of counting, in
+ * milliseconds.
+ */
 const countedMax = 50_000;
 const countMs = 5_000;
-/** Limits of a dry run: `ms` is its duration in milliseconds, `bytes` the size of the events for which it evaluates conditions. */
+/** Limits of a dry run. `ms`: duration in milliseconds. `bytes`: total size of the events for which the dry run evaluates conditions. */
 const dryRun = { ms: 2_000, bytes: 33_554_432 };
 
-/** Maximum attempts to begin a backfill. An attempt fails if the program changes during the planning. */
+/** Maximum attempts to begin a backfill. An attempt fails if the program changes while svc plans the backfill. */
 const triesMax = 3;
 
-/** Begins a backfill of a program. Throws the faults of BackfillStandingProgram. */
+/** Begins a backfill of a program and returns it. Throws the faults of the call BackfillStandingProgram. */
 export async function beginBackfill(
   context: StandingContext,
   principal: ProjectPrincipal,
@@ -56,7 +59,8 @@ export async function beginBackfill(
   if (version.record.needsApproval && principal.role !== "approver") throw standingFaults.APPROVER_ROLE_REQUIRED();
   const found = await planBackfill(context, principal, { program, version, request });
   if (request.isDryRun) return { record: await countRuns(context, found, version), isStored: false };
-  // Slow work was done before this transaction, because svc decides nothing about a program while it is locked.
+  // The plan was made before this transaction, because planning is slow, and svc decides nothing about a program while the program is
+  // locked.
   const changed = await withTransaction(db, async (tx) => {
     const [now] = await lockStandingPrograms(tx, [programId]);
     if (now === undefined || now.deletedAt !== null) throw standingFaults.STANDING_PROGRAM_NOT_FOUND("id", programId);
@@ -101,7 +105,7 @@ async function planBackfill(
   }
   if (collect !== undefined) throw collectsEvents();
   const range = rangeOf(program, request, nowMs);
-  // From now on svc keeps the events after the backfill's position: see `lock_swept_events`.
+  // From this moment svc does not delete events after the backfill's position: see `lock_swept_events`.
   const positionEventId = source.kind === "trigger" ? idOfUuid("evt", firstUuidAt(range.since)) : null;
   const ranged = { ...of, ...range, positionEventId };
   if (!again) assertRunsAreKept(program, ranged, nowMs - context.limits.runRetentionMs);
@@ -109,7 +113,7 @@ async function planBackfill(
   return total > 0 ? { ...ranged, total } : { ...ranged, state: "done", endedAt: nowMs };
 }
 
-/** Returns the range of a request. Times that the schedule itself will still decide are not included. */
+/** Returns the range of a request. The range leaves out the times that the schedule itself will still decide. */
 function rangeOf(
   { nextAt }: Pick<StandingProgramRecord, "nextAt">,
   { sinceMs, untilMs }: BackfillRequest,
@@ -143,7 +147,10 @@ function collectsEvents() {
   );
 }
 
-/** Throws BACKFILL_NOT_POSSIBLE if runs in the range may already be deleted, because their occurrences could then run a second time. */
+/**
+ * Throws BACKFILL_NOT_POSSIBLE if svc may have already deleted runs in the range. The backfill could otherwise run their occurrences a
+ * second time.
+ */
 function assertRunsAreKept(
   { createdAt }: Pick<StandingProgramRecord, "createdAt">,
   { since, until }: Pick<BackfillRecord, "since" | "until">,
@@ -197,14 +204,17 @@ async function countEvents(
     );
     found += part.count;
     if (found > totalMax) return found;
-    // The range has too many events of other accounts to count them all in time.
+    // The count took too long, because the range has too many events of other accounts. Report the range as too large.
     if (part.last !== undefined && clock.now() > endMs) return totalMax + 1;
     fromUuid = part.last === undefined ? undefined : uuidAfterEvent(part.last);
   }
   return found;
 }
 
-/** Returns the number of runs that a backfill would start. Conditions are evaluated. Dedupe keys, rates and budgets are ignored. */
+/**
+ * Returns the record of a dry run, with the number of runs that a backfill would start. The dry run evaluates conditions (`when`) and
+ * ignores dedupe keys, rates and budgets.
+ */
 async function countRuns(
   context: StandingContext,
   record: BackfillRecord,
@@ -229,8 +239,8 @@ async function countRuns(
 }
 
 /**
- * Forgets the known rows of a polled list, so that the next poll starts at once and finds all rows as new. A poll that is already running
- * does not count.
+ * Forgets which rows of a polled list svc already knows. The next poll starts at once and treats every row as new. The result of a poll
+ * that is already running does not count.
  */
 async function forgetRows(
   { clock, sealer }: StandingContext,

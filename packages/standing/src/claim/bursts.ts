@@ -1,30 +1,30 @@
 import type { ProjectId } from "@svc/core";
 import type { ClaimedDueTask } from "@svc/db/standing/claim";
 
-/** Maximum time in milliseconds by which jobs are delayed, however many programs are due. */
+/** Maximum delay of jobs in milliseconds, for any number of due programs. */
 const delayMaxMs = 5_000;
-/** Assumed starts per millisecond on all nodes together, until the pace was measured. */
+/** Assumed pace until svc has measured it: program starts per millisecond on all nodes together. */
 const usualPace = 2;
 /**
- * Part of the measured pace that the delay assumes. If jobs begin too early, they take processor time from programs that have not started
- * yet.
+ * Factor for the measured pace. The delay assumes a slower pace than the measured one, because jobs that begin too early take processor
+ * time from programs that have not started yet.
  */
 const paceShare = 0.8;
 
 /**
- * Delays new jobs during a burst. In a burst more programs of a project are due than one claim takes. svc then starts all programs first
- * and runs their jobs afterwards, because both need the same processors and only the start of a run must be on time.
+ * Delays new jobs during a burst. In a burst, more programs of a project are due than svc claims in one batch. svc then starts all programs
+ * first and runs their jobs afterwards. Both need the same processors, and only the start of a run must be on time.
  */
 export class Bursts {
   readonly #batchMax: number;
-  /** The last claim: its time, and the number of due programs of each project with a burst. */
+  /** The last claim. `atMs`: its time. `due`: for each project with a burst, the number of programs that were still due after the claim. */
   #last: { readonly atMs: number; readonly due: ReadonlyMap<ProjectId, number> } = { atMs: 0, due: new Map() };
 
   constructor(batchMax: number) {
     this.#batchMax = batchMax;
   }
 
-  /** Records the tasks of a claim. Returns for each project with a burst by how many milliseconds its jobs are delayed. */
+  /** Records the tasks of a claim. Returns the delay of jobs in milliseconds, for each project with a burst. */
   delaysOf(tasks: readonly Pick<ClaimedDueTask, "projectId" | "dueOfProject">[], atMs: number): Map<ProjectId, number> {
     const delayMs = new Map<ProjectId, number>();
     const due = new Map<ProjectId, number>();
@@ -39,7 +39,7 @@ export class Bursts {
     return delayMs;
   }
 
-  /** Returns how many programs of a project start per millisecond, on all nodes. */
+  /** Returns the pace of a project: programs that start per millisecond, on all nodes together. */
   #paceOf(projectId: ProjectId, left: number, atMs: number): number {
     const before = this.#last.due.get(projectId);
     const tookMs = atMs - this.#last.atMs;

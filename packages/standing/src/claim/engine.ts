@@ -21,30 +21,32 @@ import { Bursts } from "./bursts.ts";
 import { createPoller, type Poller } from "./poller.ts";
 import { rearmZones } from "./zones.ts";
 
-/** The engine of standing programs of one node. */
+/** The engine of standing programs on one node: claims due tasks and events, and decides about them. */
 export type StandingEngine = {
-  /** Starts to claim and decide what is due. */
+  /** Starts to claim due tasks and events, and to decide about them. */
   start(): void;
-  /** Claims now: call it after a commit that made something due. */
+  /** Claims at once. The caller uses it after a commit that made a task or an event due. */
   wake(): void;
-  /** Decides about a call of a program at once. Returns its run, or undefined if the program does not exist or is not active. */
+  /**
+   * Decides at once about a call that starts a program. Returns the new run, or undefined if the program does not exist or is not active.
+   */
   call(programId: StandingProgramId, occurrence: Occurrence): Promise<NewStandingRun | undefined>;
-  /** Stops claiming, and waits for work that has begun. */
+  /** Stops claiming. Resolves when the work in progress has ended. */
   stop(): Promise<void>;
 };
 
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
-/** Maximum attempts to decide about an event or a time of a schedule. After the last one, svc refuses the runs. */
+/** Maximum attempts to decide about an event or a time of a schedule. After the last failed attempt, svc refuses the runs. */
 const attemptsMax = 5;
-/** Interval in milliseconds between checks for schedules that have lost their task. */
+/** Interval in milliseconds between checks for schedules that have no task for their next time. */
 const rearmMs = 60_000;
 /** Maximum schedules that get a new task in one check. */
 const rearmMax = 1_000;
 
 const emptyBatch: DecisionBatch = { tasks: [], arrivals: [], calls: [], polls: [] };
 
-/** Makes the engine of a node. It is not started. */
+/** Creates the engine of a node. The caller starts the engine. */
 export function createStandingEngine(context: StandingContext): StandingEngine {
   const stopped = new AbortController();
   let pause = new AbortController();
@@ -84,7 +86,7 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
     }
   }
 
-  /** Runs before the first claim, because the time of a task may be wrong if it was computed with older time zone data. */
+  /** Runs before the first claim, because older time zone data may have produced wrong times for tasks. */
   async function rearmFirst(): Promise<void> {
     while (!stopped.signal.aborted) {
       try {
@@ -116,8 +118,8 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
 }
 
 /**
- * Claims due tasks once and decides about them. Returns true if it found any; the caller then claims again at once. Tasks may still be due
- * after a batch that is not full, because two nodes may claim at the same time.
+ * Claims one batch of due tasks and decides about them. Returns true if it found tasks. The caller then claims again at once, even if the
+ * batch was not full: two nodes that claim at the same time leave tasks to each other.
  */
 async function claimTasks(context: StandingContext, poller: Poller, bursts: Bursts): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
@@ -148,17 +150,17 @@ async function claimTasks(context: StandingContext, poller: Poller, bursts: Burs
   }
 }
 
-/** A kind of claimed work, such as tasks or events. */
+/** A kind of claimed work (for example tasks or events), with the functions that decide about it. */
 type ClaimedWork<Item> = {
   batchOf(items: readonly Item[]): DecisionBatch;
-  /** Returns a key. If deciding fails, items with the same key are decided together in the next attempt. */
+  /** Returns the group of an item. If a decision about many items fails, the next attempt decides the items of each group together. */
   groupOf(item: Item): string;
   release(items: readonly Item[], dueAtMs: number): Promise<unknown>;
 };
 
 /**
- * Decides about claimed items together. If that fails, decides each group alone, then each item alone, so that only the item with the
- * problem fails. A failed item is retried after a pause that grows. After too many attempts, svc refuses the runs of an event or of a
+ * Decides about claimed items together. If that fails, decides each group alone, and then each item alone, so that only the failing item is
+ * delayed. svc retries a failing item after a growing pause. After too many attempts, svc refuses the runs of the event or of the
  * schedule's time.
  */
 async function decideOrSplit<Item extends { readonly attempt: number }>(
@@ -181,17 +183,19 @@ async function decideOrSplit<Item extends { readonly attempt: number }>(
     context.observer.failed("decide", error);
     const attempt = Math.max(...items.map((item) => item.attempt));
     const waitMs = Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(attempt - 1, 10));
-    // If this fails too (the database is unavailable), the leases expire by themselves.
+    // If the release fails too (the database is unavailable), the leases expire without it.
     await work.release(items, context.clock.now() + waitMs).catch((releaseError: unknown) => {
       context.observer.failed("decide", releaseError);
     });
   }
 }
 
-/** The last project whose events were claimed. The next claim begins with the project after it. */
+/** The project whose events were claimed last. The next claim begins with the project after this one. */
 type EventClaim = { after: ProjectId | undefined };
 
-/** Decides about a batch with one program. If starts of runs fail, those runs wait and everything else is decided. */
+/**
+ * Decides about a batch that has one program. If starting some runs fails, those runs wait, and svc decides all other items of the batch.
+ */
 async function decideWithoutFailed(context: StandingContext, batch: DecisionBatch): Promise<readonly DecidedProgram[]> {
   try {
     return await decide(context, batch);
@@ -203,7 +207,7 @@ async function decideWithoutFailed(context: StandingContext, batch: DecisionBatc
   }
 }
 
-/** Claims events of subscribed triggers once and decides about them. Returns true if it found any. */
+/** Claims one batch of events of subscribed triggers and decides about them. Returns true if it found events. */
 async function claimEvents(context: StandingContext, position: EventClaim): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
   try {
@@ -230,7 +234,7 @@ async function claimEvents(context: StandingContext, position: EventClaim): Prom
 /** Maximum times that a batch is prepared again because its programs changed during the preparation. */
 const staleMax = 3;
 
-/** Decides about a batch in one transaction, and then reports the decisions to the observer. */
+/** Decides about a batch in one transaction, and then reports the decisions to the observer. Returns the decided programs. */
 async function decide(context: StandingContext, batch: DecisionBatch, tries = 1): Promise<readonly DecidedProgram[]> {
   const { db, clock, starter, observer, onFaultPoint } = context;
   const prepared = await prepare(context, batch);
@@ -250,10 +254,10 @@ async function decide(context: StandingContext, batch: DecisionBatch, tries = 1)
     throw error;
   }
   const left = prepared.sources.flatMap((source) => source.left ?? []);
-  // If this fails, the leases of the events expire by themselves.
+  // If the release fails, the leases of the events expire without it.
   await releaseInboxLeases(db, left, clock.now()).catch((error: unknown) => observer.failed("decide", error));
   await onFaultPoint?.("after-decided");
-  // Delayed jobs need no wake-up: the engine claims them when their time comes.
+  // Delayed jobs need no wake-up, because the engine of jobs claims them when their time comes.
   if (decided.some(({ program, decisions }) => decisions.starts.length > 0 && !batch.delayMs?.has(program.projectId)))
     starter.wake();
   if (hasNotices) context.wakeDeliveries();
@@ -301,17 +305,17 @@ function reportPoll(
   observer.polled({ programId, projectId, version, outcome, code, pages, rows, found, failuresInRow, durationMs });
 }
 
-/** Maximum failed starts that one transaction records. */
+/** Maximum failed starts of runs that one transaction records. */
 const unstartedMax = 10;
 
 /**
- * Returns the batch to decide after starts failed. If it is unknown which starts failed, the waiting runs are started one by one, and the
- * failing ones wait. Returns undefined if another attempt cannot help.
+ * Returns the batch for the next attempt after some runs could not be started. If it is unknown which runs failed, the next attempt starts
+ * waiting runs one by one, and a failing run waits. Returns undefined if another attempt cannot help.
  */
 function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undefined {
   if (!(error instanceof StartsError)) return undefined;
   const { tasks, polls, calls, arrivals, startsMax, unstarted = new Map() } = batch;
-  // A failure of other parts of the batch is handled elsewhere: schedules and events are refused after too many attempts, and a call
+  // Other code handles failures of schedules, events and calls. svc refuses schedules and events after too many attempts, and a call
   // returns its error to the caller.
   const isOther = calls.length + arrivals.length > 0 || tasks.some(({ kind }) => kind === "fire");
   if (isOther || new Set(error.runs.map(({ programId }) => programId)).size !== 1) return undefined;
@@ -323,12 +327,15 @@ function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undef
   return { ...batch, unstarted: noted, ...(isAdmit && { startsMax: noted.size < unstartedMax ? 1 : 0 }) };
 }
 
-/** Returns a text about an error for people. The message of a database error is not used, because it may contain data. */
+/**
+ * Returns a text that explains an error to people. The text does not contain the message of a database error, because that message may
+ * contain data.
+ */
 function detailOf(cause: unknown): string {
   return cause instanceof Fault ? cause.message : "its job could not be made; the service's log says why";
 }
 
-/** Cancels a job that was replaced by a newer run. */
+/** Cancels a job because a newer run replaced it. */
 async function cancelJob({ db, clock, starter, observer }: StandingContext, task: ClaimedDueTask): Promise<void> {
   const { ownerId, projectId, subject } = task;
   try {

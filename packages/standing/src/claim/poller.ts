@@ -5,18 +5,21 @@ import type { StandingContext } from "../context.ts";
 import { runPoll } from "../poll/run-poll.ts";
 import type { FinishedPoll } from "../poll/store.ts";
 
-/** Runs the polls whose tasks this node holds. */
+/** Runs the polls of the tasks that this node has claimed. */
 export type Poller = {
-  /** Takes claimed tasks. If too many tasks wait already, the remaining ones are released for other nodes. */
+  /** Accepts claimed tasks. If too many tasks already wait, it releases the surplus for other nodes. */
   take(tasks: readonly ClaimedDueTask[]): Promise<void>;
-  /** Starts no more polls, and waits for running polls. */
+  /** Starts no further polls. Resolves when the running polls have ended. */
   stop(): Promise<void>;
 };
 
-/** Limits of running polls: of a node, and of one project on the node. A slow app of one project must not delay other projects. */
+/**
+ * Maximum polls that run at the same time. `runningMax`: on a node. `runningOfProjectMax`: of one project on a node, so that the slow app
+ * of one project does not delay other projects.
+ */
 const runningMax = 32;
 const runningOfProjectMax = 8;
-/** Maximum tasks that wait for a free slot. Their leases are held meanwhile. */
+/** Maximum tasks that wait for a free slot on this node. The node keeps their leases while they wait. */
 const waitingMax = 200;
 /** Pause in milliseconds until a released task is due again. */
 const givenBackMs = 5_000;
@@ -25,7 +28,10 @@ const retryMaxMs = 60_000;
 
 type Held = { readonly task: ClaimedDueTask; readonly abort: AbortController };
 
-/** Creates the poller of a node. `record`: decides about a finished poll and writes its result, in one transaction. */
+/**
+ * Creates the poller of a node. The poller calls `record` after a poll; `record` decides about the result of the poll and stores it, in one
+ * transaction.
+ */
 export function createPoller(context: StandingContext, record: (polled: FinishedPoll) => Promise<void>): Poller {
   const { db, clock, limits, observer } = context;
   const stopped = new AbortController();
@@ -49,7 +55,7 @@ export function createPoller(context: StandingContext, record: (polled: Finished
   }
 
   async function giveBack(tasks: readonly ClaimedDueTask[], waitMs: number): Promise<void> {
-    // If this fails too (the database is unavailable), the leases expire by themselves.
+    // If the release fails too (the database is unavailable), the leases expire without it.
     await releaseDueTasks(db, tasks, clock.now() + waitMs).catch((error: unknown) => observer.failed("poll", error));
   }
 
@@ -71,7 +77,7 @@ export function createPoller(context: StandingContext, record: (polled: Finished
     }
   }
 
-  /** Renews the leases of polls that run or wait. If a lease was lost, another node has the task, so the poll is aborted here. */
+  /** Renews the leases of running and waiting polls. If a lease was lost, another node has the task, so this node aborts the poll. */
   async function renew(): Promise<void> {
     while (running.size + waiting.length > 0 && !stopped.signal.aborted) {
       await clock.wait(limits.leaseMs / 3, stopped.signal);

@@ -12,16 +12,15 @@ import type { StandingContext } from "../context.ts";
 import { fireTimeOf } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 
-/** Dependencies of the search for new times of schedules. */
+/** Dependencies of the functions that compute new times of schedules after a change of time zone data. */
 type ZoneContext = Pick<StandingContext, "db" | "clock" | "versions" | "meter" | "tzVersion">;
 
 /** Maximum schedules that one transaction changes. */
 const rearmMax = 200;
 
 /**
- * Computes the next time of every schedule outside of UTC again, if this node's time zone data is newer than the data used before.
- * Countries change their clock rules at short notice, so an earlier time may be an hour off. Returns the number of schedules with a new
- * time.
+ * Computes the next time of every schedule whose time zone is not UTC, if this node's time zone data is newer than the data used before.
+ * Countries change their clock rules at short notice, so a stored time may be an hour wrong. Returns the number of changed times.
  */
 export async function rearmZones(context: ZoneContext): Promise<number> {
   const { db, tzVersion } = context;
@@ -38,7 +37,10 @@ export async function rearmZones(context: ZoneContext): Promise<number> {
   return moved;
 }
 
-/** Computes the times before programs are locked. Programs that changed during the computation are computed again. */
+/**
+ * Computes the new times of these schedules and stores them. The computation runs before the programs are locked. If a program changes
+ * meanwhile, its time is computed again. Returns the number of changed times.
+ */
 async function rearmBatch(context: ZoneContext, ids: readonly StandingProgramId[]): Promise<number> {
   let moved = 0;
   for (let left = ids; left.length > 0; ) {
@@ -50,7 +52,7 @@ async function rearmBatch(context: ZoneContext, ids: readonly StandingProgramId[
   return moved;
 }
 
-/** A schedule's next time by this node's time zone data. `before`: the program as it was when the time was computed. */
+/** A new next time of a schedule, by this node's time zone data. `before`: the program as it was when svc computed the time. */
 type FoundMove = { readonly before: StandingProgramRecord; readonly move: RearmedSchedule };
 
 async function findMoved(
@@ -62,7 +64,7 @@ async function findMoved(
   const names = programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version }));
   const versionOf = await versions.get(db, names);
   const found: FoundMove[] = [];
-  // The work is metered together, because each project alone takes little time, but all together could block the node.
+  // The work of all projects is also metered as a whole: each project needs little time, but all together could block the node.
   const all = meter.begin({ projectId: "" });
   for (const [index, before] of programs.entries()) {
     const name = names[index];
@@ -74,7 +76,9 @@ async function findMoved(
   return found;
 }
 
-/** Writes the new times of schedules. Returns the programs that changed since their time was computed. */
+/**
+ * Stores the new times of schedules. Returns the ids of programs that changed after their time was computed; their times are not stored.
+ */
 function move(db: Database, found: readonly FoundMove[]): Promise<StandingProgramId[]> {
   return withTransaction(db, async (tx) => {
     const locked = await lockStandingPrograms(
@@ -95,7 +99,8 @@ function move(db: Database, found: readonly FoundMove[]): Promise<StandingProgra
 }
 
 /**
- * Returns the next time of a schedule if the new data changes it. A time that is already due is kept; only later times follow the new data.
+ * Returns the new next time of a schedule, or undefined if the new time zone data does not change it. A time that is already due stays;
+ * only later times change.
  */
 async function moveOf(
   { id, nextAt }: StandingProgramRecord,

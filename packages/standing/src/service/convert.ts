@@ -39,12 +39,12 @@ const runStates: Readonly<Record<StandingRunState, StandingRunStateMessage>> = {
   refused: StandingRunStateMessage.REFUSED,
 };
 
-/** Returns the program state of a list's filter; undefined for UNSPECIFIED. */
+/** Returns the program state that a list filter names. Returns undefined for UNSPECIFIED. */
 export function stateOfFilter(state: StandingStateMessage): StandingState | undefined {
   return keyOf(states, state);
 }
 
-/** Returns the run state of a list's filter; undefined for UNSPECIFIED. */
+/** Returns the run state that a list filter names. Returns undefined for UNSPECIFIED. */
 export function runStateOfFilter(state: StandingRunStateMessage): StandingRunState | undefined {
   return keyOf(runStates, state);
 }
@@ -53,23 +53,23 @@ function keyOf<Name extends string, Value>(table: Readonly<Record<Name, Value>>,
   return (Object.keys(table) as Name[]).find((name) => table[name] === value);
 }
 
-/** A program together with the stored values from which its API message is made. */
+/** A program and the stored values that its API message contains. */
 export type ProgramParts = {
   readonly program: StandingProgramRecord;
   readonly version: Omit<StandingVersionRecord, "definition">;
-  /** The definition without sensitive values; empty in a list. */
+  /** The definition, with sensitive values masked. Empty in a list. */
   readonly definitionJson: string;
-  /** Next start times, epoch milliseconds. */
+  /** Next start times, in epoch milliseconds. */
   readonly nextTimes: readonly number[];
   readonly lastRun: StandingRunRecord | undefined;
-  /** Undefined before the first poll. */
+  /** The state of the program's polls. Undefined before the first poll. */
   readonly poll: StandingPollRecord | undefined;
-  /** Numbers of waiting and started runs. */
+  /** Number of waiting runs (`queued`) and of started runs that have not ended (`started`). */
   readonly open: { readonly queued: number; readonly started: number };
   readonly usedToday: Pick<StandingUsage, "day" | "runs" | "toolCalls" | "writes">;
 };
 
-/** Returns the message of a standing program. */
+/** Returns the API message of a standing program. */
 export function toProgram(parts: ProgramParts): StandingProgram {
   const { program, version, definitionJson, nextTimes, lastRun, open, usedToday, poll } = parts;
   return create(StandingProgramSchema, {
@@ -125,7 +125,7 @@ function toPollState(poll: StandingPollRecord | undefined): PollState {
   });
 }
 
-/** Returns the message of a run. */
+/** Returns the API message of a run. */
 export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonly EventId[] = []): StandingRun {
   const time = (ms: number | null | undefined) => (ms === null || ms === undefined ? undefined : timestampFromMs(ms));
   const times = {
@@ -157,7 +157,9 @@ export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonl
   });
 }
 
-/** Returns the id of the event that caused a run, as a list of one. Reads it from the source key, to which a backfill adds a prefix. */
+/**
+ * Returns a list with the id of the event that caused a run. Reads the id from the source key, to which a backfill may have added a prefix.
+ */
 function eventIdsOf({ sourceKey }: Pick<StandingRunRecord, "sourceKey">): string[] {
   return [sourceKey.slice(sourceKey.lastIndexOf("e:") + "e:".length)];
 }
@@ -168,7 +170,7 @@ const backfillStates: Readonly<Record<BackfillState, BackfillStateMessage>> = {
   cancelled: BackfillStateMessage.CANCELLED,
 };
 
-/** Returns the message of a backfill. */
+/** Returns the API message of a backfill. */
 export function toBackfill(
   record: BackfillRecord,
   program: Pick<StandingProgramRecord, "state" | "sourceKind"> | undefined,

@@ -29,13 +29,13 @@ import { localTimeOf } from "../schedule/catch-up.ts";
 import { stateOfFilter, toBackfill } from "./convert.ts";
 import { findProgram, readPrograms, type StandingServiceContext } from "./read.ts";
 
-/** A change of a program. */
+/** A change that the caller makes to a program. */
 type ProgramUpdate = {
   readonly program: StandingProgramRecord;
   readonly definitionJson: string;
-  /** The version that the caller has read; 0 for any. */
+  /** The version that the caller read before the change. 0 means any version. */
   readonly expectedVersion: number;
-  /** True if svc simulates the program before it asks people to approve the program. */
+  /** True if svc runs a simulation of the program before it asks people to approve the program. */
   readonly simulates: boolean;
 };
 
@@ -53,12 +53,12 @@ const versionsShown = 50;
 const previewDefault = 10;
 const previewMax = 100;
 
-/** Returns the methods for programs. */
+/** Returns the methods of the API for programs. */
 export function programMethods(context: StandingServiceContext): Methods {
   const { db, sealer, engine, starter } = context;
   const wake = () => {
     engine.wake();
-    // There may be a new job that asks people to approve the program.
+    // svc may have created a job that asks people to approve the program, so the engine of jobs is woken.
     starter.wake();
   };
   const shown = async (caller: Parameters<typeof findProgram>[1], id: string): Promise<StandingProgram> => {
@@ -162,7 +162,7 @@ export function programMethods(context: StandingServiceContext): Methods {
   };
 }
 
-/** Returns the message of a version. */
+/** Returns the API message of a version. */
 function toVersion(record: Omit<StandingVersionRecord, "definition">): StandingVersion {
   const { version, definitionHash, programHash, keyId, approval, approvalId, note, rehearsalJobId, createdAt } = record;
   return create(StandingVersionSchema, {
@@ -172,7 +172,10 @@ function toVersion(record: Omit<StandingVersionRecord, "definition">): StandingV
   });
 }
 
-/** Of the trigger's last events since a program was made, returns the number that are not about the entity that the program names. */
+/**
+ * Returns how many of the trigger's last events, since the program was created, are about another entity than the one that the program
+ * names.
+ */
 async function passedOverOf(
   { versions, db }: Pick<StandingContext, "versions" | "db">,
   { id: programId, projectId, version, createdAt: sinceMs }: StandingProgramRecord,
@@ -183,7 +186,7 @@ async function passedOverOf(
   return countOtherEntityEvents(db, { projectId, triggerSlug: source.slug, entityId: source.entity, sinceMs });
 }
 
-/** Makes the next version of a program. Throws the same errors as the call UpdateStandingProgram. */
+/** Creates the next version of a program. Throws the same errors as the call UpdateStandingProgram. */
 async function updateProgram(
   context: StandingContext,
   principal: ProjectPrincipal,

@@ -30,21 +30,21 @@ import { fireTimeOf } from "../schedule/due.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
 import { toProgram } from "./convert.ts";
 
-/** The context that all methods of StandingService share. */
+/** The context of all methods of StandingService. */
 export type StandingServiceContext = StandingContext & {
-  /** The engine of this node: it decides calls, and is woken when something becomes due. */
+  /** The engine of this node. The methods ask the engine to decide about calls, and wake it when a task becomes due. */
   readonly engine: Pick<StandingEngine, "wake" | "call">;
 };
 
-/** Maximum next times of a program message. */
+/** Maximum next start times in the API message of a program. */
 const nextTimesMax = 5;
 
-/** The caller of a request. */
+/** The caller of a request: its project, and the access scope of its key. */
 type Caller = Pick<ProjectPrincipal, "projectId" | "binding">;
 
 /**
- * Returns the program with this id or slug. Throws STANDING_PROGRAM_NOT_FOUND if it does not exist, or if the program may access more than
- * the caller.
+ * Returns the program with this id or slug. Throws STANDING_PROGRAM_NOT_FOUND if the program does not exist, or if the program may access
+ * more than the caller may.
  */
 export async function findProgram(
   db: Executor,
@@ -62,8 +62,8 @@ export async function findProgram(
 }
 
 /**
- * Throws the error that `missing` makes if the program is outside the caller's access scope. `missing` names what the caller asked for (for
- * example a run of the program).
+ * Throws the error that `missing` returns if the program does not exist, or if the program may access more than the caller may. The error
+ * names the object that the caller asked for (for example a run of the program).
  */
 export async function assertReached(
   db: Executor,
@@ -76,7 +76,7 @@ export async function assertReached(
   if (program === undefined || !isWithin(program, binding)) throw missing();
 }
 
-/** Returns the API messages of programs, in the order of the given programs. The messages include the definitions if `isWhole` is true. */
+/** Returns the API messages of programs, in the order of the given programs. Messages contain the definition only if `isWhole` is true. */
 export async function readPrograms(
   { versions, clock, sealer, db, meter }: Pick<StandingContext, "versions" | "clock" | "sealer" | "db" | "meter">,
   programs: readonly StandingProgramRecord[],
@@ -119,7 +119,7 @@ export async function readPrograms(
   return shown;
 }
 
-/** Returns the next start times of a program, including jitter. */
+/** Returns the next start times of a program. The times include the program's jitter. */
 async function nextTimesOf(
   { id, state, nextAt }: StandingProgramRecord,
   { definition, next }: LoadedVersion,
@@ -134,7 +134,7 @@ async function nextTimesOf(
   return times;
 }
 
-/** Returns the definition as the caller wrote it. Inputs that the program marks as sensitive are replaced by `***`. */
+/** Returns the definition as the caller wrote it. `***` replaces the inputs that the program marks as sensitive. */
 async function shownDefinition(
   db: Executor,
   sealer: Sealer,
@@ -146,7 +146,7 @@ async function shownDefinition(
   const document = parseExactJson(text) as JsonObject & { readonly program: JsonObject };
   const programText = JSON.stringify(document.program);
   const shown = shownProgram(programText);
-  // The definition's own `input` is masked in the same way as the program's own input.
+  // The definition's own `input` is masked like the input of the program.
   const made = JSON.stringify({ ...document.program, input: document.input ?? {} });
   const shownMade = shownProgram(made);
   if (shown === programText && shownMade === made) return text;

@@ -55,10 +55,10 @@ const reasons: Readonly<Record<StandingRunReason, true>> = {
 type Methods = Pick<ServiceImpl<typeof StandingService>, "runStandingProgram" | "listStandingRuns" | "getStandingRun">;
 
 const keyCharactersMax = 255;
-/** Maximum event ids of a run message. */
+/** Maximum event ids in the API message of a run. */
 const eventIdsShown = 100;
 
-/** Returns the methods for runs. */
+/** Returns the methods of the API for runs. */
 export function runMethods(context: StandingServiceContext): Methods {
   const { db, sealer, clock, engine, versions } = context;
   const findEvent = async (
@@ -139,8 +139,8 @@ export function runMethods(context: StandingServiceContext): Methods {
 }
 
 /**
- * Returns the source key of a run that a caller starts. If the caller gave an idempotency key, the source key contains only a digest of
- * that key.
+ * Returns the source key of a run that a caller starts. If the caller gave an idempotency key, the source key contains a digest of it
+ * instead of the key itself.
  */
 function sourceKeyOf(idempotencyKey: string, nowMs: number): string {
   if (idempotencyKey === "") return `m:${createId("srn", nowMs)}`;
@@ -158,7 +158,7 @@ function readInput(text: string): JsonObject {
   return value;
 }
 
-/** Returns the reason of a list's filter; undefined if the text is not a reason. */
+/** Returns the reason that a list filter names. Returns undefined if the text is not a reason. */
 function reasonOfFilter(text: string): StandingRunReason | undefined {
   return (Object.keys(reasons) as StandingRunReason[]).find((reason) => reason === text && reason !== "");
 }

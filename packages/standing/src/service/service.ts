@@ -17,7 +17,7 @@ type Methods = Pick<ServiceImpl<typeof StandingService>, "backfillStandingProgra
 const perMinuteDefault = 60;
 const perMinuteMax = 600;
 
-/** Returns the methods for backfills. */
+/** Returns the methods of the API for backfills. */
 function backfillMethods(context: StandingServiceContext): Methods {
   const { db, clock, engine } = context;
   return {
@@ -55,7 +55,7 @@ function policyOf(policy: string): OverlapPolicy | undefined {
   return known;
 }
 
-/** Returns a backfill that is inside the caller's access scope. Throws BACKFILL_NOT_FOUND if there is no such backfill. */
+/** Returns a backfill. Throws BACKFILL_NOT_FOUND if the backfill does not exist, or if its program may access more than the caller may. */
 async function find(
   { db }: { readonly db: Parameters<typeof findBackfill>[0] },
   caller: Parameters<typeof assertReached>[1],

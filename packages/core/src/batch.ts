@@ -1,6 +1,6 @@
 /** Options of a batcher. */
 export type BatcherOptions<Item, Result> = {
-  /** Processes a batch at once; resolves to one result per item, in order. */
+  /** Processes all items of a batch together. Resolves with one result per item, in order. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
   /** Maximum items per batch. */
   sizeMax: number;
@@ -8,22 +8,25 @@ export type BatcherOptions<Item, Result> = {
   weight?: { readonly max: number; of(item: Item): number };
   /** Maximum concurrent batches. */
   concurrency: number;
-  /** Maximum waiting items; one more is refused with OverloadedError. Default: no limit. */
+  /** Maximum waiting items. `add` rejects with OverloadedError if this number is exceeded. Default: no limit. */
   waitingMax?: number;
-  /** Minimum waiting items to start a batch while another one runs. Default 1. */
+  /** Minimum number of waiting items to start a batch while another batch is running. Default 1. */
   besideMin?: number;
   /**
-   * Waits for larger batches under load: if the previous batch had `fromSize` items or more, the next one waits `ms` milliseconds, unless
-   * it fills up first. Default: never.
+   * Delay that makes batches larger under load. If the previous batch had `fromSize` items or more, the next batch starts after `ms`
+   * milliseconds, or as soon as it is full. Default: no delay.
    */
   linger?: { ms: number; fromSize: number };
-  /** True if a failed batch must be retried in two halves, so that only the bad item fails. Default: never. */
+  /** True if the batcher must retry a failed batch in two halves, so that only the bad item fails. Default: always false. */
   splits?(error: unknown): boolean;
 };
 
 /** Combines single items into batches: items that arrive while a batch runs share the next one. */
 export type Batcher<Item, Result> = {
-  /** Resolves with the item's own result; rejects with the error of the smallest batch that contained it. */
+  /**
+   * Adds an item to a batch. Resolves with the result of this item. Rejects with the error of the batch; if failed batches are split, with
+   * the error of the smallest batch that contained the item.
+   */
   add(item: Item): Promise<Result>;
   /** Resolves when no item is waiting or running. */
   idle(): Promise<void>;
@@ -31,7 +34,10 @@ export type Batcher<Item, Result> = {
   size(): number;
 };
 
-/** Too many items are waiting, because the work behind the batcher is too slow or hangs. Try again later. */
+/**
+ * Error for a new item if too many items are waiting, because the work of the batches is too slow or hangs. The caller should try again
+ * later.
+ */
 export class OverloadedError extends Error {
   override name = "OverloadedError";
 
@@ -40,15 +46,16 @@ export class OverloadedError extends Error {
   }
 }
 
-type Entry<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void };
+type BatchEntry<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void };
 
 /**
- * Creates a batcher without a minimum size, and without a timer unless under load. An idle batcher runs a single item at once (after the
- * current turn's I/O, so that requests read together share a batch). A busy one collects items while the current batch runs.
+ * Creates a batcher. If no batch is running, a new item starts a batch at once, even alone; the batch also contains the items of requests
+ * that were read in the same turn of the event loop. While a batch runs, the batcher collects items for the next one. It uses a timer only
+ * under load (`linger`).
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const { linger, besideMin = 1, waitingMax = Number.POSITIVE_INFINITY } = options;
-  let waiting: Entry<Item, Result>[] = [];
+  let waiting: BatchEntry<Item, Result>[] = [];
   let running = 0;
   let underWay = 0;
   let isScheduled = false;
@@ -103,7 +110,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   };
 }
 
-/** Returns how many of the first items, at least one, fit into a batch by weight. */
+/** Returns how many of the first items fit into one batch by weight; at least one. */
 function lightest<Item>(
   waiting: readonly { readonly item: Item }[],
   weight: BatcherOptions<Item, unknown>["weight"],
@@ -117,10 +124,10 @@ function lightest<Item>(
   return over === -1 ? waiting.length : Math.max(1, over);
 }
 
-/** Never rejects: each entry gets its own result or error. */
+/** Runs a batch and passes each entry its own result or error. Never rejects. */
 async function runBatch<Item, Result>(
   options: BatcherOptions<Item, Result>,
-  batch: Entry<Item, Result>[],
+  batch: BatchEntry<Item, Result>[],
 ): Promise<void> {
   try {
     const results = await options.run(batch.map((entry) => entry.item));

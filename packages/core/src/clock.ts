@@ -1,8 +1,8 @@
-/** Source of time. Every engine takes one, so that tests can control it. */
+/** Source of time. Every engine takes a clock as a parameter, so that tests can control the time. */
 export type Clock = {
   /** Current time, epoch milliseconds. */
   now(): number;
-  /** Resolves after `ms`, or as soon as `signal` aborts; never rejects. */
+  /** Resolves after `ms` milliseconds, or as soon as `signal` aborts. Never rejects. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 };
 
@@ -10,8 +10,8 @@ export type Clock = {
 export const systemClock: Clock = { now: () => Date.now(), wait: waitOnMachine };
 
 /**
- * Returns a clock that runs like `base`, shifted by the last `setOffset`. Nodes with one database shift theirs to the database's clock, so
- * that leases end at the same time on all of them.
+ * Returns a clock that adds the value of the last `setOffset` to the time of `base`. Nodes that share a database use the offset to follow
+ * the database's clock, so that a lease ends at the same time on all nodes.
  */
 export function createOffsetClock(base: Clock): Clock & { setOffset(ms: number): void } {
   let offsetMs = 0;

@@ -4,34 +4,40 @@ import type { Sealer } from "./crypto/seal.ts";
 import { type Id, type IdPrefix, parseId } from "./ids/id.ts";
 import { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./ids/page-token.ts";
 
-/** Part of a list to read. `limit` is one more than `size`: an extra row means that another page follows. */
+/**
+ * The part of a list to read. `size`: rows of the page. `limit`: rows to read, one more than `size`; the extra row shows that another page
+ * follows.
+ */
 export type Page<Place> = { readonly after: Place | undefined; readonly size: number; readonly limit: number };
 
-/** Order of a list: returns a row's position as text, for page tokens, and reads it. */
+/**
+ * Order of a list. `positionOf`: returns the position of a row as text, for page tokens. `read`: returns the position that such a text
+ * means.
+ */
 type ListOrder<Row, Place, Filter = unknown> = {
   readonly positionOf: (row: Row, filter: Filter) => string;
   readonly read: (text: string) => Place | undefined;
 };
 
-/** Orders a list by the ids of its rows. */
+/** Returns the order of a list by the ids of its rows. */
 export function byId<P extends IdPrefix>(prefix: P): ListOrder<{ readonly id: string }, Id<P>> {
   return { positionOf: ({ id }) => id, read: (text) => parseId(prefix, text) };
 }
 
-/** Orders a list by a text of its rows, such as a name. */
+/** Returns the order of a list by a text of its rows, such as a name. */
 export function byText<Row>(positionOf: (row: Row) => string): ListOrder<Row, string> {
   return { positionOf, read: (text) => text };
 }
 
 /**
- * Rows read for a page. `walkedTo`: the scan ended before the page was full, and the next page continues there. `size`: fewer rows are
- * shown than requested.
+ * Rows read for a page. `walkedTo`: the position where the scan ended before the page was full; the next page continues there. `size`:
+ * number of rows to show, if fewer than requested.
  */
 type PageRows<Row> =
   | readonly Row[]
   | { readonly rows: readonly Row[]; readonly walkedTo?: string | undefined; readonly size?: number };
 
-/** A call of a list. */
+/** A request for a list, with its caller, filters and page. */
 type ListCall<Request, Filter, Place, Caller> = {
   readonly request: Request;
   readonly caller: Caller;
@@ -41,17 +47,20 @@ type ListCall<Request, Filter, Place, Caller> = {
 
 /** Declaration of a list. */
 type ListOptions<Request, Filter, Place, Row, Answer, Caller> = {
-  /** Name of the call; its page tokens are valid only for it. */
+  /** Name of the call. A page token is valid only for the call that returned it. */
   readonly call: string;
   readonly order: ListOrder<Row, Place, Filter>;
   readonly sizes?: PageSizeBounds;
-  /** Filters of the request; its page tokens are valid only for them. The caller's own entity replaces `entityId`. Default: none. */
+  /**
+   * Returns the filters of a request. A page token is valid only for the same filters. If the caller is scoped to an entity, that entity
+   * replaces `entityId`. Default: no filters.
+   */
   readonly filter?: (request: Request, caller: Caller) => Filter | Promise<Filter>;
-  /** Reads up to `limit` rows. */
+  /** Returns up to `page.limit` rows. */
   readonly rows: (call: ListCall<Request, Filter, Place, Caller>) => PageRows<Row> | Promise<PageRows<Row>>;
-  /** True if a scoped caller may read the row. Other rows are omitted, and the page is shorter. Default: all. */
+  /** True if a scoped caller may read the row. The list omits other rows, so its page is shorter. Default: true for all rows. */
   readonly isInScope?: (row: Row, binding: Binding | undefined) => boolean;
-  /** Returns the fields of the answer except the token. */
+  /** Returns the fields of the answer, without the page token. */
   readonly answer: (
     rows: readonly Row[],
     call: Pick<ListCall<Request, Filter, Place, Caller>, "request" | "caller" | "filter">,
@@ -63,8 +72,8 @@ type NextPage = { readonly nextPageToken: string };
 type Filters = PageScope["filters"];
 
 /**
- * Returns the method for a list of a project's rows. Throws the errors of its declaration, and invalid_argument PAGE_SIZE_NEGATIVE and
- * PAGE_TOKEN_INVALID. For a caller scoped to an entity, lists of other entities are empty.
+ * Returns the service method for a list of a project's rows. The method throws the errors of the functions in `options`, and
+ * invalid_argument PAGE_SIZE_NEGATIVE and PAGE_TOKEN_INVALID. A caller scoped to one entity gets empty lists for other entities.
  */
 export function projectList<Request extends PageRequest, Place, Row, Answer, Filter extends Filters = Filters>(
   sealer: Sealer,
@@ -76,7 +85,7 @@ export function projectList<Request extends PageRequest, Place, Row, Answer, Fil
   };
 }
 
-/** Returns the method for an administrator's list across projects. Throws like `projectList`. */
+/** Returns the service method for an administrator's list over all projects. The method throws the same errors as `projectList`. */
 export function adminList<Request extends PageRequest, Place, Row, Answer, Filter extends Filters = Filters>(
   sealer: Sealer,
   options: ListOptions<Request, Filter, Place, Row, Answer, undefined>,
@@ -109,7 +118,7 @@ async function readList<Request extends PageRequest, Place, Row, Answer, Filter 
   return { ...answer, nextPageToken: next === undefined ? "" : sealPageToken(sealer, scope, next) };
 }
 
-/** Returns the filter limited to the caller's entity; undefined if it names another entity, which finds nothing. */
+/** Returns the filter, limited to the caller's entity. Undefined if the filter names another entity; the list is then empty. */
 function narrowed<Filter extends Filters>(filter: Filter, binding: Binding | undefined): Filter | undefined {
   const own = binding?.entityId ?? "";
   if (own === "" || !Object.hasOwn(filter, "entityId")) return filter;

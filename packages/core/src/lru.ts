@@ -1,4 +1,7 @@
-/** A map of at most `countMax` entries that removes the entry least recently read or written. `undefined` is not a valid value. */
+/**
+ * A map of at most `countMax` entries. A new entry replaces the entry that was read or written the longest time ago. `undefined` is not a
+ * valid value.
+ */
 export class LeastRecentlyUsed<Key, Value> {
   readonly #entries = new Map<Key, Value>();
   readonly #countMax: number;
@@ -9,7 +12,7 @@ export class LeastRecentlyUsed<Key, Value> {
     this.#onEvict = onEvict;
   }
 
-  /** Returns the value and marks it as used. */
+  /** Returns the value of a key and marks its entry as used. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key);
     if (value === undefined) return undefined;
@@ -36,7 +39,7 @@ export class LeastRecentlyUsed<Key, Value> {
     this.#onEvict(value);
   }
 
-  /** Removes the least recently used entry. False if there is none. */
+  /** Removes the least recently used entry. Returns false if the map is empty. */
   evict(): boolean {
     const [oldest] = this.#entries;
     if (oldest === undefined) return false;
@@ -51,12 +54,12 @@ export class LeastRecentlyUsed<Key, Value> {
     return oldest;
   }
 
-  /** All values, least recently used first. */
+  /** Returns all values, least recently used first. */
   values(): IterableIterator<Value> {
     return this.#entries.values();
   }
 
-  /** All entries, least recently used first. */
+  /** Returns all entries, least recently used first. */
   entries(): IterableIterator<[Key, Value]> {
     return this.#entries.entries();
   }

@@ -1,19 +1,22 @@
-/** Maximum unused time that is caught up on, milliseconds: it covers a late step, but not an hour without a node. */
+/**
+ * Maximum past time, in milliseconds, whose unused rate may still be used. It covers a late step of the work, but not an hour in which no
+ * node ran.
+ */
 const burstMs = 3_000;
 
-/** A rate, and until when it is used up (epoch milliseconds). */
+/** `perSecond`: maximum items per second. `pacedAt`: time until which the rate is used up, in epoch milliseconds. */
 type Pace = { readonly pacedAt: number; readonly perSecond: number };
 
-/** Work allowed now. */
+/** Amount of work that a rate allows now. `count`: number of items. */
 export type Allowance = {
   readonly count: number;
-  /** Returns until when the rate is used up after `used` items. */
+  /** Returns the time until which the rate is used up if `used` items are processed now. Epoch milliseconds. */
   pacedAt(used: number): number;
-  /** Earliest time for the next item, if none is allowed now. */
+  /** Earliest time at which the next item is allowed, if `count` is 0. Epoch milliseconds. */
   readonly nextAt: number;
 };
 
-/** Returns how much work its rate allows now, for work that proceeds in steps. */
+/** Returns how many items a rate allows now. For work in steps, such as a throttled replay. */
 export function allowanceOf({ pacedAt, perSecond }: Pace, nowMs: number): Allowance {
   const intervalMs = 1_000 / perSecond;
   const fromMs = Math.max(pacedAt, nowMs - Math.max(burstMs, intervalMs));

@@ -1,15 +1,15 @@
 const shared = new WeakSet<object>();
 
 /**
- * Marks a message that is sent repeatedly and never changes, so that writers may cache its text. Inside other messages, the text of that
- * part is cached.
+ * Marks a message that never changes and is sent many times, and returns it. Writers may then cache its text, also if the message is part
+ * of another message.
  */
 export function shareMessage<Message extends object>(message: Message): Message {
   shared.add(message);
   return message;
 }
 
-/** True if a message was marked as never changing. */
+/** True if `shareMessage` marked this message. */
 export function isShared(message: object): boolean {
   return shared.has(message);
 }

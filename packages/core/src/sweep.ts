@@ -1,17 +1,20 @@
-/** Expired rows to remove, as data for the one loop that removes them. */
+/** A rule for removing expired rows. One loop runs all sweeps. */
 export type Sweep = {
-  /** Name of the removed rows, for the log: `events`. */
+  /** Name of the removed rows in the log, such as `events`. */
   readonly what: string;
   /** Pause between two rounds, milliseconds. */
   readonly everyMs: number;
   /**
-   * Removes rows expired at `nowMs` in small batches, and yields after each if it was full. Any number of nodes may do so at once. A caller
-   * that stops early leaves the rest for the next round.
+   * Removes the rows that expired before or at `nowMs`, in small batches. After each batch, yields true if the batch was full. Several
+   * nodes may run a round at the same time. If a caller stops early, the next round removes the remaining rows.
    */
   round(nowMs: number): AsyncIterable<boolean>;
 };
 
-/** Removes batch after batch until one is not full, and yields after each if it was. `take` returns how many rows it removed. */
+/**
+ * Removes batches of rows until a batch is not full. After each batch, yields true if the batch was full. `take`: removes one batch and
+ * returns the number of removed rows.
+ */
 export async function* batches(sizeMax: number, take: () => Promise<number>): AsyncGenerator<boolean> {
   for (;;) {
     const isFull = (await take()) === sizeMax;

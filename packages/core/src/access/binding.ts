@@ -3,12 +3,13 @@ import { Fault, formatValue } from "../faults/errors.ts";
 import { call, field, text } from "../faults/fault-text.ts";
 import type { AccountId } from "../ids/id.ts";
 
-/** Effect of a tool on its app's data, weakest first. */
+/** Effect of a tool on the data of its app. The weakest effect is first. */
 type AccessClass = "read" | "write" | "destructive";
 
 /**
- * Scope of a key within its project, and of everything it starts. An empty part limits nothing. `entityId`: the only entity whose accounts
- * and rows it can access. `accessClasses` and `toolkitSlugs`: the tools it may call.
+ * Scope of a key within its project. The scope also applies to everything that the key starts. An empty part limits nothing. `entityId`:
+ * the only entity whose accounts and rows the key can access. `accessClasses` and `toolkitSlugs`: the classes and toolkits of the tools
+ * that the key may call.
  */
 export type Binding = {
   readonly entityId: string;
@@ -16,10 +17,13 @@ export type Binding = {
   readonly toolkitSlugs: readonly string[];
 };
 
-/** Scope of a job: that of the key that started it. For a call that a person confirmed, also the only account it may use. */
+/**
+ * Scope of a job: the scope of the key that started the job. `accountId`: the only account that the job may use, for a call that a person
+ * confirmed.
+ */
 export type JobBinding = Binding & { readonly accountId?: AccountId };
 
-/** Returns the scope made of stored parts; undefined if no part limits anything. */
+/** Returns a scope made of its stored parts; undefined if all parts are empty. */
 export function bindingOf({ entityId, accessClasses, toolkitSlugs }: Binding): Binding | undefined {
   if (entityId === "" && accessClasses.length === 0 && toolkitSlugs.length === 0) return undefined;
   return { entityId, accessClasses, toolkitSlugs };
@@ -41,12 +45,12 @@ export function isToolGranted(
   return isClass && isToolkitGranted(binding, tool.toolkitSlug);
 }
 
-/** True if a key with this scope can access an entity's rows. Rows without an entity need a scope without an entity. */
+/** True if a key with this scope can access an entity's rows. Rows without an entity are accessible only to a scope without an entity. */
 export function isEntityGranted(binding: Binding | undefined, entityId: string): boolean {
   return binding === undefined || binding.entityId === "" || binding.entityId === entityId;
 }
 
-/** A row with the entity and the toolkit of its tool, and the tool's class if it has one. */
+/** A row of a list, with the entity and the toolkit that it concerns. `class`: the class of its tool, if the row has one. */
 type ScopedRow = {
   readonly entityId: string;
   readonly accessClass?: AccessClass;
@@ -54,7 +58,7 @@ type ScopedRow = {
   readonly toolkitSlug?: string;
 };
 
-/** True if a caller with this scope may read the row: accounts, events, calls. */
+/** True if a caller with this scope may read a row (an account, an event or a call). */
 export function isRowInScope(row: ScopedRow, binding: Binding | undefined): boolean {
   const { entityId, toolSlug = "", toolkitSlug = toolSlug.split(".")[0] ?? "", accessClass } = row;
   if (!isEntityGranted(binding, entityId)) return false;
@@ -63,7 +67,7 @@ export function isRowInScope(row: ScopedRow, binding: Binding | undefined): bool
     : isToolGranted(binding, { toolkitSlug, class: accessClass });
 }
 
-/** True if a job or a program, which keeps its creator's scope, can access nothing outside `outer`. */
+/** True if the scope of a job or a program (its creator's scope) allows nothing that `outer` does not allow. */
 export function isWithin(
   { binding: inner }: { readonly binding: Binding | null },
   outer: Binding | undefined,
@@ -92,12 +96,12 @@ function toolsText({ accessClasses, toolkitSlugs }: Omit<Binding, "entityId">): 
   return `${classes}tools${toolkitSlugs.length === 0 ? "" : ` of ${toolkitSlugs.join(", ")}`}`;
 }
 
-/** The properties of a tool that scopes check. */
+/** The properties of a tool that a scope is compared with. */
 type GrantableTool = { readonly slug: string; readonly class: AccessClass };
 
-/** Refusals of scoped keys. */
+/** Errors for calls that a key's scope does not allow. */
 export const bindingFaults = defineFaults({
-  /** A scoped key makes a call that needs the whole project. */
+  /** A scoped key made a call that needs access to the whole project. */
   CALL_NOT_FOR_BOUND: {
     code: "permission_denied",
     reason: "ENTITY_BOUND",
@@ -105,7 +109,7 @@ export const bindingFaults = defineFaults({
       text`${call(method)} reaches the whole project, and this key is bound to ${bindingText(binding)}`,
     help: "Use a key of the project that is bound to nothing.",
   },
-  /** A scoped key names, in `path`, another entity or a row of one. */
+  /** A scoped key named, in `path`, another entity or a row of another entity. */
   ENTITY_BOUND: {
     code: "permission_denied",
     field: (path: string) => path,
@@ -122,7 +126,7 @@ export const bindingFaults = defineFaults({
   },
 });
 
-/** A refusal that contains the tool and the scope of the key. */
+/** A tool call that the key's scope does not allow. The error contains the tool and the scope. */
 export class ToolNotGranted extends Fault {
   readonly tool: GrantableTool;
   readonly binding: Binding;

@@ -1,25 +1,28 @@
-/** Calls that a person must confirm before they are sent: none, destructive ones, or all writes. Each includes the previous ones. */
+/** Calls that a person must confirm before svc sends them: no calls, destructive calls, or all writes (destructive calls included). */
 export const confirmScopes = ["never", "destructive", "writes"] as const;
 
-/** Calls that a person must confirm. */
+/** One of the values of `confirmScopes`. */
 export type ConfirmScope = (typeof confirmScopes)[number];
 
-/** Confirmation rule of a project or a key: which calls a person confirms, and how. */
+/** Confirmation rule of a project or a key: which calls a person must confirm, and how svc asks. */
 export type ConfirmRule = {
   readonly person: ConfirmScope;
-  /** The contact who is asked. */
+  /** The contact whom svc asks. */
   readonly contact: string;
-  /** True if an MCP client may ask its own user instead. Default: false. */
+  /** True if an MCP client may ask its own user instead of the contact. Default: false. */
   readonly elicitation?: boolean;
 };
 
 /** The rule that requires no confirmation. */
 export const noConfirmRule: ConfirmRule = { person: "never", contact: "" };
 
-/** Time for a person to confirm a call, in milliseconds. After that, the call is refused. */
+/** Time for a person to confirm a call, in milliseconds. After this time, svc refuses the call. */
 export const confirmLifeMs: number = 600_000;
 
-/** True if a rule requires confirmation for at least the calls of the other one, and does not add elicitation. */
+/**
+ * True if `rule` requires confirmation for at least the calls of `other`, and allows elicitation (an MCP client asks its own user) only if
+ * `other` allows it.
+ */
 export function isAsStrict(rule: ConfirmRule, other: ConfirmRule): boolean {
   if (other.person === "never") return true;
   if (rule.elicitation === true && other.elicitation !== true) return false;
@@ -27,15 +30,15 @@ export function isAsStrict(rule: ConfirmRule, other: ConfirmRule): boolean {
 }
 
 /**
- * Returns the rules that cover any calls, in order: the project's before the key's, so that a key cannot choose another contact than its
- * project.
+ * Returns the rules that require confirmation for any calls, in order; undefined if there are none. Pass the project's rule before the
+ * key's, so that a key cannot replace the project's contact.
  */
 export function confirmRulesOf(...rules: readonly ConfirmRule[]): readonly ConfirmRule[] | undefined {
   const said = rules.filter(({ person }) => person !== "never");
   return said.length === 0 ? undefined : said;
 }
 
-/** Returns the first rule that requires confirmation for calls of a class; undefined if none does. */
+/** Returns the first rule that requires confirmation for calls of a class; undefined if no rule does. */
 export function confirmingRule(
   rules: readonly ConfirmRule[] | undefined,
   accessClass: "read" | "write" | "destructive",
@@ -43,7 +46,10 @@ export function confirmingRule(
   return rules?.find((rule) => covers(rule, accessClass));
 }
 
-/** True if every rule that covers a class lets an MCP client ask its own user. */
+/**
+ * True if an MCP client may ask its own user to confirm calls of a class. Every rule that requires confirmation for the class must allow
+ * it.
+ */
 export function mayElicit(
   rules: readonly ConfirmRule[] | undefined,
   accessClass: "read" | "write" | "destructive",
@@ -56,10 +62,10 @@ function covers({ person }: ConfirmRule, accessClass: "read" | "write" | "destru
   return person === "writes" || (person === "destructive" && accessClass === "destructive");
 }
 
-/** Maximum values of a call limit. PutCallLimit enforces them, and so do clients that read a limit before sending it. */
+/** Maximum values of a call limit. PutCallLimit enforces them. Clients also check them before they send a limit. */
 export const callLimitBounds = {
-  /** Concurrent calls. */
+  /** Maximum number of concurrent calls. */
   concurrencyMax: 10_000,
-  /** Calls within the period of a rate. */
+  /** Maximum number of calls in the period of a rate. */
   rateMax: 100_000,
 } as const;

@@ -1,11 +1,11 @@
 import { coreFaults } from "../faults/faults.ts";
 
-/** A time as in requests. */
+/** A time in a request: seconds since the epoch, and nanoseconds. */
 type RequestTime = { readonly seconds: bigint; readonly nanos: number };
 
 /**
- * Returns when a link expires, epoch milliseconds: the requested time, or `lifeMaxMs` from now if there is none. Throws invalid_argument
- * LINK_EXPIRY_INVALID for a time that is past or later than that.
+ * Returns when a link expires, in epoch milliseconds: the requested time, or `nowMs` plus `lifeMaxMs` if no time was requested. Throws
+ * invalid_argument LINK_EXPIRY_INVALID if the requested time is in the past or after `nowMs` plus `lifeMaxMs`.
  */
 export function linkExpiry(expiresAt: RequestTime | undefined, nowMs: number, lifeMaxMs: number): number {
   const latestMs = nowMs + lifeMaxMs;

@@ -4,7 +4,7 @@ import type { AgentToolGroup } from "./agent-tools.ts";
 import type { Binding } from "./binding.ts";
 import type { ConfirmRule } from "./confirm.ts";
 
-/** The role of a project's key; an approver may do everything a member may. */
+/** The role of a project's key. An approver may do everything that a member may do. */
 export type Role = "member" | "approver";
 
 /** A caller that presented a project's key. */
@@ -13,15 +13,15 @@ export type ProjectPrincipal = {
   projectId: ProjectId;
   keyId: KeyId;
   role: Role;
-  /** Configured quotas of its project; without it, all have their defaults. */
+  /** Configured quotas of the caller's project. If absent, all quotas have their default values. */
   quotas?: Quotas;
   /** Scope of the key; undefined if it can access the whole project. */
   binding?: Binding | undefined;
-  /** Rules for calls that a person confirms, of its project and its own; undefined for none. */
+  /** Confirmation rules of the caller's project and key; undefined if no calls need confirmation. */
   confirm?: readonly ConfirmRule[] | undefined;
-  /** Tool groups it gets over MCP in addition to the tools of apps. Default: none. */
+  /** Tool groups that the caller may use over MCP, in addition to the tools of apps. Default: none. */
   agentTools?: readonly AgentToolGroup[] | undefined;
-  /** True if it is a person's grant, and not a key from the administrator. */
+  /** True if the caller has a person's grant instead of a key from the administrator. */
   isGrant?: boolean | undefined;
 };
 
@@ -31,17 +31,17 @@ export type Principal = ProjectPrincipal | { kind: "admin" };
 /** Identifies a value in a call's context. */
 export type ContextKey<Value> = { readonly id: symbol; readonly defaultValue: Value };
 
-/** Context of a call, as far as this package reads it. Connect's context is one. */
+/** The parts of a call's context that this package reads. Connect's context has this form. */
 export type CallContext = { readonly values: { get<Value>(key: ContextKey<Value>): Value } };
 
-/** Key of the caller in the context, set by the auth gate of packages/server; undefined for calls that need no key. */
+/** Context key of the caller. The auth gate of packages/server sets the value; it is undefined for calls that need no key. */
 export const principalContext: ContextKey<Principal | undefined> = {
   id: Symbol("svc principal"),
   defaultValue: undefined,
 };
 
 /**
- * Returns the calling project of a service method. The auth gate refuses other callers, so any other principal is a programming error and
+ * Returns the project that calls a service method. The auth gate refuses all other callers, so another principal is a programming error:
  * throws a plain Error.
  */
 export function requireProject(ctx: CallContext): ProjectPrincipal {

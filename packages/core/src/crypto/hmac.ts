@@ -2,18 +2,18 @@ import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } fr
 
 /** A key of HMAC-SHA256, prepared for many digests. */
 export type HmacKey = {
-  /** The key with the inner padding, followed by the message. */
+  /** The key with the inner padding of HMAC. `hmacSha256` appends the message. */
   readonly inner: Uint8Array;
-  /** The key with the outer padding, followed by room for the inner digest. */
+  /** The key with the outer padding of HMAC, followed by space for the inner digest. */
   readonly outer: Buffer;
-  /** For messages that are too long to copy. */
+  /** The whole key, for messages that are too long to copy. */
   readonly whole: KeyObject;
 };
 
 const blockBytes = 64;
 const digestBytes = 32;
 
-/** Prepares a key: bytes, or a text as UTF-8. */
+/** Returns a prepared key. The key is bytes, or a text that is encoded as UTF-8. */
 export function createHmacKey(key: Uint8Array | string): HmacKey {
   const bytes = Buffer.from(key);
   const block = Buffer.alloc(blockBytes);
@@ -23,13 +23,13 @@ export function createHmacKey(key: Uint8Array | string): HmacKey {
   return { inner: block.map((byte) => byte ^ 0x36), outer, whole: createSecretKey(bytes) };
 }
 
-/** Maximum bytes of a message that is copied after the key. */
+/** Maximum size of a message, in bytes, that `hmacSha256` copies after the key. */
 const copiedBytesMax = 65_536;
 const message = Buffer.alloc(blockBytes + copiedBytesMax);
 
 /**
- * Returns the HMAC-SHA256 of the concatenated parts, texts as ASCII, by two hashes (RFC 2104). Node's `Hmac` creates an object per message,
- * which triples the cost for a post of 1 KiB.
+ * Returns the HMAC-SHA256 of the concatenated parts. Texts must be ASCII. The function computes two hashes itself (RFC 2104), because
+ * Node's `Hmac` creates an object per message, which triples the cost for a post of 1 KiB.
  */
 export function hmacSha256(key: HmacKey, parts: readonly (Uint8Array | string)[], encoding: "hex" | "base64"): string {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
@@ -41,16 +41,20 @@ export function hmacSha256(key: HmacKey, parts: readonly (Uint8Array | string)[]
     else message.set(part, at);
     at += part.length;
   }
-  // As text with one character per byte: a Buffer per digest would cost more than the hash.
+  // The digest is a text with one character per byte, because a Buffer per digest would cost more than the hash.
   key.outer.write(hash("sha256", message.subarray(0, at), "binary"), blockBytes, "latin1");
   return hash("sha256", key.outer, encoding);
 }
 
-// The last base64 digit of 32 bytes carries only four bits. Other digits would be a second spelling.
+// The last base64 digit of 32 bytes carries only four bits. The pattern refuses the other digits, because they would be a second spelling
+// of the same digest.
 const patterns = { hex: /^[0-9a-fA-F]{64}$/, base64: /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/ };
 const texts = { hex: [Buffer.alloc(64), Buffer.alloc(64)], base64: [Buffer.alloc(44), Buffer.alloc(44)] } as const;
 
-/** True if `given` is that digest in its encoding; hex in any case. The time does not depend on where two digests differ. */
+/**
+ * True if `given` is the HMAC-SHA256 of the parts in the given encoding. Hexadecimal digits may be in upper or lower case. The comparison
+ * takes the same time wherever the digests differ.
+ */
 export function isHmacSha256(
   given: string,
   key: HmacKey,

@@ -4,13 +4,13 @@ import type { ProjectId } from "../ids/id.ts";
 import { createSealer, SealError, type Sealer, type VaultKey } from "./seal.ts";
 import { createNonces, nonceBytes, openBox, sealBox, tagBytes } from "./sealed-box.ts";
 
-/** Owner of a data key's values: a project, or the deployment. Contexts begin with it. */
+/** Owner of the values that a data key seals: a project, or the deployment. A sealing context begins with the owner. */
 export type KeyScope = ProjectId | "deployment";
 
-/** Purpose of a data key: to seal values, or to make keyed digests, which no rotation changes. */
+/** Purpose of a data key. `seal`: the key seals values. `digest`: the key makes keyed digests; a rotation does not change this key. */
 export type DataKeyUse = "seal" | "digest";
 
-/** A random 32-byte key, stored in the database wrapped by a vault key. In a scope, a higher number is newer. */
+/** A random 32-byte key. The database stores it encrypted ("wrapped") with a vault key. In each scope, a newer key has a higher number. */
 export type DataKey = {
   readonly number: number;
   readonly scope: KeyScope;
@@ -19,37 +19,44 @@ export type DataKey = {
 };
 
 /**
- * Seals values with the data key of their scope: [2, number of the key (4 bytes), nonce, ciphertext, tag]. If that key is not loaded, it
- * seals with the first vault key, as versions before 0.3 always did; it opens those values too.
+ * A sealer that uses the data key of each value's scope. Format of a sealed value: [2, number of the key (4 bytes), nonce, ciphertext,
+ * tag]. If the data key is not loaded, the keyring seals with the first vault key, as versions before 0.3 always did. It opens both kinds
+ * of values.
  */
 export type Keyring = Sealer & {
-  /** Replaces the vault keys; the first one wraps and seals. A key that is left out opens nothing any more. */
+  /**
+   * Replaces all vault keys. The first key wraps data keys and seals values. Values sealed with a key that is not in `keys` can no longer
+   * be opened.
+   */
   setVaultKeys(keys: readonly VaultKey[]): void;
-  /** Sets subkeys of removed vault keys, by purpose: they come after those in `subkeys`. */
+  /** Sets the subkeys of removed vault keys, by purpose. The result of `subkeys` lists them after the subkeys of the current vault keys. */
   setOldSubkeys(keys: ReadonlyMap<string, readonly VaultKey[]>): void;
-  /** Adds data keys. They open values at once, and seal once `sealsWith` allows it. */
+  /**
+   * Adds data keys. The keyring opens values with them at once. It seals with them only if the function passed to `sealsWith` returns true
+   * for them.
+   */
   add(keys: readonly DataKey[]): void;
-  /** Selects the data keys that seal: the newest selected key of each scope. */
+  /** Sets which data keys may seal. In each scope, the newest key for which `isInUse` returns true seals. */
   sealsWith(isInUse: (number: number) => boolean): void;
-  /** Forgets data keys. */
+  /** Removes data keys from memory. */
   drop(numbers: Iterable<number>): void;
   has(scope: KeyScope): boolean;
-  /** Numbers of the loaded data keys. */
+  /** Returns the numbers of the loaded data keys. */
   numbers(): ReadonlySet<number>;
-  /** Returns a new data key's secret, wrapped with the first vault key for its scope and use. */
+  /** Returns the secret of a new data key, encrypted ("wrapped") with the first vault key for this scope and use. */
   wrap(scope: KeyScope, use: DataKeyUse, secret: Buffer): Buffer;
-  /** Seals with the first vault key itself. */
+  /** Returns a value sealed with the first vault key, without a data key. */
   sealDirectly(plaintext: Uint8Array, context: string): Buffer;
-  /** Throws SealError. */
+  /** Returns the secret of a wrapped data key. Throws SealError if it cannot be opened. */
   unwrap(scope: KeyScope, use: DataKeyUse, wrapped: Uint8Array): Buffer;
 };
 
-// First byte of values sealed with a data key.
+// First byte of a value that a data key sealed.
 const dataKeyVersion = 2;
 const headerBytes = 5;
 const digestPurpose = "entity-digest";
 
-/** Returns the first bytes of values sealed with the data key of a number. */
+/** Returns the first bytes of a value sealed with the data key `number`. */
 export function dataKeyHeader(number: number): Buffer {
   const header = Buffer.alloc(headerBytes, dataKeyVersion);
   header.writeUInt32BE(number, 1);
@@ -63,7 +70,10 @@ export function generateDataKeySecret(): Buffer {
 
 type OpenDataKey = { readonly key: DataKey; readonly header: Buffer; readonly secret: KeyObject };
 
-/** Creates a keyring without data keys. `load` loads those of projects: see `ready`. Throws like `createSealer`. */
+/**
+ * Creates a keyring that has no data keys yet. `load` loads the data keys of projects; the method `ready` calls it. Throws the same errors
+ * as `createSealer`.
+ */
 export function createKeyring(
   vaultKeys: readonly VaultKey[],
   load: (missing: readonly ProjectId[]) => Promise<void> | undefined,
@@ -139,7 +149,7 @@ export function createKeyring(
   };
 }
 
-/** Returns the scope at the start of a context. */
+/** Returns the scope, the first part of a context. */
 function scopeOf(context: string): string {
   return context.slice(0, context.indexOf("/"));
 }
@@ -152,7 +162,8 @@ function openWith(held: ReadonlyMap<number, OpenDataKey>, sealed: Uint8Array, co
   const number = bytes.readUInt32BE(1);
   const found = held.get(number);
   if (found === undefined) throw new SealError(`sealed value names data key ${number}, which is not in the store`);
-  // Another scope's key must open nothing here, even in a manipulated row: values sealed with a deleted key stay closed.
+  // The key must belong to the context's scope, even if an attacker changed the row: otherwise values sealed with a deleted key could be
+  // opened again.
   const plaintext =
     found.key.scope === scopeOf(context) ? openBox(found.secret, bytes, headerBytes, context) : undefined;
   if (plaintext !== undefined) return plaintext;

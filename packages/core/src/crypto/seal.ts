@@ -6,26 +6,34 @@ import { createNonces, nonceBytes, openBox, sealBox, tagBytes } from "./sealed-b
 /** A vault key: its public id and 32 secret bytes. */
 export type VaultKey = { id: string; secret: Buffer };
 
-/** Seals small secrets under the vault keys (AES-256-GCM). Any node with the same keys opens what another sealed. */
+/** Seals small secrets with the vault keys (AES-256-GCM). Any node with the same keys can open the sealed values. */
 export type Sealer = {
-  /** Seals under the first key. `context` ("project/table/row") is not stored; `open` needs the same one. */
+  /** Seals a value with the first key. `context` ("project/table/row") is not stored in the result; `open` needs the same context. */
   seal(plaintext: Uint8Array, context: string): Buffer;
-  /** Opens values that any of the keys sealed. Throws SealError if the key is unknown, the value was changed, or the context differs. */
+  /**
+   * Opens a value that any of the keys sealed. Throws SealError if the key is unknown, the value was changed, or the context is different.
+   */
   open(sealed: Uint8Array, context: string): Buffer;
-  /** Returns 32 bytes for one other use, derived from the first key (HKDF-SHA256, `purpose` as its info). */
+  /** Returns a 32-byte key for another purpose, derived from the first vault key (HKDF-SHA256 with `purpose` as its info). */
   subkey(purpose: string): Buffer;
-  /** Returns the same derivation from every key, first key first, each with its key's id: for values that outlive a rotation. */
+  /**
+   * Returns the subkey of every vault key for a purpose, first key first, each with the id of its vault key. Use it for values that must
+   * stay readable after a rotation of the vault keys.
+   */
   subkeys(purpose: string): VaultKey[];
-  /** Returns the HMAC-SHA-256 of an entity's id, for places that must not contain the id, with a key that no rotation changes. */
+  /**
+   * Returns the HMAC-SHA-256 of an entity's id, for places that must not contain the id itself. A rotation does not change the key of this
+   * digest.
+   */
   entityDigest(projectId: ProjectId, entityId: string): Buffer;
   /**
-   * Call it before you seal or open values of projects that another node may have created. Resolves when their keys are loaded; undefined
-   * if they are already, as nearly always. Rejects if the database is unavailable.
+   * Resolves when the data keys of the projects are loaded. Call it before you seal or open values of projects that another node may have
+   * created. Returns undefined if the keys are already loaded (the usual case). Rejects if the database is unavailable.
    */
   ready(projectIds: Iterable<ProjectId>): Promise<void> | undefined;
 };
 
-/** A sealed value that does not open. The message names the key id and the cause, never the content. */
+/** Error for a sealed value that cannot be opened. The message names the key id and the cause, never the content. */
 export class SealError extends Error {
   override name = "SealError";
 }
@@ -36,8 +44,8 @@ const keyIdPattern = /^[a-z0-9_-]{1,32}$/;
 const keySecretPattern = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Reads SVC_VAULT_KEY: `id:base64` keys of 32 bytes, separated by white space; the first seals, all open.
- * Throws an Error that names the faulty entry by position and id, never by its secret.
+ * Returns the vault keys in the text of SVC_VAULT_KEY: `id:base64` entries of 32-byte keys, separated by white space. The first key seals;
+ * all keys open. Throws an Error that names a faulty entry by its position and id, never by its secret.
  */
 export function parseVaultKeys(text: string): VaultKey[] {
   const entries = text.split(/\s+/).filter((entry) => entry !== "");
@@ -55,7 +63,7 @@ function parseVaultKey(entry: string, index: number): VaultKey {
   if (colon < 0) throw new Error(`${place}: has no colon; expected id:base64`);
   const id = entry.slice(0, colon);
   if (!keyIdPattern.test(id)) {
-    // A user who swaps the two parts puts the secret here, so report the rule and not the text.
+    // The id may be the secret, if the user swapped the two parts. So the message contains only the rule, not the text.
     throw new Error(`${place}: the id must be 1 to 32 characters of a-z, 0-9, "_" and "-"`);
   }
   const encoded = entry.slice(colon + 1);
@@ -76,19 +84,27 @@ function assertDistinctIds(keys: readonly VaultKey[]): void {
   }
 }
 
-/** Generates a vault key in the form that parseVaultKeys reads, with a random id, so that keys of two rotations never have equal ids. */
+/**
+ * Returns a new vault key in the form that parseVaultKeys reads. Its id is random, so that the keys of two rotations have different ids.
+ */
 export function generateVaultKey(): string {
   return `k${randomBytes(4).toString("hex")}:${randomBytes(keyBytes).toString("base64")}`;
 }
 
-/** Returns the id of the vault key that sealed a value directly; undefined for values sealed with a data key, and for other bytes. */
+/**
+ * Returns the id of the vault key that sealed a value without a data key; undefined for values sealed with a data key, and for bytes that
+ * are not a sealed value.
+ */
 export function vaultKeyIdOf(sealed: Uint8Array): string | undefined {
   const idLength = sealed[1];
   if (sealed[0] !== version || idLength === undefined || sealed.byteLength < 2 + idLength) return undefined;
   return Buffer.from(sealed.subarray(2, 2 + idLength)).toString("latin1");
 }
 
-/** Creates a sealer from one or more keys; the first seals. Throws an Error for no key, a bad id, or a key that is not 32 bytes. */
+/**
+ * Returns a sealer for one or more keys; the first key seals. Throws an Error if there is no key, an id is invalid, or a key does not have
+ * 32 bytes.
+ */
 export function createSealer(keys: readonly VaultKey[]): Sealer {
   const [first] = keys;
   if (first === undefined) throw new Error("sealer: no vault key given");
@@ -98,7 +114,7 @@ export function createSealer(keys: readonly VaultKey[]): Sealer {
       throw new Error(`sealer: vault key ${formatValue(id)} has a bad id or is not 32 bytes`);
     }
   }
-  // Key objects are imported once: passing the bytes each time takes 8 of the 13 us of a small seal.
+  // Each key object is created once: passing the bytes at each seal takes 8 of the 13 us of a small seal.
   const byId = new Map(keys.map(({ id, secret }) => [id, { id, secret: createSecretKey(secret) }]));
   const sealing = { id: first.id, secret: createSecretKey(first.secret) };
   const nextNonce = createNonces();

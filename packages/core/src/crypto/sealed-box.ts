@@ -7,7 +7,10 @@ export const tagBytes = 16;
 
 const noncesAtOnce = 256;
 
-/** Returns a source of random nonces, generated many at a time, because each generation costs a system call. */
+/**
+ * Returns a function that returns a new random nonce at each call. It generates many nonces at a time, because each generation costs a
+ * system call.
+ */
 export function createNonces(): () => Buffer {
   let pool = Buffer.alloc(0);
   return () => {
@@ -20,7 +23,10 @@ export function createNonces(): () => Buffer {
 
 const tagging = { authTagLength: tagBytes };
 
-/** Returns the AES-256-GCM box: header in clear, nonce, ciphertext, tag. `context` is authenticated but not stored. */
+/**
+ * Returns the AES-256-GCM box: the unencrypted header, the nonce, the ciphertext and the tag. The tag also protects `context`, which is not
+ * stored.
+ */
 export function sealBox(
   key: KeyObject,
   { header, nonce, context }: { header: Buffer; nonce: Buffer; context: string },
@@ -34,7 +40,10 @@ export function sealBox(
   return Buffer.concat([header, nonce, ciphertext, cipher.getAuthTag()]);
 }
 
-/** Returns the plaintext after a header of `headerBytes`. Undefined if key, context or bytes differ from the sealed ones. */
+/**
+ * Returns the plaintext of a box that begins with `headerBytes` bytes of header. Undefined if the key, the context or any byte differs from
+ * those at sealing.
+ */
 export function openBox(key: KeyObject, bytes: Buffer, headerBytes: number, context: string): Buffer | undefined {
   const nonce = bytes.subarray(headerBytes, headerBytes + nonceBytes);
   const decipher = createDecipheriv("aes-256-gcm", key, nonce, tagging);

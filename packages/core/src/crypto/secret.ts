@@ -6,12 +6,12 @@ const randomLength = 43; // 43 base62 characters carry 256 bits
 const checksumLength = 6; // 6 base62 characters hold a CRC-32
 const apiKeyPattern = /^svc_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
 const signingSecretPattern = /^whsec_[A-Za-z0-9+/]+={0,2}$/;
-/** Size of a secret by Standard Webhooks, in bytes. */
+/** Minimum and maximum size of a signing secret in bytes, as in Standard Webhooks. */
 const signingSecretBounds = { min: 24, max: 64 };
 
 /**
- * Generates an API key: `svc_`, 43 random base62 characters (256 bits), `_`, and the base62 CRC-32 of the part before it. Only its digest
- * is stored.
+ * Returns a new API key: `svc_`, 43 random base62 characters (256 bits), `_`, and the base62 CRC-32 of the text before it. svc stores only
+ * the digest of a key.
  */
 export function generateApiKey(): string {
   const random = Array.from({ length: randomLength }, () => base62.charAt(randomInt(base62.length)));
@@ -20,22 +20,25 @@ export function generateApiKey(): string {
 }
 
 /**
- * True if a text has the form and checksum of a generated key. Use it for secret scanners, and to report "mistyped" instead of "unknown".
- * It does not check validity, and bootstrap keys need not have the form.
+ * True if a text has the form and the checksum of a generated API key. Secret scanners use this check, and svc can report "mistyped"
+ * instead of "unknown". A well-formed key may still be invalid. Bootstrap keys may have another form.
  */
 export function isWellFormedApiKey(text: string): boolean {
   if (!apiKeyPattern.test(text)) return false;
   return text.slice(-checksumLength) === checksumOf(text.slice(0, -checksumLength - 1));
 }
 
-/** Returns the SHA-256 of a secret's UTF-8 text, 32 bytes: stored and looked up instead of a random secret. */
+/** Returns the SHA-256 (32 bytes) of a secret's UTF-8 text. svc stores and looks up this digest instead of the random secret. */
 export function digestSecret(text: string): Buffer {
   return hash("sha256", text, "buffer");
 }
 
-/** Compares two secrets (texts as UTF-8) by their digests. The time does not depend on where, or in which length, they differ. */
+/**
+ * True if two secrets (texts as UTF-8) have equal digests. The comparison takes the same time wherever the secrets differ, and for any
+ * lengths.
+ */
 export function equalConstantTime(a: Uint8Array | string, b: Uint8Array | string): boolean {
-  // As texts that overwrite the previous ones: two Buffers per comparison would cost more than the hashes.
+  // Both digests overwrite the previous ones in the same memory: two new Buffers per comparison would cost more than the hashes.
   left.write(hash("sha256", a, "binary"), "latin1");
   right.write(hash("sha256", b, "binary"), "latin1");
   return timingSafeEqual(left, right);
@@ -44,19 +47,22 @@ export function equalConstantTime(a: Uint8Array | string, b: Uint8Array | string
 const left = Buffer.alloc(32);
 const right = Buffer.alloc(32);
 
-/** Generates a subscription's signing secret: `whsec_` and 32 random bytes in base64, as in Standard Webhooks. */
+/** Returns a new signing secret for a subscription: `whsec_` and 32 random bytes in base64, as in Standard Webhooks. */
 export function generateSigningSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
 
-/** Generates a secret for a session or a link, stored only by its digest: 32 random bytes as 43 characters that need no escaping in URLs. */
+/**
+ * Returns a new secret for a session or a link: 32 random bytes as 43 characters that need no escaping in URLs. svc stores only the digest
+ * of such a secret.
+ */
 export function generateToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
 /**
- * Returns the key bytes of a Standard Webhooks signature, 24 to 64: 32 in secrets generated here, others in secrets from agents. Throws an
- * Error, without the text, if it is not such a secret.
+ * Returns the key bytes of a Standard Webhooks signing secret, 24 to 64 bytes. Secrets that svc generates have 32 bytes; secrets that
+ * agents choose may have other lengths. Throws an Error, without the text, if the text is not such a secret.
  */
 export function signingSecretBytes(secret: string): Buffer {
   const bytes = readSigningSecret(secret);
@@ -67,7 +73,7 @@ export function signingSecretBytes(secret: string): Buffer {
   );
 }
 
-/** The same, but undefined instead of an Error. */
+/** Returns the key bytes like `signingSecretBytes`; undefined if the text is not a signing secret. */
 export function readSigningSecret(secret: string): Buffer | undefined {
   if (!signingSecretPattern.test(secret)) return undefined;
   const text = secret.slice("whsec_".length);

@@ -1,30 +1,33 @@
 import { Fault, type FaultCode } from "./errors.ts";
 import type { FaultText } from "./fault-text.ts";
 
-/** A value, or a function that makes it from the fault's parameters. */
+/** A fixed value, or a function that returns the value for the parameters of a fault. */
 type ValueOrMaker<Value, Args extends readonly unknown[]> = Value | ((...args: Args) => Value);
 
-/** One fault of several that a request has. */
+/** One of several faults in the same request. */
 type FaultPart = { readonly reason?: string; readonly field?: string; readonly help?: FaultText };
 
-/** A fault in a table. Its functions take the same parameters; one that needs only the first may omit the others. */
+/**
+ * A row in a table of faults. All functions of a row take the same parameters. A function that needs only the first parameters may omit the
+ * others.
+ */
 type FaultRow<Args extends readonly unknown[]> = {
   readonly code: FaultCode;
-  /** Default: the name of the row. */
+  /** The reason of the fault. Default: the name of the row. */
   readonly reason?: string;
-  /** The request field at fault, by its JSON name. Default: none. */
+  /** The wrong request field, by its JSON name. Default: none. */
   readonly field?: ValueOrMaker<string, Args>;
-  /** The fault, with the wrong value. */
+  /** The problem, with the wrong value. */
   readonly says: ValueOrMaker<FaultText, Args>;
   /** The correct form or next step, as one sentence. Default: none. */
   readonly help?: ValueOrMaker<FaultText, Args>;
-  /** Time after which the same request may be taken, milliseconds. */
+  /** Time in milliseconds after which the same request may succeed. */
   readonly retryAfterMs?: ValueOrMaker<number | undefined, Args>;
-  /** For several faults in one request: each of them, instead of `field` and `help`. */
+  /** Returns the single faults if a request has several. Replaces `field` and `help`. */
   readonly each?: (...args: Args) => readonly FaultPart[];
 };
 
-/** The longer of two parameter lists, if it begins with the other one. */
+/** The longer of two parameter lists. The longer list must begin with the shorter one. */
 type LongerParameters<A extends readonly unknown[], B extends readonly unknown[]> =
   Required<A> extends readonly [...Required<B>, ...(readonly unknown[])] ? A : B;
 
@@ -35,21 +38,21 @@ type FaultRowArgs<R> = LongerParameters<
   LongerParameters<LongerParameters<MemberArgs<R, "field">, MemberArgs<R, "retryAfterMs">>, MemberArgs<R, "each">>
 >;
 
-/** A row whose functions take the same parameters, without other properties. */
+/** A row whose functions all take the same parameters and which has no unknown properties. */
 type CheckedFaultRow<R> = FaultRow<FaultRowArgs<R>> & {
   readonly [Name in Exclude<keyof R, keyof FaultRow<[]>>]: never;
 };
 
-/** Makes the faults of one row. */
+/** A function that creates the fault of one row. */
 type FaultMaker<Args extends readonly unknown[]> = ((...args: Args) => Fault) & {
   readonly code: FaultCode;
   readonly reason: string;
 };
 
-/** Makers of faults by the names of their rows, usually their reasons. */
+/** A table of functions that create faults. Each function has the name of its row, usually the fault's reason. */
 type FaultTable<Rows> = { readonly [Name in keyof Rows]: FaultMaker<FaultRowArgs<Rows[Name]>> };
 
-/** Returns a maker for each row: `throw toolFaults.CALL_IN_PROGRESS(key)`. */
+/** Returns a table with one fault-creating function per row. Example: `throw toolFaults.CALL_IN_PROGRESS(key)`. */
 export function defineFaults<Rows>(
   rows: {
     readonly [Name in keyof Rows]: Rows[Name] & NoInfer<CheckedFaultRow<Rows[Name]>>;

@@ -1,6 +1,6 @@
 import { type FaultText, type PartedText, partedOf } from "./fault-text.ts";
 
-/** Kinds of faults, by their names on the wire (docs/reference/errors). */
+/** Codes of faults, by their names in the API (docs/reference/errors). */
 export type FaultCode =
   | "canceled"
   | "unknown"
@@ -19,28 +19,31 @@ export type FaultCode =
   | "data_loss"
   | "unauthenticated";
 
-/** A fault for programs: `reason` in UPPER_SNAKE and listed in docs/reference/errors, `field` by its JSON name, `help` one sentence. */
+/**
+ * Details of a fault for client programs. `reason`: in UPPER_SNAKE, listed in docs/reference/errors. `field`: JSON name of the wrong field.
+ * `help`: one sentence.
+ */
 export type FaultDetail = { readonly reason: string; readonly field: string; readonly help: string };
 
-/** Input of a detail; without `field` or `help`, they are empty. */
+/** Input for one detail. If `field` or `help` is absent, the detail has an empty text. */
 type DetailInput = { readonly reason: string; readonly field?: string; readonly help?: FaultText };
 
 /**
- * A refused call, in the words of the domain; only packages/server knows its form on the wire. Service methods throw it; an expected
- * refusal is passed as data. `message` covers all details, usually one.
+ * Error for a call that svc refuses, in terms of the domain. Only packages/server converts it to its form on the wire. Service methods
+ * throw it; a refusal that the caller expects is returned as data. `message` covers all details (usually one).
  */
 export class Fault extends Error {
   override readonly name = "Fault";
   readonly code: FaultCode;
   readonly details: readonly FaultDetail[];
-  /** Time after which the same request may succeed, milliseconds; undefined if waiting does not help. */
+  /** Time in milliseconds after which the same request may succeed; undefined if waiting does not help. */
   readonly retryAfterMs: number | undefined;
-  /** The message with its parts. */
+  /** The message with its named parts (calls, fields, waiting times). */
   readonly says: PartedText;
-  /** The help of each detail with its parts. */
+  /** The help text of each detail, with its named parts. */
   readonly advice: readonly PartedText[];
 
-  /** The details, with the parts of their help. */
+  /** The details, whose help texts have named parts. */
   get parted(): readonly DetailInput[] {
     return this.details.map((detail, index) => ({ ...detail, help: this.advice[index] ?? detail.help }));
   }
@@ -63,16 +66,16 @@ export function retryAfterText({ retryAfterMs }: Pick<Fault, "retryAfterMs">): s
 }
 
 /**
- * Formats a value for a message: strings quoted and escaped as in JSON, bytes as their count, cut to `maxLength` characters (default 80)
- * with "..." at the cut. Never throws. Not for secrets.
+ * Returns a value as text for a message: strings quoted and escaped as in JSON, bytes as their count. A text longer than `maxLength`
+ * characters (default 80) is cut and ends in "...". Never throws. Do not use it for secrets.
  */
 export function formatValue(value: unknown, maxLength = 80): string {
-  // A value may be a whole request body: cut it before it is escaped.
+  // The value may be a whole request body, so it is cut before it is escaped.
   const text = onOneLine(typeof value === "string" ? JSON.stringify(value.slice(0, maxLength + 1)) : describe(value));
   return text.length > maxLength ? `${text.slice(0, maxLength - 3).toWellFormed()}...` : text;
 }
 
-/** Escapes line breaks and controls that JSON leaves unescaped. */
+/** Returns a text on one line: escapes the line breaks and control characters that JSON does not escape. */
 function onOneLine(text: string): string {
   return text.replace(
     /[\u007f-\u009f\u2028\u2029]/g,
@@ -87,12 +90,15 @@ function describe(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "an object";
   } catch {
-    // Cycles, bigints and throwing toJSON have no JSON form.
+    // A cyclic object, a bigint and an object with a throwing toJSON have no JSON form.
     return "an object";
   }
 }
 
-/** Ends an exhaustive switch: an unhandled case does not type-check. Throws if data violates the type at run time. */
+/**
+ * Call this at the end of an exhaustive switch: the compiler then reports an unhandled case. Throws an Error if a value violates its type
+ * at run time.
+ */
 export function assertExhaustive(value: never): never {
   throw new Error(`unhandled case ${formatValue(value)}`);
 }

@@ -1,16 +1,18 @@
-/** Kinds of named parts: a call of the API, a field or a statement about it, a waiting time, and a number of faults. */
+/**
+ * Kinds of named parts in a text: a call of the API, a request field (or a statement about one), a waiting time, and a number of faults.
+ */
 export type PartKind = keyof typeof partNumbers;
 
-/** Their numbers on the wire. */
+/** Number of each kind of part, used on the wire. */
 const partNumbers = { call: 1, field: 2, wait: 3, count: 4 } as const;
 
-/** A part as in messages on the wire. */
+/** A named part as a message on the wire has it. */
 type WirePart<Kind> = { readonly kind: Kind; readonly start: number; readonly length: number };
 
-/** A named part of a text: `length` UTF-16 code units from `start`. */
+/** A named part of a text: it begins at `start` and has `length` UTF-16 code units. */
 export type TextPart = { readonly kind: PartKind; readonly start: number; readonly length: number };
 
-/** A text with named parts in order: each surface writes the parts in its own words. */
+/** A text with named parts in order. Each surface (HTTP, command line, console, MCP) writes the parts in its own words. */
 export class PartedText {
   readonly text: string;
   readonly parts: readonly TextPart[];
@@ -20,16 +22,19 @@ export class PartedText {
     this.parts = parts;
   }
 
-  /** The text as HTTP responses contain it. */
+  /** Returns the text in the words of HTTP responses. */
   toString(): string {
     return this.text;
   }
 }
 
-/** A text in a row of faults: plain, or made by `text`. */
+/** A text of a fault: a plain string, or the result of `text`. */
 export type FaultText = string | PartedText;
 
-/** Returns a text with parts: the results of `call`, `field`, `wait` and `count` stay parts, also inside inner texts. */
+/**
+ * Returns a text with named parts (a template tag). The results of `call`, `field`, `wait` and `count` in `values` become named parts, also
+ * if they are inside another text.
+ */
 export function text(strings: TemplateStringsArray, ...values: readonly (FaultText | number)[]): PartedText {
   let written = strings[0] ?? "";
   const parts: TextPart[] = [];
@@ -41,36 +46,42 @@ export function text(strings: TemplateStringsArray, ...values: readonly (FaultTe
   return new PartedText(written, parts);
 }
 
-/** Returns a call of the API by its name in the contract, with an example request as JSON, or with words on how to make it. */
+/**
+ * Returns a text that names a call of the API, as in the contract. `how`: an example request (shown as JSON), or words that describe the
+ * request.
+ */
 export function call(name: string, how?: string | Readonly<Record<string, unknown>>): PartedText {
   if (how === undefined) return whole("call", name);
   return whole("call", `${name} ${typeof how === "string" ? how : spacedJson(how)}`);
 }
 
-/** Returns a field of a request by its path, such as `limit.rate.max`, or a phrase about one that other surfaces word differently. */
+/**
+ * Returns a text that names a request field by its path, such as `limit.rate.max`. The path may also be a phrase about a field that other
+ * surfaces express differently.
+ */
 export function field(path: string): PartedText {
   return whole("field", path);
 }
 
-/** The time to wait before a retry, which HTTP sends as a header. */
+/** The waiting time before a retry. HTTP sends the value in the header Retry-After. */
 export const wait = waitAs("after the time of Retry-After");
 
-/** The same in other words. */
+/** Returns the waiting time before a retry, in other words than `wait`. */
 export function waitAs(phrase: string): PartedText {
   return whole("wait", phrase);
 }
 
-/** Returns the number of faults; an answer may list fewer. */
+/** Returns a text with the number of faults. The answer may list fewer faults. */
 export function count(faults: number): PartedText {
   return whole("count", String(faults));
 }
 
-/** Returns a text with parts; a plain text has none. */
+/** Returns a text as PartedText. A plain string gets no parts. */
 export function partedOf(written: FaultText): PartedText {
   return typeof written === "string" ? new PartedText(written) : written;
 }
 
-/** Returns a text with each of its parts as `write` returns it. */
+/** Returns a text in which each named part is replaced by the result of `write`. */
 export function renderText(
   { text: plain, parts }: PartedText,
   write: (kind: PartKind, text: string) => string,
@@ -85,8 +96,8 @@ export function renderText(
 }
 
 /**
- * Returns advice for readers who see no headers: the wait is `seconds`, in its place or at the end. `write` returns the other parts and
- * gets the index of their text. Without `seconds`, the wait stays unchanged.
+ * Returns help texts for readers who do not see HTTP headers. The waiting time becomes `seconds`; if no text names it, it is added at the
+ * end. `write` returns the other parts and receives the index of their text. If `seconds` is undefined, the waiting time stays unchanged.
  */
 export function renderAdvice(
   advice: readonly PartedText[],
@@ -104,12 +115,12 @@ export function renderAdvice(
   return seconds === undefined || isSaid ? said : `${said} Retry ${waits}.`.trimStart();
 }
 
-/** Returns the parts of a text as messages on the wire. */
+/** Returns the named parts of a text as messages for the wire. */
 export function wireParts({ parts }: PartedText): WirePart<(typeof partNumbers)[PartKind]>[] {
   return parts.map((part) => ({ ...part, kind: partNumbers[part.kind] }));
 }
 
-/** Returns a text with its parts from the wire. Omits parts of unknown kinds. */
+/** Returns a text with its named parts, read from the wire. Omits parts of unknown kinds. */
 export function textOfWire(plain: string, parts: readonly WirePart<number>[]): PartedText {
   const known = Object.entries(partNumbers) as [PartKind, number][];
   const read = parts.flatMap(({ kind: given, start, length }) =>
@@ -122,7 +133,7 @@ function whole(kind: PartKind, said: string): PartedText {
   return new PartedText(said, [{ kind, start: 0, length: said.length }]);
 }
 
-/** JSON on one line, with a space after each colon. */
+/** Returns a value as JSON on one line, with a space after each colon. */
 function spacedJson(value: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(value, null, 1).replace(/\n */g, "");
 }

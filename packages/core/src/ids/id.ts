@@ -3,7 +3,7 @@ import { fromString } from "typeid-js";
 import { v7 } from "uuid";
 import { readTypeId, readUuid, typeIdOfBytes, uuidOfBytes } from "./type-id.ts";
 
-/** Prefix of every kind of id; the full form is `<prefix>_<26 base32 characters>`, a TypeID over a UUIDv7. */
+/** Prefix of each kind of id. A full id is `<prefix>_<26 base32 characters>`: a TypeID of a UUIDv7. */
 export type IdPrefix =
   | "prj"
   | "key"
@@ -29,7 +29,7 @@ export type IdPrefix =
   | "ers"
   | "node";
 
-/** An id of one kind. Only this file makes one, so an event's id cannot be passed for a delivery's. */
+/** An id of one kind. Only this file creates ids, so the type checker refuses an event's id for a delivery's. */
 export type Id<P extends IdPrefix> = string & { readonly __prefix: P };
 
 /** Id of a project. */
@@ -67,12 +67,12 @@ export type AuditId = Id<"aud">;
 
 /** Id of the erasure of an entity or a project. */
 export type ErasureId = Id<"ers">;
-/** Id of one running process of the service; owns leases. */
+/** Id of one running process of the service. Leases belong to a node id. */
 export type NodeId = Id<"node">;
 
 /**
- * Creates an id whose time part is `atMs` (epoch milliseconds). Ids sort by that time. Ids of one process and millisecond also sort in the
- * order of their creation, which keeps inserts at the right edge of their indexes.
+ * Returns a new id with the time `atMs` (epoch milliseconds). Ids sort by this time. Ids that one process creates in the same millisecond
+ * sort in the order of creation, so that the database inserts them at the end of its indexes.
  */
 export function createId<P extends IdPrefix>(prefix: P, atMs: number): Id<P> {
   v7({ msecs: atMs, seq: nextSequence(atMs), random: randomBytes16() }, bytes);
@@ -105,8 +105,8 @@ export function timeOfId(id: Id<IdPrefix>): number {
 }
 
 /**
- * Returns the smallest UUID of the millisecond `ms`: all ids created at `ms` or later sort at or after it. Converts a bound on a row's time
- * into a bound on its key. Times before 1970 give the smallest UUID.
+ * Returns the smallest UUID of the millisecond `ms`. All ids created at `ms` or later sort at or after this UUID, so a time limit becomes a
+ * limit on ids. For times before 1970, returns the smallest UUID of all.
  */
 export function firstUuidAt(ms: number): string {
   const hex = Math.max(0, Math.min(Math.ceil(ms), 0xffffffffffff))
@@ -115,13 +115,16 @@ export function firstUuidAt(ms: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** Buffer for the id being created, read or written. */
+/** Buffer for the id that is being created, read or written. */
 const bytes = new Uint8Array(16);
 
 let sequenceMs = -1;
 let sequence = 0;
 
-/** The counter of RFC 9562 section 6.2, method 1: it starts at a random value in the lower half of 32 bits, so it cannot overflow. */
+/**
+ * Returns the next counter value of RFC 9562 section 6.2, method 1. The counter starts at a random value in the lower half of 32 bits, so
+ * that it cannot overflow.
+ */
 function nextSequence(atMs: number): number {
   sequence = atMs === sequenceMs ? sequence + 1 : Buffer.from(randomBytes16()).readUInt32BE(0) >>> 1;
   sequenceMs = atMs;
@@ -131,7 +134,10 @@ function nextSequence(atMs: number): number {
 const pool = Buffer.allocUnsafe(8_192);
 let poolOffset = pool.byteLength;
 
-/** Returns sixteen random bytes, generated many at a time: a system call for every few ids is visible in the profile of ingest. */
+/**
+ * Returns sixteen random bytes. Many are generated at a time, because a system call every few ids would slow down incoming webhooks
+ * noticeably.
+ */
 function randomBytes16(): Uint8Array {
   if (poolOffset === pool.byteLength) {
     randomFillSync(pool);

@@ -1,14 +1,14 @@
 /**
- * Converts the 16 bytes of a UUID to the texts of the UUID and its TypeID, and back. The library that validates callers' ids takes twenty
- * times as long, and every post converts ids again and again.
+ * Converts between the 16 bytes of a UUID, the text of the UUID, and the text of its TypeID. The library that validates callers' ids takes
+ * twenty times as long, and svc converts several ids for every post.
  */
 
 const bytesOfUuid = 16;
-/** Characters after the prefix. */
+/** Number of characters after the prefix of a TypeID. */
 const suffixCharacters = 26;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-/** Ten bits as two characters. */
+/** The two base32 characters for each value of ten bits. */
 const pairs = Array.from({ length: 1024 }, (_, bits) => alphabet.charAt(bits >> 5) + alphabet.charAt(bits & 31));
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const valueOfCharacter = codesOf(alphabet);
@@ -23,17 +23,17 @@ export function uuidOfBytes(bytes: Uint8Array): string {
   );
 }
 
-/** Returns the TypeID of 16 bytes: 130 bits, of which the first two are 0. */
+/** Returns the TypeID of 16 bytes. The 26 characters have 130 bits; the first two bits are 0. */
 export function typeIdOfBytes(prefix: string, bytes: Uint8Array): string {
   return `${prefix}_${pairs[bytes[0] ?? 0]}${ofFiveBytes(bytes, 1)}${ofFiveBytes(bytes, 6)}${ofFiveBytes(bytes, 11)}`;
 }
 
-/** Reads a valid TypeID into `bytes`. */
+/** Writes the 16 bytes of a valid TypeID into `bytes`, and returns `bytes`. */
 export function readTypeId(id: string, bytes: Uint8Array): Uint8Array {
   const from = id.length - suffixCharacters;
   let bits = 0;
   let held = 0;
-  // The first two characters carry eight bits.
+  // The first two characters carry eight bits, because the first two bits are 0.
   bytes[0] = ((valueOfCharacter[id.charCodeAt(from)] ?? 0) << 5) | (valueOfCharacter[id.charCodeAt(from + 1)] ?? 0);
   for (let at = from + 2, byte = 1; byte < bytesOfUuid; at++) {
     bits = ((bits << 5) | (valueOfCharacter[id.charCodeAt(at)] ?? 0)) & 0xfff;
@@ -45,7 +45,7 @@ export function readTypeId(id: string, bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Reads a UUID's text into `bytes`. */
+/** Writes the 16 bytes of a UUID's text into `bytes`, and returns `bytes`. */
 export function readUuid(uuid: string, bytes: Uint8Array): Uint8Array {
   for (let at = 0, byte = 0; byte < bytesOfUuid; at += 2) {
     if (uuid.charCodeAt(at) === hyphen) at++;
@@ -56,7 +56,7 @@ export function readUuid(uuid: string, bytes: Uint8Array): Uint8Array {
 }
 
 const hyphen = 45;
-/** This bit is set in the codes of lower-case letters and digits; it distinguishes upper from lower case. */
+/** The bit that makes a letter's code lower case. Codes of digits also have this bit. */
 const lowerCase = 32;
 
 function ofFiveBytes(bytes: Uint8Array, at: number): string {

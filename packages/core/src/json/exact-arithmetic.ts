@@ -2,11 +2,12 @@ import { parseExactJson } from "./exact-json.ts";
 import { type JsonNumber, nearestDouble, rawJson } from "./raw-json.ts";
 
 /**
- * Returns the sum of two numbers, raw or not. It is exact if one of them is raw or the sum exceeds 2^53 - 1, otherwise the sum of doubles.
- * Numbers with more than 400 digits, or an exponent beyond 400, count as their nearest double.
+ * Returns the sum of two numbers, raw or not (a raw number keeps its JSON digits). The sum is exact if one of the numbers is raw, or if the
+ * sum exceeds 2^53 - 1. Otherwise it is the sum of two doubles. A number with more than 400 digits, or an exponent beyond 400, counts as
+ * its nearest double.
  */
 export function addExactly(a: JsonNumber, b: JsonNumber): JsonNumber {
-  // The common case: neither is raw, and the sum is exact.
+  // The common case: neither number is raw, and the sum is exact.
   if (typeof a === "number" && typeof b === "number" && Math.abs(a + b) <= Number.MAX_SAFE_INTEGER) return a + b;
   const [left, right] = [decimalOf(a), decimalOf(b)];
   if (left === undefined || right === undefined) return nearestDouble(a) + nearestDouble(b);
@@ -14,7 +15,7 @@ export function addExactly(a: JsonNumber, b: JsonNumber): JsonNumber {
   return numberOf({ units: unitsAt(left, places) + unitsAt(right, places), places });
 }
 
-/** True if the first of two numbers, raw or not, is smaller. */
+/** True if `a` is smaller than `b`. Both may be raw numbers. */
 export function isBelow(a: JsonNumber, b: JsonNumber): boolean {
   if (typeof a === "number" && typeof b === "number") return a < b;
   const [left, right] = [decimalOf(a), decimalOf(b)];
@@ -23,7 +24,7 @@ export function isBelow(a: JsonNumber, b: JsonNumber): boolean {
   return unitsAt(left, places) < unitsAt(right, places);
 }
 
-/** Returns a whole number as a JSON value: a number if a double holds it, otherwise raw. */
+/** Returns a whole number as a JSON value: a plain number if a double holds it exactly, otherwise a raw number. */
 export function wholeNumber(whole: bigint): JsonNumber {
   const number = Number(whole);
   return Number.isSafeInteger(number) ? number : rawJson(String(whole));

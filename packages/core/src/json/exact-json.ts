@@ -14,20 +14,20 @@ export class JsonTooLargeError extends Error {
 export type ExactJsonOptions = { readonly valuesMax?: number; readonly depthMax?: number };
 
 /**
- * Parses JSON without losing digits. Numbers that a double cannot hold exactly, numbers beyond 2^53 - 1, and -0 become raw JSON values,
- * which JSON.stringify writes unchanged. Some apps use 64-bit ids, and amounts with more digits than a double. Throws SyntaxError, also for
- * text nested too deep, and JsonTooLargeError for too many values. With unlimited depth, tens of thousands of levels may overflow the
- * stack: RangeError.
+ * Parses JSON without losing digits. A number that a double cannot hold exactly, a number beyond 2^53 - 1, and -0 become raw JSON values,
+ * which JSON.stringify writes unchanged. This matters because some apps use 64-bit ids and amounts with more digits than a double holds.
+ * Throws SyntaxError, also if the nesting is too deep, and JsonTooLargeError if there are too many values. If the depth is unlimited, tens
+ * of thousands of levels may overflow the stack (RangeError).
  */
 export function parseExactJson(text: string, options: ExactJsonOptions = {}): unknown {
   const { valuesMax = Number.POSITIVE_INFINITY, depthMax = depthMaxDefault } = options;
-  // The parser accepts any depth; revivers, JSON.stringify and recursive functions do not.
+  // JSON.parse accepts any depth, but revivers, JSON.stringify and recursive functions do not.
   if (valuesMax !== Number.POSITIVE_INFINITY || depthMax !== Number.POSITIVE_INFINITY) {
     const { values, depth } = measureJson(text, valuesMax);
     if (values > valuesMax) throw new JsonTooLargeError(`JSON holds more than ${valuesMax} values`);
     if (depth > depthMax) throw new SyntaxError(`JSON is nested deeper than ${depthMax} levels`);
   }
-  // A reviver costs several times the parsing, and most texts do not need one.
+  // Parsing with a reviver takes several times as long, and most texts do not need a reviver.
   if (!mayHoldRawNumber(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
     const source = context?.source;
@@ -36,7 +36,9 @@ export function parseExactJson(text: string, options: ExactJsonOptions = {}): un
   });
 }
 
-/** True if a number must stay text, including numbers beyond 2^53 - 1, because a double cannot distinguish them from their neighbours. */
+/**
+ * True if a number must stay raw, because a double cannot distinguish it from its neighbours. Also true for all numbers beyond 2^53 - 1.
+ */
 export function isRaw(value: number, source: string): boolean {
   if (Object.is(value, -0) || !isExactDouble(source, value)) return true;
   return Math.abs(value) > Number.MAX_SAFE_INTEGER && !longDouble.test(source);
@@ -44,12 +46,15 @@ export function isRaw(value: number, source: string): boolean {
 
 const longDouble = /[eE]/;
 
-/** From this number of digits, including the point, a double may be inexact. */
+/** Minimum length of a number, in digits including the point, for which a double may be inexact. */
 const longDigits = 16;
-/** With such a long exponent, a double may lose all digits. */
+/** An exponent of three digits. With such an exponent, a double may lose all digits. */
 const longExponent = /\d[eE][+-]?\d{3}/;
 
-/** Checks every 16th character, which any number of that many digits must include. A pattern takes four times as long, for each post. */
+/**
+ * True if a text may contain a number that must stay raw. Checks only every 16th character, because a number of 16 digits or more always
+ * includes one of them. A regular expression takes four times as long, and every post is checked.
+ */
 function mayHoldRawNumber(text: string): boolean {
   for (let at = longDigits - 1; at < text.length; at += longDigits) {
     if (!isDigitOrPoint(text.charCodeAt(at))) continue;
@@ -64,7 +69,7 @@ function mayHoldRawNumber(text: string): boolean {
 
 const negativeZero = /^[\s,:[]?-0(?:\.0*)?(?:[eE\s,\]}]|$)/;
 
-/** Checks the context of every -0, because dates contain many. */
+/** True if a text may contain -0 as a number. Checks the characters around every "-0", because dates contain many of them. */
 function mayHoldNegativeZero(text: string): boolean {
   for (let at = text.indexOf("-0"); at !== -1; at = text.indexOf("-0", at + 2)) {
     const next = text.charCodeAt(at + 2);
@@ -77,14 +82,14 @@ function mayHoldNegativeZero(text: string): boolean {
 
 const [space, comma, colon, openList] = [32, 44, 58, 91];
 
-/** For a UTF-16 code; true for NaN, before a text's start. */
+/** True if a number may follow this UTF-16 code. True for NaN, which means the start of the text. */
 function isBeforeNumber(code: number): boolean {
   return !(code > space) || code === comma || code === colon || code === openList;
 }
 
 const [point, slash, nine] = [46, 47, 57];
 
-/** For a UTF-16 code; false for NaN, beyond a text's ends. */
+/** True for the UTF-16 code of a digit or a point. False for NaN, which means a position outside the text. */
 function isDigitOrPoint(code: number): boolean {
   return code >= point && code <= nine && code !== slash;
 }

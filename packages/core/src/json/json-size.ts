@@ -7,12 +7,12 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 const lastSpace = 0x20;
 
-/** Size of a JSON text: its number of values (including lists and objects), and its depth of nesting. */
+/** Size of a JSON text. `values`: number of values, including lists and objects. `depth`: levels of nesting. */
 export type JsonSize = { readonly values: number; readonly depth: number };
 
 /**
- * Measures a JSON text in one pass, without parsing it, until it has more than `valuesMax` values, because values cost far more memory than
- * text. For invalid JSON, the result is meaningless.
+ * Returns the size of a JSON text without parsing it, because parsed values need far more memory than text. Stops counting after more than
+ * `valuesMax` values. For invalid JSON, the result has no meaning.
  */
 export function measureJson(text: string, valuesMax: number): JsonSize {
   let values = 1;
@@ -25,7 +25,7 @@ export function measureJson(text: string, valuesMax: number): JsonSize {
     if (code === quote) at = endOfString(text, at);
     else if (code === comma) values++;
     else if (code === openList || code === openObject) {
-      // Counts its first value; subtracted again if it is empty.
+      // Counts the first value of a list or object. If the list or object is empty, this count is subtracted again.
       values++;
       level++;
       if (level > depth) depth = level;
@@ -38,10 +38,13 @@ export function measureJson(text: string, valuesMax: number): JsonSize {
   return { values, depth };
 }
 
-/** Limits of a value: number of values (including lists and objects), and total characters of texts and names. */
+/**
+ * Limits of a JSON value. `values`: maximum number of values, including lists and objects. `characters`: maximum total characters of texts
+ * and names.
+ */
 export type JsonBounds = { readonly values: number; readonly characters: number };
 
-/** True if a value exceeds the limits. Stops as soon as it knows; a part that occurs several times counts each time. */
+/** True if a value exceeds one of the limits. Stops as soon as a limit is exceeded. A part that occurs several times counts each time. */
 export function holdsMoreThan(value: unknown, bounds: JsonBounds): boolean {
   let { values, characters } = bounds;
   const waiting: unknown[] = [value];

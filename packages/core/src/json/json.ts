@@ -1,18 +1,21 @@
 import { parseExactJson } from "./exact-json.ts";
 import { isRawJson } from "./raw-json.ts";
 
-/** A JSON value. A number that a double cannot hold is the result of `rawJson`, typed as an object. */
+/** A JSON value. A number that a double cannot hold is an object from `rawJson`; the type of that object is JsonObject. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 
 /** A JSON object. */
 export type JsonObject = { readonly [name: string]: JsonValue };
 
-/** True if a value is a JSON object: not a list, null or raw number. */
+/** True if a value is a JSON object. False for lists, null and raw numbers. */
 export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
 
-/** Returns the object in svc's own JSON text, with all digits of its numbers. Throws an Error with `name` for any other value. */
+/**
+ * Returns the object in a JSON text that svc wrote itself, with all digits of its numbers. Throws an Error that contains `name` if the text
+ * is not an object.
+ */
 export function readJsonObject(text: string, name: string): JsonObject {
   const value = parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY }) as JsonValue;
   if (!isJsonObject(value)) throw new Error(`${name} holds no JSON object`);

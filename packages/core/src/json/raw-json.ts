@@ -1,15 +1,15 @@
-// The runtime supports raw JSON (ECMAScript's JSON.parse source text access); the compiler's library does not know it yet.
+// The runtime supports raw JSON (ECMAScript's JSON.parse source text access), but TypeScript's library types do not include it yet.
 const json = JSON as JSON & { rawJSON(text: string): RawNumber; isRawJSON(value: unknown): boolean };
 
-/** A number that a double cannot hold, with its original digits: JSON.stringify writes them unchanged. */
+/** A number that a double cannot hold. It keeps its original digits, and JSON.stringify writes them unchanged. */
 export type RawNumber = { readonly rawJSON: string };
 
-/** A number of JSON, with all its digits. */
+/** A JSON number with all its digits: a plain number or a raw number. */
 export type JsonNumber = number | RawNumber;
 
 /**
- * Makes a raw number from its JSON text. It takes a number's place in JSON values, but `typeof` is "object"; `isObject` and `scalarText`
- * recognize it. Throws SyntaxError if the text is not a JSON scalar.
+ * Returns a raw number for its JSON text. A raw number replaces a plain number in JSON values, but its `typeof` is "object"; `isObject` and
+ * `scalarText` handle it correctly. Throws SyntaxError if the text is not a JSON scalar.
  */
 export function rawJson(text: string): RawNumber {
   return json.rawJSON(text);
@@ -17,7 +17,7 @@ export function rawJson(text: string): RawNumber {
 
 /** True if a value was made by `rawJson`. */
 export function isRawJson(value: unknown): value is RawNumber {
-  // Only raw values and null-prototype objects lack a prototype, so nearly every object is decided here.
+  // Only raw values and objects created with a null prototype have no prototype, so this check decides for nearly every object.
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null && json.isRawJSON(value);
 }
 
@@ -26,12 +26,12 @@ export function isJsonNumber(value: unknown): value is JsonNumber {
   return typeof value === "number" || isRawJson(value);
 }
 
-/** Returns the double nearest to a number; infinite if it is beyond all doubles. */
+/** Returns the double nearest to a number. Returns an infinity if the number is too large for a double. */
 export function nearestDouble(number: JsonNumber): number {
   return typeof number === "number" ? number : Number(JSON.stringify(number));
 }
 
-/** Returns a text, number or boolean as text, with all digits; undefined for null, lists, objects and undefined. */
+/** Returns a string, number or boolean as text, with all digits of a number. Undefined for null, lists, objects and undefined. */
 export function scalarText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
@@ -39,19 +39,22 @@ export function scalarText(value: unknown): string | undefined {
 }
 
 /**
- * Returns the value with every raw number as its nearest double; the same value if it has none. For code without raw JSON: schema
- * validation, and messages to other threads.
+ * Returns a value in which each raw number is replaced by its nearest double. Returns the same value if it has no raw numbers. Use it for
+ * code that cannot handle raw JSON: schema validation, and messages to other threads.
  */
 export function withPlainNumbers(value: unknown): unknown {
   return replaceRawNumbers(value, nearestDouble);
 }
 
-/** Maximum levels searched. Deeper values can hardly be written as JSON, and would overflow the stack here. */
+/** Maximum depth of the search for raw numbers. Deeper values can hardly be written as JSON, and would overflow the stack here. */
 const depthMax = 1_000;
 
-/** Returns the value with every raw number, down to level 1,000, replaced; the same value if it has none. */
+/**
+ * Returns a value in which each raw number down to level 1,000 is replaced by the result of `replace`. Returns the same value if it has no
+ * raw numbers.
+ */
 export function replaceRawNumbers(value: unknown, replace: (raw: RawNumber) => unknown): unknown {
-  // Nearly no value has one, and the search is much cheaper than a copy.
+  // Nearly no value contains a raw number, and the search is much cheaper than a copy.
   return isContainer(value) && holdsRaw(value, 0) ? replaceBelow(value, replace, 0) : value;
 }
 
@@ -61,7 +64,7 @@ function isContainer(value: unknown): value is Container {
   return typeof value === "object" && value !== null;
 }
 
-/** Plain loops for speed: every incoming post is searched. */
+/** True if a value contains a raw number. Plain loops make it fast, because svc searches every incoming post. */
 function holdsRaw(container: Container, depth: number): boolean {
   if (Array.isArray(container)) {
     for (const item of container) if (isContainer(item) && depth < depthMax && holdsRaw(item, depth + 1)) return true;
@@ -80,7 +83,7 @@ function replaceBelow(value: unknown, replace: (raw: RawNumber) => unknown, dept
   if (typeof value !== "object" || value === null || depth > depthMax) return value;
   if (isRawJson(value)) return replace(value);
   if (Array.isArray(value)) return value.map((item) => replaceBelow(item, replace, depth + 1));
-  // Not by assignment: a property may be named __proto__.
+  // Object.fromEntries instead of assignments, because a property may be named __proto__.
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [name, replaceBelow(item, replace, depth + 1)]),
   );

@@ -2,8 +2,8 @@ import { isRaw, JsonTooLargeError } from "./exact-json.ts";
 import { rawJson } from "./raw-json.ts";
 
 /**
- * Limits of a text: `values` (including lists and objects), `members` of one object, `raw` numbers that a double cannot hold, and `digits`
- * of each raw number.
+ * Limits of a JSON text. `values`: number of values, including lists and objects. `members`: members of one object. `raw`: number of raw
+ * numbers (those that a double cannot hold). `digits`: digits of each raw number.
  */
 export type JsonLimits = {
   readonly values: number;
@@ -12,14 +12,14 @@ export type JsonLimits = {
   readonly digits: number;
 };
 
-/** Parsing time before other work runs, milliseconds. */
+/** Parsing time in milliseconds after which other work of the node may run. */
 const sliceMs = 4;
-/** Values between two checks of the time. */
+/** Number of values between two checks of the parsing time. */
 const valuesPerTimeCheck = 256;
 
 /**
- * Parses JSON like `parseExactJson`, of any depth, and awaits `turn` every 4 ms, because a megabyte can take the runtime's parser a hundred
- * times as long. Rejects with SyntaxError, or with JsonTooLargeError beyond a limit.
+ * Parses JSON like `parseExactJson`, with unlimited depth. Awaits `turn` after every 4 ms, so that other work can run: for some texts, a
+ * megabyte takes JSON.parse a hundred times as long as usual. Rejects with SyntaxError, or with JsonTooLargeError if a limit is exceeded.
  */
 export async function parseJsonInTurns(
   text: string,
@@ -35,7 +35,7 @@ export async function parseJsonInTurns(
   }
 }
 
-/** An unfinished list or object; `name` is the name of the next member. */
+/** A list or object whose end was not read yet. `name`: name of the next member of an object. */
 type OpenContainer =
   | { readonly list: unknown[] }
   | { readonly object: Record<string, unknown>; name: string; members: number };
@@ -65,7 +65,7 @@ class Reader {
     this.#bounds = bounds;
   }
 
-  /** Yields between values, and returns the value of the text. */
+  /** Parses the text. Yields between values, so that other work can run, and returns the parsed value. */
   *slices(): Generator<undefined, unknown> {
     for (;;) {
       if (++this.#values > this.#bounds.values) throw tooLarge(`${this.#bounds.values} values`);
@@ -82,7 +82,7 @@ class Reader {
     }
   }
 
-  /** Reads a value; undefined if it is a list or an object whose first value comes next. */
+  /** Reads the start of a value. Returns a complete value; undefined if a list or an object begins, and its first value comes next. */
   #begin(): { readonly value: unknown } | undefined {
     const code = this.#next();
     if (code === openList) return this.#openOne({ list: [] }, closeList);
@@ -101,7 +101,10 @@ class Reader {
     return undefined;
   }
 
-  /** Reads the text after a value: another value of the same list or object, or its end. Returns the list or object at its end. */
+  /**
+   * Reads the text after a value: a comma before the next value, or the end of the list or object. Returns the complete list or object at
+   * its end.
+   */
   #goOn(open: OpenContainer): { readonly value: unknown } | undefined {
     const code = this.#next();
     this.#at++;
@@ -160,7 +163,7 @@ class Reader {
     return value;
   }
 
-  /** Returns the code of the next character except white space; NaN at the end. */
+  /** Returns the code of the next character that is not white space; NaN at the end of the text. */
   #next(): number {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);
@@ -184,7 +187,7 @@ function containerOf(open: OpenContainer): unknown {
 
 function put(open: OpenContainer, value: unknown): void {
   if ("list" in open) open.list.push(value);
-  // An assignment would change the object's prototype.
+  // Object.defineProperty instead of an assignment, which would change the object's prototype.
   else if (open.name === "__proto__")
     Object.defineProperty(open.object, open.name, { value, writable: true, enumerable: true, configurable: true });
   else open.object[open.name] = value;

@@ -4,21 +4,24 @@ import { formatValue } from "../faults/errors.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Decision about an address; `range` is the reason for a refusal (`private`, `loopback`, `metadata`, ...). */
+/** Decision about an address. `range`: the reason for a refusal (`private`, `loopback`, `metadata`, ...). */
 export type AddressDecision = { allowed: true } | { allowed: false; range: string };
 
-/** Decides which addresses this deployment may dial for a tenant. */
+/** Decides which addresses svc may connect to on behalf of a project. */
 export type AddressGuard = {
-  /** Checks one IP address. Refuses text that `net.isIP` does not accept. */
+  /** Returns the decision about one IP address. Refuses a text that `net.isIP` does not accept. */
   judge(address: string): AddressDecision;
   /**
-   * Checks the host of a URL before name resolution: a literal address in any spelling that URL accepts, and `localhost`, which is allowed
-   * if 127.0.0.1 or ::1 is. Other names are allowed here and checked when they are resolved.
+   * Returns the decision about the host of a URL, before its name is resolved. Checks an IP address in every spelling that URL accepts.
+   * Allows `localhost` only if 127.0.0.1 or ::1 is allowed. Allows all other names; they are checked when they are resolved.
    */
   judgeUrl(url: URL): AddressDecision;
 };
 
-/** A dial that the guard refused: nothing was sent. `address` is the refused address, also if it came from a name. */
+/**
+ * Error for a connection that the guard refused; nothing was sent. `address`: the refused IP address, also if it was the result of
+ * resolving a name.
+ */
 export class AddressRefusedError extends Error {
   override name = "AddressRefusedError";
   readonly code = "address_refused";
@@ -35,8 +38,8 @@ export class AddressRefusedError extends Error {
 
 const allowed: AddressDecision = { allowed: true };
 
-// Instance metadata services give credentials to every caller, so no configured range allows them. Some are in private ranges, and
-// 168.63.129.16, a cloud's host agent, is in global unicast.
+// Addresses of instance metadata services. They give credentials to every caller, so no configured range allows them. Some are in private
+// ranges; 168.63.129.16, a cloud's host agent, is a global unicast address.
 const metadataAddresses = new Set([
   "169.254.169.254",
   "168.63.129.16",
@@ -46,13 +49,13 @@ const metadataAddresses = new Set([
   "fd20:ce::254",
 ]);
 
-// RFC 8215: each operator translates these to IPv4 differently, so the destination is unknown.
+// Prefix of RFC 8215. Each operator translates these addresses to IPv4 in its own way, so the real destination is unknown.
 const localNat64: Range = ipaddr.parseCIDR("64:ff9b:1::/48");
 
 /**
- * Creates a guard that allows global unicast addresses and those in `allowedRanges` (CIDRs, `10.0.0.0/8`). It never allows metadata
- * services or local NAT64 prefixes (64:ff9b:1::/48). An address that contains an IPv4 address (mapped, compatible, translated, 6to4,
- * Teredo, NAT64) is checked by the inner one. Throws an Error with a range it cannot parse.
+ * Creates a guard that allows global unicast addresses and the addresses in `allowedRanges` (CIDRs such as `10.0.0.0/8`). It never allows
+ * metadata services or local NAT64 prefixes (64:ff9b:1::/48). If an address contains an IPv4 address (mapped, compatible, translated, 6to4,
+ * Teredo, NAT64), the guard checks the IPv4 address. Throws an Error that contains the range if a range cannot be parsed.
  */
 export function createAddressGuard(options: { allowedRanges: readonly string[] }): AddressGuard {
   const ranges = options.allowedRanges.map(parseRange);
@@ -88,7 +91,7 @@ function rangeOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.range();
   const range = address.range();
   if (range !== "unicast") return range;
-  // ipaddr.js calls every address unicast that its lists do not name; IANA has allocated only 2000::/3.
+  // Only 2000::/3 is allocated by IANA. ipaddr.js returns "unicast" for every address that its lists do not contain.
   const isAllocated = ((address.parts[0] ?? 0) & 0xe000) === 0x2000;
   if (!isAllocated) return "unallocated";
   return address.zoneId === undefined ? range : "zoned";
@@ -123,9 +126,9 @@ function parseRange(text: string): Range {
 }
 
 /**
- * Returns the IPv4 addresses inside an IPv6 address; empty if it contains none. A packet to one of these forms may reach the inner address,
- * so that address must be checked. Teredo contains two: the server and the client. The local-use NAT64 prefix 64:ff9b:1::/48 is not
- * unwrapped, because each operator defines its layout; the guard refuses all of it.
+ * Returns the IPv4 addresses inside an IPv6 address; empty if there are none. A packet to such an IPv6 address may reach the IPv4 address,
+ * so the guard must check the IPv4 address. A Teredo address contains two: the server's and the client's. Returns nothing for the local-use
+ * NAT64 prefix 64:ff9b:1::/48, because each operator defines its layout; the guard refuses the whole prefix.
  */
 function wrappedAddresses(address: ipaddr.IPv6): ipaddr.IPv4[] {
   const { parts } = address;

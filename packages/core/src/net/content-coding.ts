@@ -3,20 +3,23 @@ import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
 
 /** Result of decoding a body by its Content-Encoding. */
 export type DecodedBody =
-  /** The decoded bytes. The caller calls `done` once it no longer uses them. */
+  /** The decoded bytes. The caller must call `done` when the bytes are no longer used. */
   | { readonly outcome: "decoded"; readonly body: Buffer; done(this: void): void }
-  /** An unsupported encoding, or too many of them. */
+  /** The body has an unsupported encoding, or too many encodings. */
   | { readonly outcome: "unsupported"; readonly encoding: string }
-  /** More bytes than allowed. */
+  /** The decoded body has more bytes than allowed. */
   | { readonly outcome: "too_large" }
-  /** Does not match its Content-Encoding. */
+  /** The body does not match its Content-Encoding. */
   | { readonly outcome: "broken" }
-  /** Too many decoded bodies are in use. */
+  /** Too many decoded bodies are in use at the moment. */
   | { readonly outcome: "no_room" };
 
-/** Decodes bodies with limits per body, and for all bodies in use. */
+/** Decodes HTTP bodies, with a size limit per body and a memory limit for all bodies in use. */
 export type BodyDecoder = {
-  /** `contentEncoding` is the header (RFC 9110, 8.4); undefined if it is absent. Never rejects. */
+  /**
+   * Returns a body decoded by its Content-Encoding. `contentEncoding`: value of the header (RFC 9110, 8.4), undefined if it is absent.
+   * Never rejects.
+   */
   decode(this: void, body: Buffer, contentEncoding: string | undefined): Promise<DecodedBody>;
 };
 
@@ -26,7 +29,9 @@ const gzip: Coding = promisify(gunzip);
 const zlib: Coding = promisify(inflate);
 const raw: Coding = promisify(inflateRaw);
 
-/** Codings of RFC 9110, 8.4.1, and Brotli (RFC 7932); some senders omit the zlib wrapper of `deflate`. */
+/**
+ * The encodings of RFC 9110, 8.4.1, and Brotli (RFC 7932). For `deflate`, the zlib wrapper may be missing, because some senders omit it.
+ */
 const codings: ReadonlyMap<string, Coding> = new Map<string, Coding>([
   ["gzip", gzip],
   ["x-gzip", gzip],
@@ -34,22 +39,25 @@ const codings: ReadonlyMap<string, Coding> = new Map<string, Coding>([
   ["br", promisify(brotliDecompress)],
 ]);
 
-/** Supported codings, as in the header Accept-Encoding. */
+/** Supported encodings, as a value of the header Accept-Encoding. */
 export const acceptedEncodings = "gzip, deflate, br";
 
-/** Several codings on one body are rare; each is limited separately. */
+/** Maximum number of encodings on one body. Several encodings are rare; the size limit applies to the result of each. */
 const codingsMax = 3;
 
 const roomBytesMin = 32 * 1024 * 1024;
 const largestBodies = 4;
 const waitingMax = 1_000;
 
-/** Maximum waiting bodies, and memory for decoded bodies in bytes; smaller in tests. */
+/**
+ * Limits of a decoder; tests use smaller ones. `waitingMax`: maximum number of bodies that wait for memory. `bytes`: memory for all decoded
+ * bodies in use, in bytes.
+ */
 type DecodeLimits = { readonly bytes: number; readonly waitingMax: number };
 
 /**
- * Creates a decoder for bodies of at most `bytesMax` bytes. All decoded bodies in use share 32 MiB, or four of the largest size if that is
- * more; up to 1,000 wait for memory in order.
+ * Creates a decoder for bodies of at most `bytesMax` bytes. All decoded bodies in use share 32 MiB, or four times `bytesMax` if that is
+ * more. Up to 1,000 bodies wait for memory, in order of arrival.
  */
 export function createBodyDecoder(
   bytesMax: number,
@@ -64,7 +72,10 @@ export function createBodyDecoder(
       waiting.shift()?.();
     }
   };
-  /** Reserves memory for the largest body, because the size is known only afterwards. False if too many wait. */
+  /**
+   * Reserves memory for a body of the maximum size, because the real size is known only after decoding. Returns false if too many bodies
+   * are waiting.
+   */
   const take = async (): Promise<boolean> => {
     if (left < bytesMax || waiting.length > 0) {
       if (waiting.length >= room.waitingMax) return false;
@@ -92,7 +103,7 @@ export function createBodyDecoder(
   };
 }
 
-/** Returns the codings in the order of their application, without `identity`. */
+/** Returns the encodings of a Content-Encoding header, in the order in which the sender applied them, without `identity`. */
 function codingsOf(header: string | undefined): string[] {
   if (header === undefined) return [];
   const names = header.split(",").map((name) => name.trim().toLowerCase());
@@ -111,13 +122,16 @@ async function decodeAll(
     }
     return { outcome: "decoded", body };
   } catch (error) {
-    // zlib fails only because of its input.
+    // Other errors of zlib always mean that the input is invalid.
     const isTooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
     return { outcome: isTooLarge ? "too_large" : "broken" };
   }
 }
 
-/** True if a body begins as in RFC 1950, 2.2: deflate with a window of at most 32 KiB, and a checksum that is a multiple of 31. */
+/**
+ * True if a body begins with a zlib header (RFC 1950, 2.2): the method is deflate with a window of at most 32 KiB, and the first two bytes
+ * are a multiple of 31.
+ */
 function isZlib(body: Buffer): boolean {
   const [method = 0, flags = 0] = body;
   return (method & 0x0f) === 8 && method >> 4 <= 7 && (method * 256 + flags) % 31 === 0;

@@ -6,14 +6,14 @@ import { isHostName } from "./host-name.ts";
 const urlCharactersMax = 2_048;
 
 /**
- * Returns the URL as it is stored and dialled. Throws ENDPOINT_URL_INVALID, ENDPOINT_URL_NOT_HTTPS or ENDPOINT_ADDRESS_REFUSED. A name is
- * checked at every attempt, when it is resolved; a literal address is checked here too.
+ * Returns an endpoint's URL in the form that svc stores and calls. Throws ENDPOINT_URL_INVALID, ENDPOINT_URL_NOT_HTTPS or
+ * ENDPOINT_ADDRESS_REFUSED. An IP address is checked here. A name is checked at every attempt, when it is resolved.
  */
 export function checkEndpointUrl(guard: AddressGuard, text: string): string {
   const url = parseUrl(text);
   if (url.username !== "" || url.password !== "")
     throw coreFaults.ENDPOINT_URL_INVALID("(hidden)", "carries credentials");
-  // `hash` does not show an empty fragment.
+  // `URL.hash` is empty for an empty fragment, so search for the character "#".
   if (text.includes("#")) throw coreFaults.ENDPOINT_URL_INVALID(text, "has a fragment");
   if (url.protocol === "http:" && !isLoopback(url.hostname)) throw coreFaults.ENDPOINT_URL_NOT_HTTPS(text);
   const decision = guard.judgeUrl(url);
@@ -34,12 +34,15 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-/** Returns a faulty URL for a message, without any part that could be a user and a password. */
+/** Returns an invalid URL for a message, without the parts that could contain a user name and a password. */
 function withoutCredentials(text: string): string {
   return text.replace(/\/\/.*@/s, "//");
 }
 
-/** Checks the parsed host: URL has normalized decimal, octal and short forms by then. */
+/**
+ * True if a host is this machine. `hostname` comes from a parsed URL, which has already normalized decimal, octal and short forms of
+ * addresses.
+ */
 function isLoopback(hostname: string): boolean {
   if (hostname === "localhost") return true;
   if (isIP(hostname) === 4) return hostname.startsWith("127.");

@@ -3,15 +3,15 @@ import { lookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";
 import { type AddressGuard, AddressRefusedError } from "./address-guard.ts";
 
-/** Resolves a name to all its addresses; rejects if it has none. Default: the system's resolver (getaddrinfo). */
+/** Returns all addresses of a name. Rejects if the name has no address. Default: the system's resolver (getaddrinfo). */
 export type ResolveName = (hostname: string) => Promise<LookupAddress[]>;
 
 const resolveName: ResolveName = (hostname) => lookup(hostname, { all: true });
 
 /**
- * Creates the `lookup` of a socket. A name is resolved once, and the socket dials only checked addresses, so a name cannot change its
- * answer between check and use. One refused address refuses the name (AddressRefusedError), because the dialler may pick any. Node skips it
- * for literal hosts: check those before.
+ * Returns a `lookup` function for sockets. It resolves a name once and passes the checked addresses to the socket, so the addresses cannot
+ * change between check and use. If the guard refuses one address, it refuses the name (AddressRefusedError), because the socket may choose
+ * any of its addresses. Node does not call `lookup` for hosts that are IP addresses: check them before.
  */
 export function createGuardedLookup(
   guard: Pick<AddressGuard, "judge">,

@@ -1,13 +1,16 @@
 import { isIP } from "node:net";
 
-/** Letters, digits and inner hyphens (RFC 1123, 2.1), and the underscore, which real hosts use. */
+/** One label of a host name: letters, digits and inner hyphens (RFC 1123, 2.1), and underscores, because some real hosts have them. */
 const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const nameCharactersMax = 253;
 
-/** True if a host is an address, or labels of at most 63 characters separated by dots. URL also accepts others, such as `a..b` and `-`. */
+/**
+ * True if a host is an IP address, or consists of labels of at most 63 characters separated by dots. URL also accepts invalid hosts, such
+ * as `a..b` and `-`.
+ */
 export function isHostName(hostname: string): boolean {
   if (hostname.startsWith("[")) return true;
-  // A final dot marks a complete name.
+  // A final dot marks a fully qualified name, so it is removed for the check.
   const name = hostname.replace(/\.$/, "");
   return name.length <= nameCharactersMax && name.split(".").every((label) => labelPattern.test(label));
 }
@@ -15,33 +18,33 @@ export function isHostName(hostname: string): boolean {
 const textMax = 300;
 
 /**
- * Returns a host in the form of lists of allowed hosts: lower-case ASCII, with its port unless it is 443. Undefined if the text is not
- * exactly a host. A host allows only itself: no subdomains and no other ports.
+ * Returns a host as lists of allowed hosts contain it: lower-case ASCII, with its port unless the port is 443. Undefined if the text is
+ * anything else than a host. A listed host does not allow its subdomains or other ports.
  */
 export function parseHttpHost(text: string): string | undefined {
   if (text.length > textMax || /[\s/\\?#@*%]/.test(text)) return undefined;
   const url = URL.parse(`https://${text}/`);
-  // A final dot makes another text of the same name, which would be in the list but match no request.
+  // A host with a final dot is refused: it would be stored as another text and match no request.
   return url === null || !isServer(url) || url.hostname.endsWith(".") ? undefined : url.host;
 }
 
-/** Host of a request in the form of `parseHttpHost`; or the reason for its refusal, without quoting the URL. */
+/** Host of a request's URL in the form of `parseHttpHost`, or the reason why svc refuses the URL. The reason does not quote the URL. */
 export type HttpTarget = { readonly host: string } | { readonly fault: string };
 
 /**
- * Checks the URL of a request: https, or http to this machine, with a host and nothing else before the path. A list decides which hosts are
- * allowed.
+ * Returns the host of a request's URL. The URL must be https, or http to this machine, and have only a host before the path (no user name
+ * or password). This function does not decide whether the host is allowed.
  */
 export function httpTargetOf(text: string): HttpTarget {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return { fault: "is not an absolute https URL" };
   if (url.username !== "" || url.password !== "") return { fault: "carries credentials" };
-  // `hash` does not show an empty fragment.
+  // `URL.hash` is empty for an empty fragment, so search for the character "#".
   if (text.includes("#")) return { fault: "has a fragment" };
   if (!isServer(url)) return { fault: "has a host that no name system has" };
   if (url.protocol === "https:") return { host: url.host };
   if (!isLoopback(url.hostname)) return { fault: "is http, which is for loopback addresses only" };
-  // Without its port it would equal the same host over TLS.
+  // Without the port 80, the host would be equal to the same host over TLS.
   return { host: url.port === "" ? `${url.host}:80` : url.host };
 }
 

@@ -1,4 +1,7 @@
-/** Headers that make some servers use another method than the request's; `-` also represents `_`, which they treat alike. */
+/**
+ * Headers that make some servers use another method than the request's method. `-` also stands for `_`, because these servers treat both
+ * alike.
+ */
 const headerNames = new Set([
   "x-http-method",
   "x-http-method-override",
@@ -10,7 +13,10 @@ const headerNames = new Set([
   "method-override",
 ]);
 
-/** The same as query parameters or form fields. A field named just `method` is normal data of many apps. */
+/**
+ * Query parameters and form fields that make some servers use another method. The name `method` is not included, because many apps use it
+ * for normal data.
+ */
 const fieldNames = new Set([
   "-method",
   "-http-method",
@@ -27,15 +33,15 @@ export function isMethodOverride(name: string): boolean {
   return headerNames.has(normal) || fieldNames.has(normal);
 }
 
-/** The named parts of a request. */
+/** Parts of a request that have names: headers, query parameters and body fields. */
 type NamedParts = {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Iterable<string>;
-  /** Before encoding: an object, or a text as sent. */
+  /** The body before encoding: an object, or the text that is sent. */
   readonly body: unknown;
 };
 
-/** Returns the name of a part that asks for another method; undefined if there is none. */
+/** Returns the name of a header, parameter or field that overrides the request's method; undefined if there is none. */
 export function methodOverrideOf({ headers, query, body }: NamedParts): string | undefined {
   const names = Object.keys(headers);
   const contentType = names.find((name) => name.toLowerCase() === "content-type");

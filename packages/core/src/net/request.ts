@@ -1,7 +1,7 @@
 import { coreFaults } from "../faults/faults.ts";
 import { type Id, type IdPrefix, parseId } from "../ids/id.ts";
 
-// Reads fields that all services parse in the same way: ids, time ranges, texts.
+// Functions that read request fields which all services read in the same way: ids, time ranges and texts.
 
 /** Returns the id in a required field. Throws invalid_argument ID_MALFORMED if it is empty or not an id of that kind. */
 export function requireId<P extends IdPrefix>(prefix: P, field: string, text: string): Id<P> {
@@ -18,12 +18,12 @@ export function optionalId<P extends IdPrefix>(prefix: P, field: string, text: s
 /** A time in a request, equal to google.protobuf.Timestamp: seconds since the epoch, and nanoseconds. */
 type RequestTime = { readonly seconds: bigint; readonly nanos: number };
 
-/** A range of times, epoch milliseconds; an undefined end is open. */
+/** A time range in epoch milliseconds. If an end is undefined, the range is not limited at that end. */
 export type TimeRange = { sinceMs: number | undefined; untilMs: number | undefined };
 
 /**
- * Returns the range of the fields `since` and `until`. Throws invalid_argument TIME_RANGE_INVALID if it ends before it begins,
- * REQUEST_MALFORMED for an invalid time.
+ * Returns the range of the request fields `since` and `until`. Throws invalid_argument TIME_RANGE_INVALID if `until` is before `since`, and
+ * REQUEST_MALFORMED if a time is invalid.
  */
 export function timeRange(since: RequestTime | undefined, until: RequestTime | undefined): TimeRange {
   const sinceMs = millisecondsOf("since", since);
@@ -35,7 +35,10 @@ export function timeRange(since: RequestTime | undefined, until: RequestTime | u
 const firstSecond = -62_135_596_800n;
 const lastSecond = 253_402_300_799n;
 
-/** Rounded up: rows have whole milliseconds, so a finer bound means the same as the next millisecond. */
+/**
+ * Returns a time in epoch milliseconds, rounded up. Rows have times in whole milliseconds, so a limit between two milliseconds means the
+ * same as the next millisecond.
+ */
 function millisecondsOf(field: string, time: RequestTime | undefined): number | undefined {
   if (time === undefined) return undefined;
   const isTime = time.seconds >= firstSecond && time.seconds <= lastSecond && time.nanos >= 0 && time.nanos < 1e9;
@@ -45,7 +48,7 @@ function millisecondsOf(field: string, time: RequestTime | undefined): number | 
 
 const filterTextMax = 200;
 
-/** Returns a filter's text. Throws invalid_argument FILTER_TEXT_INVALID if it has more than 200 characters. */
+/** Returns the text of a filter. Throws invalid_argument FILTER_TEXT_INVALID if the text has more than 200 characters. */
 export function checkFilterText(field: string, text: string): string {
   if (text.length <= filterTextMax) return text;
   throw coreFaults.FILTER_TEXT_INVALID(field, text.length, filterTextMax);

@@ -1,10 +1,10 @@
 import { defineFaults } from "../faults/define-faults.ts";
 import { call, type FaultText, text, waitAs } from "../faults/fault-text.ts";
 
-/** A resource that a project's policy limits by a number. */
+/** Name of a quota: a number that limits a resource for a project. */
 export type QuotaName = (typeof quotaNames)[number];
 
-/** All quotas, in display order. */
+/** Names of all quotas, in display order. */
 export const quotaNames = [
   "calls",
   "concurrentCalls",
@@ -17,33 +17,36 @@ export const quotaNames = [
   "storedBytes",
 ] as const;
 
-/** Configured quotas of a project: a missing name has its default. `unlimited` is a value too. */
+/** Configured quotas of a project. A quota whose name is missing has its default value. The value `unlimited` is allowed. */
 export type Quotas = { readonly [Name in QuotaName]?: number };
 
-/** The value of a quota without a limit. */
+/** Value of a quota that has no limit. */
 export const unlimited = -1;
 
-/** The properties of a quota. */
+/** Fixed properties of a quota. */
 export type Quota = {
   readonly reason: string;
   readonly default: number;
-  /** `node`: each node counts separately. `deployment`: the total of all nodes. */
+  /** `node`: each node counts and limits separately. `deployment`: the limit applies to the total of all nodes. */
   readonly scope: "node" | "deployment";
-  /** Counted unit: a plural that fits after a number, and without one. */
+  /** Name of the counted unit: a plural that can be shown with or without a number. */
   readonly unit: string;
-  /** The same after the number 1. */
+  /** Name of the counted unit after the number 1. */
   readonly unitOfOne: string;
-  /** Time after which a retry may help, milliseconds; undefined if only the project or its administrator can help. */
+  /**
+   * Time after which a retry may succeed, in milliseconds. Undefined if waiting does not help, because the project or its administrator
+   * must act.
+   */
   readonly retryAfterMs: number | undefined;
-  /** Advice for the caller. */
+  /** Advice for a caller that exceeds the quota. */
   readonly help: FaultText;
 };
 
 const raise = text`or have its administrator raise the quota (${call("SetProjectPolicy")})`;
 
 /**
- * The quotas. The default rates are above what a node with two cores can reach. Fair sharing between projects comes from turns; rates are
- * for operators to set.
+ * All quotas. The default rates are higher than the load a node with two cores can handle. They do not ensure fairness: svc serves projects
+ * in turn for that. Operators may set lower rates.
  */
 export const quotas: Readonly<Record<QuotaName, Quota>> = {
   calls: {
@@ -129,7 +132,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
   },
 };
 
-/** Returns a project's limit: its own value or the default. Infinity for no limit. */
+/** Returns a project's limit for a quota: its configured value, or the default. Returns Infinity if there is no limit. */
 export function quotaOf(set: Quotas | undefined, name: QuotaName): number {
   const value = set?.[name] ?? quotas[name].default;
   return value === unlimited ? Number.POSITIVE_INFINITY : value;
@@ -138,15 +141,15 @@ export function quotaOf(set: Quotas | undefined, name: QuotaName): number {
 /** Details of an exceeded quota. */
 export type QuotaExcess = {
   readonly most: number;
-  /** Current usage; undefined for a rate, which keeps no usage. */
+  /** Current usage; undefined if the quota is a rate, for which svc stores no usage. */
   readonly used?: number;
-  /** True if `used` is a lower bound, because counting stopped early. */
+  /** True if the real usage may be higher than `used`, because svc stopped counting early. */
   readonly isLeast?: boolean;
-  /** Default: the quota's own. */
+  /** Time after which a retry may succeed, in milliseconds. Default: the value of the quota. */
   readonly retryAfterMs?: number;
 };
 
-/** Refusals because of a project's quotas. */
+/** Errors for calls that exceed a project's quota. */
 export const quotaFaults = defineFaults({
   calls: rowOf("calls"),
   concurrentCalls: rowOf("concurrentCalls"),

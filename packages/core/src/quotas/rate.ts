@@ -1,4 +1,7 @@
-/** Usage of a rate: a bucket for one second that refills over time. The rate may change from one use to the next. */
+/**
+ * Usage of a rate, as a token bucket. The bucket holds the tokens of one second and refills over time. The rate may change between two
+ * uses.
+ */
 export class Rate {
   #tokens = Number.POSITIVE_INFINITY;
   #atMs = 0;
@@ -6,7 +9,9 @@ export class Rate {
   #count = 0;
   #before = 0;
 
-  /** Takes one. Returns undefined if one was available; otherwise the milliseconds until then, and takes nothing. */
+  /**
+   * Takes one token. Returns undefined if a token was available. Otherwise takes nothing and returns the milliseconds until the next token.
+   */
   take(perSecond: number, nowMs: number): number | undefined {
     if (this.#fill(perSecond, nowMs) < 1) return Math.ceil(((1 - this.#tokens) * 1000) / perSecond);
     this.#tokens -= 1;
@@ -14,25 +19,28 @@ export class Rate {
     return undefined;
   }
 
-  /** True if one is available. */
+  /** True if a token is available. */
   hasRoom(perSecond: number, nowMs: number): boolean {
     return this.#fill(perSecond, nowMs) >= 1;
   }
 
-  /** Takes one even if none is available: the debt is at most one second's worth. */
+  /** Takes one token, even if none is available. The debt is at most the tokens of one second. */
   charge(perSecond: number, nowMs: number): void {
     this.#tokens = Math.max(-perSecond, this.#fill(perSecond, nowMs) - 1);
     this.#note(nowMs);
   }
 
-  /** Returns the number taken in the last whole second. */
+  /** Returns the number of tokens taken in the last complete second. */
   used(nowMs: number): number {
     const second = Math.floor(nowMs / 1000);
     if (second === this.#second) return this.#before;
     return second === this.#second + 1 ? this.#count : 0;
   }
 
-  /** Adds nothing if time runs backwards, as after a correction of the node's clock. */
+  /**
+   * Adds the tokens for the time since the last call. Adds nothing if time went backwards, for example after a correction of the node's
+   * clock.
+   */
   #fill(perSecond: number, nowMs: number): number {
     if (perSecond === Number.POSITIVE_INFINITY) {
       this.#atMs = nowMs;
@@ -41,7 +49,7 @@ export class Rate {
     }
     const more = (Math.max(0, nowMs - this.#atMs) * perSecond) / 1000;
     this.#atMs = nowMs;
-    // At least one, so that a rate below one per second lets something through.
+    // The bucket holds at least one token; otherwise a rate below one per second would never allow anything.
     this.#tokens = Math.min(Math.max(1, perSecond), this.#tokens + more);
     return this.#tokens;
   }

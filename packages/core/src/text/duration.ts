@@ -13,8 +13,9 @@ const shortPattern = /^(?<count>\d+)(?<unit>ms|s|m|h|d)$/;
 const isoPattern = /^P(?=.)(?:(?<w>\d+)W)?(?:(?<d>\d+)D)?(?:T(?=.)(?:(?<h>\d+)H)?(?:(?<m>\d+)M)?(?:(?<s>\d+)S)?)?$/;
 
 /**
- * Parses a duration into milliseconds: a whole number with its unit (`250ms`, `5s`, `2m`, `2h`, `5d`) or ISO 8601 (`P30D`, `PT1H30M`,
- * `P1W`; no years or months, whose length varies). Throws an Error with the value and examples.
+ * Returns the milliseconds of a duration: a whole number with a unit (`250ms`, `5s`, `2m`, `2h`, `5d`) or ISO 8601 (`P30D`, `PT1H30M`,
+ * `P1W`). Years and months are not allowed, because their length varies. Throws an Error with the value and examples if the text is not a
+ * duration.
  */
 export function parseDuration(text: string): number {
   const short = shortPattern.exec(text)?.groups;
@@ -33,8 +34,8 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * Formats milliseconds in the largest unit that keeps them whole: 90000 is `90s`, 7200000 is `2h`. parseDuration reads it back. Throws an
- * Error if it is not a whole number from 0 up.
+ * Returns milliseconds as text, in the largest unit that needs no fraction: 90000 is `90s`, 7200000 is `2h`. parseDuration reads the text.
+ * Throws an Error if the number is negative or not whole.
  */
 export function formatDuration(ms: number): string {
   if (!Number.isSafeInteger(ms) || ms < 0) {

@@ -2,12 +2,12 @@ import { Buffer, isUtf8 } from "node:buffer";
 import iconv from "iconv-lite";
 import { LeastRecentlyUsed } from "../lru.ts";
 
-/** Text from outside, or the reason why its bytes are not text, as the end of a sentence. */
+/** Text from outside svc. `fault`: the reason why the bytes are not text, worded as the end of a sentence. */
 export type ForeignText = { readonly text: string } | { readonly fault: string };
 
 /**
- * Returns the text of bytes from outside, without its byte order mark. A byte order mark decides the charset, then `contentType`, then
- * UTF-8. Bytes that are not text of that charset are a fault: no byte is ever replaced.
+ * Returns the text of bytes from outside svc, without a byte order mark. The charset is that of the byte order mark, otherwise of
+ * `contentType`, otherwise UTF-8. If the bytes are not valid in this charset, returns a fault: svc never replaces invalid bytes.
  */
 export function readForeignText(bytes: Uint8Array, contentType?: string): ForeignText {
   const marked = charsetOfMark(bytes);
@@ -17,7 +17,7 @@ export function readForeignText(bytes: Uint8Array, contentType?: string): Foreig
   return decode(bytes, declared);
 }
 
-/** Byte order marks, longer ones first, because UTF-32's begins with UTF-16's. */
+/** Byte order marks. Longer marks come first, because the mark of UTF-32 begins with the mark of UTF-16. */
 const marks: readonly { readonly charset: string; readonly mark: readonly number[] }[] = [
   { charset: "utf-32le", mark: [0xff, 0xfe, 0, 0] },
   { charset: "utf-32be", mark: [0, 0, 0xfe, 0xff] },
@@ -28,7 +28,7 @@ const marks: readonly { readonly charset: string; readonly mark: readonly number
 
 function charsetOfMark(bytes: Uint8Array): { readonly charset: string; readonly markBytes: number } | undefined {
   const [first = 0] = bytes;
-  // JSON text begins with none of these.
+  // JSON text never begins with one of these bytes, so most texts need no further check.
   if (first !== 0 && first < 0xef) return undefined;
   const found = marks.find(({ mark }) => mark.every((byte, at) => bytes[at] === byte));
   return found && { charset: found.charset, markBytes: found.mark.length };
@@ -36,12 +36,12 @@ function charsetOfMark(bytes: Uint8Array): { readonly charset: string; readonly 
 
 const knownTypes = new LeastRecentlyUsed<string, string | { readonly fault: string }>(100);
 
-/** Returns the charset that a content type declares, in lower case; UTF-8 if it declares none. */
+/** Returns the charset of a content type in lower case; UTF-8 if the content type names no charset. */
 function charsetOf(contentType: string): string | { readonly fault: string } {
   let known = knownTypes.get(contentType);
   if (known === undefined) {
     known = findCharset(contentType);
-    // Senders may invent a new one for each post, so long ones are not cached.
+    // Long content types are not cached, because a sender may use a new one for each post.
     if (contentType.length <= 200) knownTypes.set(contentType, known);
   }
   return known;
@@ -64,7 +64,7 @@ function findCharset(contentType: string): string | { readonly fault: string } {
 }
 
 const utf8Labels = /^(?:utf-?8|utf_8|unicode-1-1-utf-8|unicode11utf8|unicode20utf8|x-unicode20utf8)$/;
-/** TextDecoder reads these as windows-1252, which accepts every byte. */
+/** Names of ASCII. TextDecoder would read them as windows-1252, which accepts every byte. */
 const asciiLabels = /^(?:(?:us-?)?ascii|ansi_x3\.4-19(?:68|86)|iso-ir-6|iso646-us|646|cp367|ibm367)$/;
 
 function decode(bytes: Uint8Array, charset: string): ForeignText {
@@ -85,7 +85,10 @@ function asUtf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
-/** Returns the charset with its byte order, if its name has none: JSON text, and most other text, begins with an ASCII character. */
+/**
+ * Returns the charset with its byte order (LE or BE) if its name does not include one. The first bytes show the order, because JSON text
+ * and most other text begins with an ASCII character.
+ */
 function withByteOrder(bytes: Uint8Array, charset: string): string | undefined {
   const isTwoBytes = /^(?:utf-?16|unicode|(?:iso-10646-)?ucs-?2|csunicode)$/.test(charset);
   if (!isTwoBytes && !/^(?:utf-?32|(?:iso-10646-)?ucs-?4)$/.test(charset)) return charset;
@@ -96,7 +99,7 @@ function withByteOrder(bytes: Uint8Array, charset: string): string | undefined {
   return `utf-${8 * size}${zeros[0] === false ? "le" : "be"}`;
 }
 
-/** Returns a decoder of a charset that throws for invalid bytes; undefined for charsets that the runtime lacks. */
+/** Returns a decoder that throws if bytes are invalid in the charset; undefined if the runtime does not support the charset. */
 function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefined {
   try {
     return new TextDecoder(charset, { fatal: true, ignoreBOM: true });
@@ -105,10 +108,13 @@ function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefine
   }
 }
 
-/** Names that are not charsets to iconv-lite, and one charset with several encodings of a text. */
+/** Names that iconv-lite accepts but that are not charsets, and UTF-7, in which a text has several encodings. */
 const noCharsets = /^(?:hex|base64|binary|utf-?7(?:-?imap)?|internal)$/;
 
-/** Bytes that are not text of the charset come back changed: then the text is refused. */
+/**
+ * Returns the text of bytes in a charset that only iconv-lite supports. Encodes the text again, and returns a fault if the result differs
+ * from the bytes.
+ */
 function decodeOther(bytes: Uint8Array, charset: string): ForeignText {
   if (noCharsets.test(charset) || !iconv.encodingExists(charset))
     return { fault: `declares the charset ${quoted(charset)}, which is not read` };
@@ -121,30 +127,30 @@ function invalid(charset: string): { readonly fault: string } {
   return { fault: `is not text of the charset ${charset === "utf-8" ? "UTF-8" : quoted(charset)}` };
 }
 
-/** The sender chose the name, so it is cut and limited to printable characters. */
+/** Returns a charset's name for a message. The sender chose the name, so it is shortened and contains only printable characters. */
 function quoted(name: string): string {
   return JSON.stringify(name.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 60));
 }
 
-/** A file that is not text; `code` is the system's code for an illegal byte sequence. */
+/** Error for a file that is not text. `code`: the system's error code for an illegal byte sequence (EILSEQ). */
 class NotTextError extends Error {
   override readonly name = "NotTextError";
   readonly code = "EILSEQ";
 }
 
-/** Returns the text of a file from outside, as `readForeignText` does. Throws an Error with the code EILSEQ if it is not text. */
+/** Returns the text of a file from outside svc, like `readForeignText`. Throws an Error with the code EILSEQ if the bytes are not text. */
 export function requireText(bytes: Uint8Array): string {
   const read = readForeignText(bytes);
   if ("text" in read) return read.text;
   throw new NotTextError(`it ${read.fault}`);
 }
 
-/** Maximum bytes of a UTF-8 character without its last byte. */
+/** Maximum number of bytes that may be left of a UTF-8 character whose last byte was cut off. */
 const partBytesMax = 3;
 
 /**
- * Returns the text of bytes for display, never for programs. `isLossy`: some bytes are not text of the charset and became U+FFFD. `isCut`:
- * the bytes may end inside a character, which is then omitted.
+ * Returns the text of bytes for display. Programs must not read this text. `isLossy` (result): true if some bytes are not valid in the
+ * charset and became U+FFFD. `isCut` (parameter): true if the bytes may end inside a character; that character is omitted.
  */
 export function displayText(
   bytes: Uint8Array,
@@ -158,8 +164,8 @@ export function displayText(
 }
 
 /**
- * True if every percent-encoded byte of a form or query belongs to a UTF-8 character. URLSearchParams replaces invalid bytes, so that two
- * different values become equal.
+ * True if all percent-encoded bytes of a form or query are valid UTF-8. URLSearchParams would replace invalid bytes, so that two different
+ * values become equal.
  */
 export function isReadableForm(text: string): boolean {
   if (!text.includes("%")) return true;

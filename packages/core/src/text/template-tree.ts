@@ -8,7 +8,7 @@ import {
   TemplateSyntaxError,
 } from "./template.ts";
 
-/** Position of a template in a tree: object keys and list indexes from the root. */
+/** Position of a template in a JSON value: the object keys and list indexes from the root. */
 export type TemplatePath = readonly (string | number)[];
 
 /** A JSON value whose strings are templates. */
@@ -19,8 +19,8 @@ export type TemplateTree =
   | { readonly kind: "list"; readonly items: readonly TemplateTree[] };
 
 /**
- * Parses every string of a JSON value as a template. Each error goes to `onFault` with its path, and the text then stays unchanged. Without
- * `onFault`, throws the first error as TemplateSyntaxError. Keys are literal.
+ * Parses every string of a JSON value as a template; object keys are not templates. If `onFault` is given, it is called with each error and
+ * its path, and the faulty string stays unchanged. Otherwise throws the first error as TemplateSyntaxError.
  */
 export function parseTemplateTree(
   value: unknown,
@@ -65,8 +65,9 @@ function parseText(
 }
 
 /**
- * Renders a tree. Drops a field or item whose placeholder is absent, and an object or list that becomes empty by that; returns `undefined`
- * if nothing is left. Constant parts are shared, not copied. Throws TemplateValueError.
+ * Returns the JSON value of a tree with all placeholders filled in. Omits a field or item whose placeholder has no value, and an object or
+ * list that is empty because of that. Returns `undefined` if nothing remains. Parts without placeholders are shared with the tree, not
+ * copied. Throws TemplateValueError.
  */
 export function renderTemplateTree(tree: TemplateTree, scope: TemplateScope): unknown {
   switch (tree.kind) {
@@ -95,7 +96,7 @@ function renderObject(entries: readonly (readonly [string, TemplateTree])[], sco
   return isEmpty ? undefined : object;
 }
 
-/** Returns every placeholder of a tree with the path of its text. */
+/** Returns every placeholder of a tree, each with the path of the template that contains it. */
 export function placeholdersOfTree(tree: TemplateTree, path: TemplatePath = []): [Placeholder, TemplatePath][] {
   switch (tree.kind) {
     case "constant":

@@ -5,12 +5,12 @@ import { isRawJson, type JsonNumber, scalarText } from "../json/raw-json.ts";
 /** Values for placeholders: one entry per namespace (`params`, `account`, `headers`, `body`, ...). */
 export type TemplateScope = Readonly<Record<string, unknown>>;
 
-/** A filter of the template language, with its argument if it takes one. */
+/** A filter of the template language, with its argument if the filter has one. */
 export type TemplateFilter =
   | { readonly name: "int" | "json" | "csv" }
   | { readonly name: "each" | "segment"; readonly argument: string };
 
-/** One `{{root.path | filter}}`; `text` is its source, for messages. */
+/** A placeholder `{{root.path | filter}}`. `text`: its source text, for messages. */
 export type Placeholder = {
   readonly text: string;
   readonly root: string;
@@ -18,10 +18,10 @@ export type Placeholder = {
   readonly filters: readonly TemplateFilter[];
 };
 
-/** A parsed text: literal parts and placeholders in order. */
+/** A parsed template: `parts` are the literal texts and placeholders in order. */
 export type Template = { readonly text: string; readonly parts: readonly (string | Placeholder)[] };
 
-/** A text that is not a template. `position` counts characters from 0. */
+/** Error for a text that is not a valid template. `position`: number of characters before the error. */
 export class TemplateSyntaxError extends Error {
   readonly position: number;
 
@@ -32,13 +32,13 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
-/** A value that a placeholder's filter, or the text around it, does not accept. */
+/** Error for a value that does not fit into its placeholder: the filter, or the text around the placeholder, does not accept it. */
 export class TemplateValueError extends Error {
   readonly placeholder: string;
   /** The message without the value, which may be a secret. */
   readonly plain: string;
 
-  /** `rule` is the violated rule; the message quotes `value` before it, if given. */
+  /** `rule`: the violated rule. `value`: if given, the message quotes it before the rule. */
   constructor(placeholder: Placeholder, rule: string, value?: unknown) {
     const plain = `{{${placeholder.text}}}: ${rule}`;
     super(value === undefined ? plain : `{{${placeholder.text}}}: ${formatValue(value, 60)} ${rule}`);
@@ -52,7 +52,7 @@ const placeholderPattern = /^([A-Za-z][\w-]*)((?:\.[\w$@-]+|\[\d{1,6}\])*)$/;
 const filterPattern = /^(?:(int|json|csv)|(each|segment)\(([\w$@-]+)\))$/;
 
 /**
- * Parses a text with placeholders such as `{{params.id}}` or `{{headers.x-count | int}}`; `{{{{` is a literal `{{`.
+ * Returns the template of a text with placeholders such as `{{params.id}}` or `{{headers.x-count | int}}`. Write `{{{{` for a literal `{{`.
  * Throws TemplateSyntaxError.
  */
 export function parseTemplate(text: string): Template {
@@ -107,8 +107,9 @@ export function placeholdersOf(template: Template): Placeholder[] {
 }
 
 /**
- * Renders a template. A template of exactly one placeholder keeps the value's type; in a longer text every value must be a string, number
- * or boolean. Returns `undefined` if a placeholder is absent (in a longer text: or null). Throws TemplateValueError.
+ * Returns the value of a template with its placeholders filled in. If the template is exactly one placeholder, the result keeps the type of
+ * the value. Otherwise the result is a text, and every value must be a string, number or boolean. Returns `undefined` if a placeholder has
+ * no value; in a longer text, also if a value is null. Throws TemplateValueError.
  */
 export function renderTemplate(template: Template, scope: TemplateScope): unknown {
   const [first, ...others] = template.parts;
@@ -145,7 +146,9 @@ function lookUp(placeholder: Placeholder, scope: TemplateScope): unknown {
   return value;
 }
 
-/** Only own properties: a path never reaches a prototype (`body.constructor`). */
+/**
+ * Returns the value of a property or list item. Uses only own properties, so that a path never reaches a prototype (`body.constructor`).
+ */
 function childOf(value: unknown, step: string | number): unknown {
   if (typeof value !== "object" || value === null || isRawJson(value)) return undefined;
   if (value instanceof URLSearchParams) return value.get(String(step)) ?? undefined;
@@ -168,10 +171,10 @@ function applyFilter(filter: TemplateFilter, value: unknown, placeholder: Placeh
   }
 }
 
-/** Maximum digits of an integer: more are not meaningful, and parsing them takes ever longer. */
+/** Maximum digits of an integer. Longer integers have no practical use, and parsing time grows with the length. */
 const integerDigitsMax = 400;
 
-/** Exact for every length: raw JSON beyond 2^53 - 1. */
+/** Returns a value as an integer. Integers beyond 2^53 - 1 become raw JSON numbers, so that all digits stay exact. */
 function toInteger(value: unknown, placeholder: Placeholder): JsonNumber {
   // Adding 0 turns -0 into 0.
   if (typeof value === "number" && Number.isSafeInteger(value)) return value + 0;
@@ -208,7 +211,7 @@ function toSegment(value: unknown, after: string, placeholder: Placeholder): str
   try {
     return decodeURIComponent(segment);
   } catch {
-    // decodeURIComponent throws only for malformed percent-encoding.
+    // decodeURIComponent throws only if the percent-encoding is malformed.
     throw new TemplateValueError(placeholder, "is not percent-encoded UTF-8", segment);
   }
 }

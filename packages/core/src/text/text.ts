@@ -1,17 +1,17 @@
-/** Characters that break a line or are invisible: controls, and separators of lines and paragraphs. */
+/** Characters that are invisible or break a line: control characters, and line and paragraph separators. */
 const lineBreaking = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
-/** Returns the text on one line: each run of controls and separators becomes one space. */
+/** Returns a text on one line: each run of control characters and separators becomes one space. */
 export function singleLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }
 
 /**
- * True if a text has at most `charactersMax` characters (code points), is one line, has no control characters, and is well-formed Unicode.
- * May be empty.
+ * True if a text has at most `charactersMax` characters (code points), no line breaks or control characters, and is well-formed Unicode.
+ * True for an empty text.
  */
 export function isPrintableText(text: string, charactersMax: number): boolean {
-  // A code point has at most two UTF-16 units, so a longer text need not be counted.
+  // A code point has at most two UTF-16 units, so a text of more than `2 * charactersMax` units is too long without counting.
   if (text.length > 2 * charactersMax || lineBreaking.test(text) || !text.isWellFormed()) return false;
   return text.length <= charactersMax || [...text].length <= charactersMax;
 }
@@ -23,7 +23,10 @@ export function isEntityId(text: string): boolean {
   return text !== "" && isPrintableText(text, entityCharactersMax);
 }
 
-/** Returns the text in a form that PostgreSQL accepts: text and jsonb hold every character except U+0000 and lone surrogates. */
+/**
+ * Returns a text in a form that PostgreSQL can store. PostgreSQL's text and jsonb types accept all characters except U+0000 and lone
+ * surrogates.
+ */
 export function storableText(text: string): string {
   return text.replaceAll("\0", "\u{fffd}").toWellFormed();
 }

@@ -7,7 +7,7 @@ const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 const month = `(?<month>${months.join("|")})`;
 const clock = String.raw`(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)`;
 
-/** IMF-fixdate, and the obsolete forms of RFC 850 and asctime. */
+/** The three forms of an HTTP date: IMF-fixdate, and the obsolete forms of RFC 850 and asctime. */
 const forms = [
   String.raw`(?:${days}), (?<day>\d\d) ${month} (?<year>\d{4}) ${clock} GMT`,
   String.raw`(?:${longDays}), (?<day>\d\d)-${month}-(?<year>\d\d) ${clock} GMT`,
@@ -15,9 +15,9 @@ const forms = [
 ].map((form) => new RegExp(`^${form}$`));
 
 /**
- * Parses an HTTP-date in any of its three forms (RFC 9110, 5.6.7) into epoch milliseconds. Undefined for any other text and for a day or
- * time that does not exist. A two-digit year is at most 50 years after `nowMs`. The day of the week is not checked, and the process's time
- * zone has no influence.
+ * Returns the epoch milliseconds of an HTTP date in any of its three forms (RFC 9110, 5.6.7). Undefined for other texts, and if the day or
+ * time does not exist. A two-digit year is read as a year at most 50 years after `nowMs`. The day of the week is not checked. The time zone
+ * of the process has no effect.
  */
 export function readHttpDate(text: string, nowMs: number): number | undefined {
   for (const form of forms) {
@@ -37,15 +37,15 @@ export function readHttpDate(text: string, nowMs: number): number | undefined {
   return undefined;
 }
 
-/** Returns the latest year with these last two digits that is at most 50 years ahead. */
+/** Returns the latest year that ends in these two digits and is at most 50 years after `nowMs`. */
 function yearOf(lastDigits: number, nowMs: number): number {
   const last = dateOf(nowMs).getUTCFullYear() + 50;
   return last - ((last - lastDigits) % 100);
 }
 
 /**
- * Returns the delay requested by Retry-After (RFC 9110, 10.2.3; seconds or an HTTP-date) in milliseconds: 0 for a past date, at most
- * `maxMs`. Undefined if the header is absent or invalid.
+ * Returns the delay in a Retry-After header in milliseconds (RFC 9110, 10.2.3; seconds or an HTTP date). Returns 0 for a past date, and at
+ * most `maxMs`. Undefined if the header is absent or invalid.
  */
 export function readRetryAfter(text: string | null | undefined, nowMs: number, maxMs: number): number | undefined {
   const trimmed = text?.replace(/^[ \t]+|[ \t]+$/g, "") ?? "";

@@ -1,4 +1,7 @@
-/** Returns the Date of epoch milliseconds. Use only this to create a Date: from text, Date accepts many forms, in the process's time zone. */
+/**
+ * Returns the Date of epoch milliseconds. Create every Date with this function: from a text, Date accepts many forms and uses the time zone
+ * of the process.
+ */
 export function dateOf(ms: number): Date {
   return new Date(ms);
 }
@@ -13,6 +16,6 @@ export function isoTime(ms: number): string {
   return text;
 }
 
-/** Number of cached times: an event's time is written several times, and under load most times repeat. */
+/** Number of cached time texts. An event's time is written several times, and under load most times repeat. */
 const recentTimes = 64;
 const recent = Array.from({ length: recentTimes }, () => ({ ms: -1, text: "" }));

@@ -1,16 +1,16 @@
 import { secondsOf } from "./civil.ts";
 
-/** A point in time as in google.protobuf.Timestamp: seconds since the epoch, and nanoseconds. */
+/** A point in time as in google.protobuf.Timestamp. `seconds`: seconds since the epoch. `nanos`: nanoseconds. */
 export type Instant = { readonly seconds: number; readonly nanos: number };
 
 const timestamp =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,100}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
 /**
- * Parses an RFC 3339 timestamp (section 5.6: date, T, seconds and offset are required, T and Z in either case). Undefined for any other
- * text, for a day, time or offset that does not exist (30 February, 24:00:00, +24:00), and outside the years 1 to 9999 of UTC. Ignores
- * digits after the ninth of a fraction. A leap second, valid only at the end of a June or December of UTC, becomes the next second. The
- * process's time zone has no influence.
+ * Returns the time of an RFC 3339 timestamp (section 5.6). Date, T, seconds and offset are required; T and Z may be in either case.
+ * Undefined for other texts, for a day, time or offset that does not exist (30 February, 24:00:00, +24:00), and outside the years 1 to 9999
+ * of UTC. Ignores the digits of a fraction after the ninth. A leap second is valid only at the end of a June or December of UTC; it becomes
+ * the next second. The time zone of the process has no effect.
  */
 export function readInstant(text: string): Instant | undefined {
   const found = timestamp.exec(text);
@@ -31,11 +31,11 @@ export function readInstant(text: string): Instant | undefined {
   return seconds === undefined ? undefined : { seconds, nanos: Number(fraction.slice(0, 9).padEnd(9, "0")) };
 }
 
-/** Parses an RFC 3339 timestamp like `readInstant`, into whole epoch milliseconds (rounded down). */
+/** Returns the time of an RFC 3339 timestamp in whole epoch milliseconds, rounded down. Parses the text like `readInstant`. */
 export function readTime(text: string): number | undefined {
   const instant = readInstant(text);
   return instant && instant.seconds * 1000 + Math.floor(instant.nanos / 1e6);
 }
 
-/** The expected form of a time, for messages. */
+/** Expected form of a time, for error messages. */
 export const timeForm = 'RFC 3339 with seconds and an offset, such as "2027-01-01T09:00:00Z"';

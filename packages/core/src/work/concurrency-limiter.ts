@@ -1,12 +1,12 @@
 import { Lines } from "./lines.ts";
 
-/** Runs a limited number of tasks at once; the rest waits in one queue per project, served in turn. */
+/** Runs a limited number of tasks at the same time. Other tasks wait in one queue per project, and svc serves the queues in turn. */
 export type ConcurrencyLimiter = {
-  /** Runs `work` when a slot is free; resolves and rejects as it does. */
+  /** Runs `work` when a slot is free. Resolves or rejects with the outcome of `work`. `line`: the queue, a project's id. */
   run<T>(line: string, work: () => Promise<T>): Promise<T>;
 };
 
-/** Creates `places` slots. */
+/** Creates a limiter that runs at most `places` tasks at the same time. */
 export function createConcurrencyLimiter(places: number): ConcurrencyLimiter {
   const waiting = new Lines<() => void>();
   let free = places;
@@ -18,7 +18,7 @@ export function createConcurrencyLimiter(places: number): ConcurrencyLimiter {
   return {
     async run(line, work) {
       if (free > 0) free--;
-      // A finished task hands its slot over.
+      // A finished task passes its slot directly to this task.
       else await new Promise<void>((start) => waiting.add(line, start));
       try {
         return await work();

@@ -1,35 +1,39 @@
-/** Limits on memory that a node's work holds across its turns, bytes. Each is at least the previous one. */
+/**
+ * Limits, in bytes, on the memory that tasks of a node keep between their turns on the event loop. `projectMax` must be at least `eachMax`,
+ * and `nodeMax` at least `projectMax`.
+ */
 export type MemoryBounds = {
-  /** For one task. */
+  /** Maximum for one task. */
   readonly eachMax: number;
-  /** For a project. */
+  /** Maximum for all tasks of a project. */
   readonly projectMax: number;
-  /** For the node. */
+  /** Maximum for all tasks of the node. */
   readonly nodeMax: number;
 };
 
-/** The memory of one task. Always call `release`, however the task ends. */
+/** The memory account of one task. Always call `release` at the end of the task, also after an error. */
 export type MemoryHold = {
-  /** Bytes granted so far. */
+  /** Bytes granted to the task so far. */
   readonly bytes: number;
-  /** Maximum bytes. */
+  /** Maximum bytes of the task. */
   readonly bytesMax: number;
   /**
-   * Requests more bytes, before they are used. Returns true if they are granted. Returns a promise if other tasks must release memory
-   * first; it resolves when they are granted. Returns false, with nothing granted, if the task would exceed its limit.
+   * Requests more bytes; call it before you use the memory. Returns true if the bytes are granted at once. Returns a promise if other tasks
+   * must release memory first; the promise resolves when the bytes are granted. Returns false and grants nothing if the task would exceed
+   * its limit.
    */
   take(bytes: number): boolean | Promise<void>;
-  /** Cancels the pending request. */
+  /** Cancels the pending request of this task. */
   withdraw(): void;
-  /** Releases all of it, finally. */
+  /** Releases all memory of the task. The account cannot be used afterwards. */
   release(): void;
 };
 
-/** The memory of a node for its tasks. */
+/** The memory of a node that its tasks share. */
 export type HeldMemory = {
-  /** Opens an account for a project's task. It costs nothing until something is taken. */
+  /** Opens a memory account for a task of a project. An account without memory costs nothing. */
   open(projectId: string): MemoryHold;
-  /** Bytes held now, and the number of tasks that wait for more. */
+  /** `bytes`: memory that tasks hold now. `waiting`: number of tasks that wait for memory. */
   stats(): { readonly bytes: number; readonly waiting: number };
 };
 
@@ -39,10 +43,10 @@ const mib = 1_048_576;
 const defaultBounds: MemoryBounds = { eachMax: 128 * mib, projectMax: 192 * mib, nodeMax: 256 * mib };
 
 /**
- * Creates the memory of a node. Tasks take memory step by step, because its total is unknown; so two tasks could wait for each other, each
- * with half of everything. Therefore nothing is granted that would leave no task able to reach its limit (the banker's algorithm). The
- * largest task can always continue and releases everything at its end. Tasks that hold memory go before those that hold none; among the
- * latter, projects take turns.
+ * Creates the shared memory of a node. A task requests memory step by step, because its total is unknown in advance. So two tasks could
+ * each hold half of the memory and wait for each other. To prevent this, a request is granted only if at least one task can still reach its
+ * limit afterwards (the banker's algorithm): the task that holds the most can always continue, and it releases everything at its end. Tasks
+ * that already hold memory go first. Among the others, projects take turns.
  */
 export function createHeldMemory(bounds: MemoryBounds = defaultBounds): HeldMemory {
   const memory = new Memory(bounds);
@@ -56,9 +60,9 @@ type QueuedHold = { readonly hold: Hold; readonly bytes: number; grant(): void }
 
 class Memory {
   readonly #bounds: MemoryBounds;
-  /** Tasks that hold memory, by project. */
+  /** Tasks that hold memory, by project id. */
   readonly #holding = new Map<string, Set<Hold>>();
-  /** By project, in the order of their turns. */
+  /** Requests of tasks that hold no memory yet, by project id, in the order of the projects' turns. */
   readonly #newcomers = new Map<string, QueuedHold[]>();
   readonly #growing = new Set<QueuedHold>();
 
@@ -87,7 +91,7 @@ class Memory {
     const waiting = { hold, bytes, grant };
     if (hold.bytes > 0) this.#growing.add(waiting);
     else this.#lineOf(hold.projectId).push(waiting);
-    // The released memory may be enough for a task behind the waiting ones, in another project.
+    // The released memory may be enough for a task of another project that is later in the queue.
     this.#serve();
     return { waiting, granted };
   }
@@ -131,7 +135,10 @@ class Memory {
     return this.#leavesRoom(this.#all(), hold, { bytes, max: this.#bounds.nodeMax });
   }
 
-  /** True if the largest task could still reach its limit: at its end the next one can. */
+  /**
+   * True if, after granting `bytes` to `hold`, the task that holds the most could still reach its limit. At its end it releases its memory,
+   * and the next task can reach its limit.
+   */
   #leavesRoom(holds: Iterable<Hold>, hold: Hold, { bytes, max }: { bytes: number; max: number }): boolean {
     let sum = bytes;
     let most = hold.bytes + bytes;
@@ -157,11 +164,11 @@ class Memory {
       grant();
     }
     while (this.#serveNewcomer()) {
-      // One of each project, while there is memory.
+      // Starts one new task per project, as long as there is memory.
     }
   }
 
-  /** Starts the first new task that waits only for its turn. */
+  /** Starts the first new task for which there is memory. Returns false if there is none. */
   #serveNewcomer(): boolean {
     for (const [projectId, line] of this.#newcomers) {
       const [first] = line;
@@ -176,7 +183,10 @@ class Memory {
     return false;
   }
 
-  /** True if a task that already holds memory waits for the memory a new task would take: of its project, or of the node. */
+  /**
+   * True if a task that already holds memory is waiting for memory that a new task would take. The waiting task belongs to the same
+   * project, or waits for the node's memory.
+   */
   #isOwed(projectId: string): boolean {
     for (const { hold, bytes } of this.#growing) {
       if (hold.projectId === projectId || this.#fitsProject(hold, bytes)) return true;

@@ -1,19 +1,23 @@
 /**
- * Queues of waiting tasks, one per project, served in turn, so that many tasks of one project delay only that project. A new queue is
- * served first, once, and then goes to the end. So an occasional task waits for one other, not for all (like the flow queues of RFC 8290).
+ * Queues of waiting tasks, one per project, served in turn. So many tasks of one project delay only that project. A new queue is served
+ * first once, and then moves to the end. So a project with an occasional task waits for one task, not for all (like the flow queues of RFC
+ * 8290).
  */
 export class Lines<Waiter> {
   readonly #begun = new Map<string, Waiter[]>();
-  /** In the order of their turns. An empty queue stays until its turn; otherwise leaving and returning would move it to the front. */
+  /**
+   * Queues in the order of their turns. An empty queue stays until its turn, because a project could otherwise leave and return to move to
+   * the front.
+   */
   readonly #standing = new Map<string, Waiter[]>();
   #count = 0;
 
-  /** True if nothing waits. */
+  /** True if no task is waiting. */
   get isEmpty(): boolean {
     return this.#count === 0;
   }
 
-  /** Adds to the end of a queue. */
+  /** Adds a waiting task to the end of the queue `line`. */
   add(line: string, waiter: Waiter): void {
     this.#count++;
     const waiting = this.#begun.get(line) ?? this.#standing.get(line);
@@ -21,7 +25,7 @@ export class Lines<Waiter> {
     else waiting.push(waiter);
   }
 
-  /** Returns the first of the queue whose turn it is. Undefined if nothing waits. */
+  /** Returns the first task of the next queue in turn, and removes it. Undefined if no task is waiting. */
   next(): Waiter | undefined {
     const [first] = this.#begun.size > 0 ? this.#begun : this.#standing;
     if (first === undefined) return undefined;

@@ -1,23 +1,33 @@
 import { Lines } from "./lines.ts";
 
-/** Event loop time for low-priority work, given to projects in turn: the queues are their ids. */
+/** Spare time of the event loop for low-priority work. Projects get it in turn; a queue's name is a project id. */
 export type SpareTime = {
-  /** Requests time before such work begins. Undefined if there is time now; otherwise resolves in turn, when the loop has time again. */
+  /**
+   * Requests time before a low-priority part begins. Returns undefined if there is time now. Otherwise resolves when it is the project's
+   * turn and the event loop has time.
+   */
   take(line: string): Promise<void> | undefined;
 };
 
-/** Maximum starts in one pass of the loop without a check of the time, if nothing waits: the rows of one map, which share their commits. */
+/**
+ * Maximum number of parts that start in one pass of the event loop without a check of the time, if no other part is waiting. These are
+ * typically the rows of one map step, which share their database commits.
+ */
 const togetherMax = 32;
-/** A pass longer than this gives out only one more share, because external requests have to wait for several passes. Milliseconds. */
+/**
+ * Duration of a pass of the event loop, in milliseconds, above which only one more part may start in the pass. Incoming requests need
+ * several passes, so long passes delay them.
+ */
 const passMs = 1;
 
 /**
- * Creates the spare time of a node. If nothing waits, it costs nothing. Waiting work starts at the end of a pass of the event loop, while
- * the pass is short, and at least one per pass, so that nothing starves. Work that waits for an app takes no slot here.
+ * Creates the spare time of a node. It costs nothing while no work is waiting. Waiting work starts at the end of a pass of the event loop,
+ * as long as the pass is short. At least one part starts in each pass, so that all work progresses. Work that waits for an app's answer
+ * uses no spare time.
  */
 export function createSpareTime(monotonicMs: () => number = () => performance.now()): SpareTime {
   const waiting = new Lines<() => void>();
-  /** Number given out in this pass; undefined before the first request. */
+  /** Number of parts started in this pass; undefined before the first request of the pass. */
   let given: number | undefined;
   let startedMs = 0;
   const begin = () => {
@@ -32,7 +42,7 @@ export function createSpareTime(monotonicMs: () => number = () => performance.no
       return;
     }
     start();
-    // Ticks run after promises have settled: then the started work is waiting.
+    // Ticks run after promises have settled, so the started work is waiting for something by then.
     queueMicrotask(() => process.nextTick(goOn));
   };
   const goOn = () => {

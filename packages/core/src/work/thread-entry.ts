@@ -2,10 +2,10 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 
-/** Priority of a thread relative to the event loop if both want the same core (as in nice(1)). */
+/** Priority of a thread, as in nice(1). If a thread and the event loop need the same core, the event loop goes first. */
 const niceness = 19;
 
-/** Serves tasks in a thread of a pool: one answer per message. The pool's entry module calls it. */
+/** Runs the tasks of a pool inside a thread: sends one answer for each message. The module that the thread runs calls this function. */
 export function serveTasks(serve: (message: unknown) => unknown): void {
   const port = parentPort;
   if (port === null) throw new Error("tasks are served in a thread of a pool");
@@ -19,11 +19,13 @@ export function serveTasks(serve: (message: unknown) => unknown): void {
   });
 }
 
-/** On Linux a thread has its own priority; elsewhere it has the priority of the process. */
+/**
+ * Lowers the priority of this thread. Only Linux has priorities per thread; on other systems the thread keeps the priority of the process.
+ */
 function standBack(): void {
   try {
     setPriority(Number(readlinkSync("/proc/thread-self").split("/").at(-1)), niceness);
   } catch {
-    // No such file or no permission: the thread runs with normal priority.
+    // The file does not exist or may not be written: the thread keeps the normal priority.
   }
 }

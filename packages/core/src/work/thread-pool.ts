@@ -1,20 +1,20 @@
 import { Worker } from "node:worker_threads";
 
-/** Task of a thread: a message for its entry, the project, and the maximum CPU time. */
+/** Task for a thread. `projectId`: its project. `message`: input for the thread's module. `cpuMsMax`: maximum CPU time in milliseconds. */
 export type ThreadTask = { readonly projectId: string; readonly message: unknown; readonly cpuMsMax: number };
 
-/** Threads for work that may have to be stopped, separate from the event loop. */
+/** A pool of threads for work that svc may have to stop. The work does not block the event loop. */
 export type ThreadPool = {
   /**
-   * Resolves with the entry's answer. Rejects with ThreadStoppedError if the task exceeded its CPU time or memory; its thread is ended, and
-   * the next task gets another. Projects take turns.
+   * Resolves with the answer of the thread's module. Rejects with ThreadStoppedError if the task exceeded its CPU time or memory; the pool
+   * then ends the thread and starts another for the next task. Projects take turns.
    */
   run(task: ThreadTask): Promise<unknown>;
-  /** Ends the threads. Waiting and running tasks reject. */
+  /** Ends all threads. Waiting and running tasks reject with ThreadStoppedError. */
   close(): Promise<void>;
 };
 
-/** A task was stopped: it exceeded its CPU time or memory, or the pool was closed. */
+/** Error for a task that was stopped, because it exceeded its CPU time or memory, or because the pool was closed. */
 export class ThreadStoppedError extends Error {
   override name = "ThreadStoppedError";
   readonly reason: "cpu" | "memory" | "closed";
@@ -25,22 +25,22 @@ export class ThreadStoppedError extends Error {
   }
 }
 
-/** Options of a pool. */
+/** Options of a thread pool. */
 export type ThreadPoolOptions = {
-  /** The module that threads run: it serves tasks with `serveTasks`. */
+  /** The module that each thread runs. It must call `serveTasks`. */
   readonly entry: URL;
-  /** Maximum threads; each starts when a task needs it. Default 1. */
+  /** Maximum number of threads. A thread starts when a task needs it. Default 1. */
   readonly threadsMax?: number;
-  /** Memory of a thread's objects, MiB. Default 128. */
+  /** Maximum memory of a thread's JavaScript objects, in MiB. Default 128. */
   readonly memoryMaxMib?: number;
 };
 
 type QueuedTask = { readonly task: ThreadTask; resolve(answer: unknown): void; reject(error: unknown): void };
 
-/** Maximum CPU time checks of a task that has used its time by the clock, but perhaps not of the CPU. */
+/** Maximum number of CPU time checks for a task whose elapsed time exceeds the limit but whose CPU time may not. */
 const timeChecksMax = 8;
 
-/** Creates a pool. No thread starts before the first task. */
+/** Creates a thread pool. The first thread starts with the first task. */
 export function createThreadPool(options: ThreadPoolOptions): ThreadPool {
   const { threadsMax = 1 } = options;
   const queues = new Map<string, QueuedTask[]>();
@@ -94,21 +94,21 @@ export function createThreadPool(options: ThreadPoolOptions): ThreadPool {
 
 type Thread = {
   readonly isBusy: boolean;
-  /** Runs one task; never rejects, because the task itself gets the error. */
+  /** Runs one task. Never rejects, because the caller of the task gets the error. */
   run(waiting: QueuedTask): Promise<void>;
   end(reason: ThreadStoppedError["reason"]): Promise<void>;
 };
 
-/** Message of a thread: an answer to its task, or the error it threw. */
+/** Message from a thread: the result of a task, or the text of an error that the task threw. */
 type ThreadReply = { readonly value: unknown } | { readonly error: string };
 
 function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: () => void): Thread {
-  // Flags of the process, such as those of a test runner, do not apply to the thread.
+  // The thread does not inherit command-line flags of the process, such as those of a test runner.
   const worker = new Worker(entry, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMaxMib } });
-  // A finished node exits even if its threads are still busy.
+  // The process may exit while its threads are still busy.
   worker.unref();
   let current: QueuedTask | undefined;
-  /** True if it has failed or was ended, and takes no more tasks. */
+  /** True if the thread has failed or was ended; it then accepts no more tasks. */
   let isOver = false;
   let reason: ThreadStoppedError["reason"] = "memory";
   let timer: NodeJS.Timeout | undefined;
@@ -138,7 +138,7 @@ function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: 
     settle(({ reject }) => reject(new ThreadStoppedError(reason)));
     onGone();
   });
-  /** By CPU time if the thread reports it: on a busy machine the clock runs while the thread does not. */
+  /** Checks the CPU time if the thread reports it. On a busy machine, elapsed time also counts periods in which the thread did not run. */
   const watch = async (waiting: QueuedTask, usedBeforeMs: number | undefined) => {
     const { cpuMsMax } = waiting.task;
     for (let looks = 1; looks <= timeChecksMax && current === waiting; looks++) {
@@ -172,7 +172,7 @@ function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: 
 
 const usageTimeoutMs = 1_000;
 
-/** Returns the CPU milliseconds a thread has used; undefined if it does not answer within a second. */
+/** Returns the CPU milliseconds that a thread has used; undefined if the thread does not answer within a second. */
 async function cpuMsOf(worker: Worker): Promise<number | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<undefined>((resolve) => {
@@ -182,7 +182,7 @@ async function cpuMsOf(worker: Worker): Promise<number | undefined> {
     const usage = await Promise.race([worker.cpuUsage(), silence]);
     return usage && (usage.user + usage.system) / 1_000;
   } catch {
-    // It has not started, or has ended; its exit is reported elsewhere.
+    // The thread has not started yet, or has ended. Other code reports its end.
     return undefined;
   } finally {
     clearTimeout(timer);

@@ -1,31 +1,40 @@
 import { Lines } from "./lines.ts";
 
-/** Shares of the event loop, given to projects in turn: the queues are their ids. */
+/** Shares of the event loop's time. Projects get shares in turn; a queue's name is a project id. */
 export type Turns = {
   /**
-   * Requests a short share before blocking work, such as reading a request or writing an answer. Undefined if there is time now, as nearly
-   * always; otherwise resolves in turn. A share ends with the synchronous work that follows.
+   * Requests a short share before blocking work, such as parsing a request or writing an answer. Returns undefined if there is time now
+   * (the usual case). Otherwise resolves when it is the project's turn. The share ends when the synchronous work after it ends.
    */
   take(line: string): Promise<void> | undefined;
-  /** Waits for a long share, the last of its pass: for large work, or for work that had a share and needs another. */
+  /**
+   * Waits for a long share, which is the last share in a pass of the event loop. Use it for large work, or for work that already had a
+   * share and needs another.
+   */
   next(line: string): Promise<void>;
 };
 
-/** Maximum total time of shares before the loop's other work is done: sockets, database results, timers. */
+/**
+ * Maximum total time of short shares in one pass, in milliseconds. Then the event loop does its other work: sockets, database results,
+ * timers.
+ */
 const passMs = 4;
-/** A long share of at least this time is followed by an equally long pause of long shares, because another project's call needs several passes. */
+/**
+ * Duration in milliseconds above which a long share causes a pause: for the same time, no other long share starts, because a call of
+ * another project needs several passes.
+ */
 const longMs = 20;
 const restMaxMs = 100;
 
 /**
- * Creates the turns of a node. A pass of the event loop gives out short shares for `passMs`, then one long one; later requests wait for the
- * next pass, in their project's queue. So requests of one project delay those of another by a pass or two, however many they are. Without
- * turns, 50 workers that listed 610 tools moved another project's median from 5 ms to 1.3 s.
+ * Creates the turns of a node. Each pass of the event loop starts short shares for up to `passMs`, then one long share. Later requests wait
+ * for the next pass, in the queue of their project. So requests of one project, however many, delay another project's by only a pass or
+ * two. Without turns, 50 workers that listed 610 tools increased another project's median latency from 5 ms to 1.3 s.
  */
 export function createTurns(monotonicMs: () => number = () => performance.now()): Turns {
   const short = new Lines<() => void>();
   const long = new Lines<() => void>();
-  /** Start of the pass; undefined before the first request in it. */
+  /** Start time of the pass; undefined before the first request of the pass. */
   let startedMs: number | undefined;
   let isResting = false;
   const begin = (): number => {
@@ -44,13 +53,13 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
   const giveShort = () => {
     if (short.isEmpty || !hasTime()) return giveLong();
     short.next()?.();
-    // Ticks run after promises have settled: then the work of the share is finished or waiting.
+    // Ticks run after promises have settled, so the work of the share is finished or waiting by then.
     queueMicrotask(() => process.nextTick(giveShort));
   };
   const giveLong = () => {
     if (long.isEmpty || isResting) return;
     if (startedMs === undefined) begin();
-    // No more shares in this pass, even if it turns out short.
+    // No more shares start in this pass, even if the pass is short.
     startedMs = Number.NEGATIVE_INFINITY;
     isResting = true;
     const beganMs = monotonicMs();
@@ -66,12 +75,12 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
     if (!long.isEmpty && startedMs === undefined) begin();
   };
   const wait = (line: string, waiting: Lines<() => void>): Promise<void> => {
-    // Waiting requests are called at the end of a pass, and a pass ends only if it began.
+    // A pass must begin here, because the waiting requests start at the end of a pass.
     if (startedMs === undefined) begin();
     return new Promise((start) => waiting.add(line, start));
   };
   return {
-    // New requests queue behind waiting ones; otherwise a stream of new ones would starve them.
+    // New requests queue behind the waiting ones; otherwise a continuous stream of new requests could delay the waiting ones forever.
     take: (line) => (short.isEmpty && hasTime() ? undefined : wait(line, short)),
     next: (line) => wait(line, long),
   };

@@ -3,68 +3,80 @@ import { createHeldMemory, type HeldMemory, type MemoryBounds, type MemoryHold }
 import { createSpareTime } from "./spare-time.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
-/** Owner of work: the project, and the job or the call. A call is identified by its own id or its request's. */
+/** Owner of work: the project, and the job or the call. The id of a call is its own id or the id of its request. */
 export type WorkOwner = {
   readonly projectId: ProjectId | "";
   readonly jobId?: Id<"job"> | undefined;
   readonly callId?: string | undefined;
 };
 
-/** Costs of work: steps (at most 10 ns each, if a bound is computed first), bytes, milliseconds of the event loop. */
+/**
+ * Costs of work. `steps`: at most 10 ns each, for limits that are computed before the work. `bytes`: bytes. `ms`: milliseconds of the event
+ * loop.
+ */
 export type WorkAmounts = { readonly steps: number; readonly bytes: number; readonly ms: number };
 
 /**
- * The budget of one request or of one time slice of a job, charged to its project. Long work uses it to run its parts, and to let other
- * work go first in between.
+ * Cost account of one request, or of one time slice of a job, charged to its project. Long work runs its parts through this object and lets
+ * other work run between them.
  */
 export type Work = {
   readonly owner: WorkOwner;
   readonly spent: WorkAmounts;
-  /** Adds to the costs. False once a limit is exceeded: do not do the rest. */
+  /** Adds to the costs. Returns false if a limit is exceeded; the caller must then stop the work. */
   charge(amounts: Partial<WorkAmounts>): boolean;
-  /** Runs a synchronous part. Its time is charged, and reported if it blocks the event loop too long. */
+  /** Runs a synchronous part of the work. Charges its time, and reports the part if it blocks the event loop too long. */
   run<T>(part: () => T): T;
-  /** True if the parts since the last turn have used their 10 ms. Also correct inside a part. */
+  /** True if the parts since the last turn have used 10 ms (`sliceMs`). May also be called inside a part. */
   isSliceOver(): boolean;
-  /** Waits for the next turn. */
+  /** Waits for the next turn of this work, so that other work can run. */
   turn(): Promise<void>;
-  /** Requests spare time before a low-priority part, and releases the loop while it waits. Undefined if there is time now. */
+  /**
+   * Requests spare time before a low-priority part. Returns undefined if there is time now. Otherwise resolves when there is; other work
+   * runs meanwhile.
+   */
   spareTime(): Promise<void> | undefined;
-  /** Reports to the loop's monitor that the loop now does this work. */
+  /** Reports to the monitor that the event loop is doing this work from now on. */
   atWork(): void;
-  /** Opens an account for memory held across turns, charged to its project. */
+  /** Opens a memory account for memory that this work keeps between turns. The memory is charged to the project. */
   hold(): MemoryHold;
 };
 
-/** Work that blocked the event loop. `isMeasured`: the part itself was timed; otherwise its owner is the last known one. */
+/**
+ * Work that blocked the event loop. `isMeasured`: true if the part itself was timed; otherwise the owner is the last one that reported
+ * work.
+ */
 export type BlockedLoop = WorkOwner & { readonly ms: number; readonly isMeasured: boolean };
 
-/** Meters the work of one node. */
+/** Measures the work of one node. */
 export type WorkMeter = {
-  /** Begins a piece of work. Without limits it is only counted. */
+  /** Begins a piece of work. If `bounds` is absent, costs are counted but not limited. */
   begin(owner: WorkOwner, bounds?: Partial<WorkAmounts>): Work;
-  /** The turns that its work waits for, for work too short to be metered. */
+  /** Turns on the event loop that metered work waits for. Work that is too short to be metered also uses them. */
   readonly turns: Turns;
-  /** Memory that its work holds across turns. */
+  /** Memory that metered work keeps between turns. */
   readonly memory: HeldMemory;
-  /** Milliseconds of the event loop by project since the start: at most 1,000 projects, all others under "". */
+  /**
+   * Returns the event loop time by project since the start, in milliseconds. Lists at most 1,000 projects; the time of all other projects
+   * is under "".
+   */
   spentMs(): ReadonlyMap<string, number>;
-  /** Calls `listener` for all work that blocks the loop for `blockedMs` or longer; several listeners are possible. */
+  /** Calls `listener` whenever work blocks the event loop for `blockedMs` or longer. Several listeners are possible. */
   onBlocked(listener: (held: BlockedLoop) => void): void;
-  /** Begins to monitor the loop for work that no part timed. */
+  /** Starts the monitor, which also detects blocking work outside of timed parts. */
   start(): void;
   stop(): void;
 };
 
 /** Options of a meter; times in milliseconds. */
 export type WorkMeterOptions = {
-  /** Blocking time that is reported. Default 250. */
+  /** Minimum blocking time that is reported. Default 250. */
   readonly blockedMs?: number;
-  /** Maximum time before work lets others go first. Default 10. */
+  /** Maximum time of work before it lets other work run. Default 10. */
   readonly sliceMs?: number;
-  /** Interval between checks of the loop. Default 50. */
+  /** Interval between two checks of the event loop. Default 50. */
   readonly checkMs?: number;
-  /** Limits on memory that work holds. Default: 128 MiB per task, 192 MiB per project, 256 MiB in all. */
+  /** Limits on the memory that work keeps between turns. Default: 128 MiB per task, 192 MiB per project, 256 MiB for the node. */
   readonly memory?: MemoryBounds | undefined;
 };
 
@@ -113,7 +125,7 @@ export function createWorkMeter({
         spent,
         charge,
         run(part) {
-          // An inner part is timed with its outer part.
+          // The time of a nested part is included in the time of its outer part.
           if (depth > 0) return part();
           depth++;
           const startedMs = watch.enter(owner);
@@ -147,20 +159,23 @@ export function createWorkMeter({
 }
 
 type LoopMonitor = Pick<WorkMeter, "start" | "stop"> & {
-  /** Sets the owner at work from now on; returns the monotonic time. */
+  /** Sets the owner of the current work. Returns the monotonic time in milliseconds. */
   enter(owner: WorkOwner): number;
-  /** Returns the CPU milliseconds of this thread at a time, at most 5 ms old. */
+  /** Returns the CPU milliseconds of this thread. The value may be up to 5 ms old at `nowMs`. */
   cpuMsAt(nowMs: number): number;
-  /** Ends a timed part; returns its duration. */
+  /** Ends a timed part. Returns its duration in milliseconds. */
   leave(owner: WorkOwner, startedMs: number, startedCpuMs: number): number;
 };
 
 const noOwner: WorkOwner = { projectId: "" };
 
-/** Minimum share of CPU time in the blocked time: on a busy machine, a process waits without blocking anything. */
+/**
+ * Minimum share of CPU time in a blocked period that is reported. On a busy machine, a process also waits for the CPU without blocking
+ * anything itself.
+ */
 const cpuShare = 0.5;
 
-/** Maximum age of a CPU clock reading, milliseconds: small compared with the reported times. */
+/** Maximum age of a CPU time reading, in milliseconds; small compared with the blocking times that are reported. */
 const cpuReadMs = 5;
 
 /** Returns the CPU milliseconds of this thread. */
@@ -170,8 +185,8 @@ function cpuNowMs(): number {
 }
 
 /**
- * Creates a monitor that notices a blocked loop in two ways. A part that takes too long names its owner for sure. If its own timer is late
- * although no part was long, it names the owner that was at work for most of the time.
+ * Creates the monitor of the event loop. It detects blocking in two ways. If a timed part takes too long, the owner of the part is certain.
+ * If the monitor's own timer is late although no part was long, the monitor names the owner that was at work for most of the period.
  */
 function createWatch(
   { blockedMs, checkMs }: { readonly blockedMs: number; readonly checkMs: number },
@@ -181,7 +196,7 @@ function createWatch(
   let checkedMs = 0;
   let checkedCpuMs = 0;
   let read = { atMs: Number.NEGATIVE_INFINITY, cpuMs: 0 };
-  /** Owner at work and since when, and the owner with the longest time since the last check. */
+  /** `current`: owner at work, and the time since when. `longest`: owner with the most time since the last check. */
   let current = noOwner;
   let sinceMs = performance.now();
   let longest = { owner: noOwner, ms: 0 };
@@ -208,7 +223,7 @@ function createWatch(
   return {
     enter: turnTo,
     cpuMsAt(nowMs) {
-      // Reading that clock costs as much as a short part.
+      // Reading the CPU time costs as much as a short part, so the last reading is reused for some milliseconds.
       if (nowMs - read.atMs >= cpuReadMs) read = { atMs: nowMs, cpuMs: cpuNowMs() };
       return read.cpuMs;
     },

@@ -1,14 +1,14 @@
 import { dirname, posix } from "node:path";
 
-// A page `guides/jobs/undo` is served as that, its Markdown as `guides/jobs/undo.md`, and `index` as its folder. Every link is relative, so
-// that the site can be served below any path.
+// Addresses of pages. The page `guides/jobs/undo` is served at the address `guides/jobs/undo`, and its Markdown at `guides/jobs/undo.md`. A
+// page named `index` is served at the address of its folder. All links are relative, so that the site works below any path.
 
-/** The address of a page below the root of the site. */
+/** Returns the address of a page, relative to the root of the site. */
 export function addressOf(path: string): string {
   return path.replace(/(?:^|(?<=\/))index$/, "");
 }
 
-/** The way from a page to another address below the root. */
+/** Returns the relative link from a page to another address. Both are relative to the root of the site. */
 export function linkBetween(from: string, to: string): string {
   const [path = "", anchor] = to.split("#");
   const way = posix.relative(dirname(`/${from}`), `/${path}`);

@@ -6,7 +6,7 @@ import type { ClientFiles } from "./template.ts";
 
 const folder = fileURLToPath(new URL("../client", import.meta.url));
 
-/** Builds what runs in the browser into `assets` of a folder. Returns the names that the files have there. */
+/** Builds the browser code into the `assets` folder of `outDir`. Returns the names of the built files. */
 export async function buildClient(outDir: string): Promise<Omit<ClientFiles, "index">> {
   await build({
     configFile: false,

@@ -2,10 +2,13 @@ import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
-/** Smaller files gain nothing: a response of theirs is one packet anyway. */
+/** Minimum size of a file to compress, in bytes. The response of a smaller file fits into one network packet anyway. */
 const bytesMin = 1_000;
 
-/** Writes a `.br` and a `.gz` beside what browsers load. They take the first from https alone. One at a time: each takes megabytes. */
+/**
+ * Writes a `.br` and a `.gz` copy of each file that browsers load. Browsers accept `.br` only over https. The files are compressed one at a
+ * time, because each compression takes megabytes of memory.
+ */
 export function compressFolder(folder: string): void {
   for (const file of globSync("**/*.{html,txt,json,js,css,svg}", { cwd: folder })) {
     const path = join(folder, file);

@@ -1,5 +1,5 @@
-// Builds the site into the folder that is named: `node packages/site/src/build/main.ts <folder>`. scripts/build-site.mjs does so where
-// something has changed.
+// Builds the site into a folder: `node packages/site/src/build/main.ts <folder>`. scripts/build-site.mjs runs this script if a source has
+// changed.
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -64,7 +64,7 @@ const notFound = {
   next: undefined,
 };
 
-/** Where the sources are kept for others, as the repository of package.json says; undefined where it says nothing. */
+/** Returns the URL of the source repository from package.json; undefined if package.json has none. */
 function readRepositoryUrl(): string | undefined {
   const { repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return repository?.url?.replace(/^git\+|\.git$/g, "");

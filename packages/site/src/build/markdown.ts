@@ -7,24 +7,24 @@ hljs.registerLanguage("http", http);
 /** A heading of a page. */
 export type Heading = { readonly level: number; readonly text: string; readonly anchor: string };
 
-/** A stretch of a page from one heading to the next, or a row of a table with names, as plain text. */
-export type Stretch = { readonly headings: readonly Heading[]; readonly text: string };
+/** Text of a page from one heading to the next, or a table row that begins with a name. The text is plain, without Markdown. */
+export type PagePassage = { readonly headings: readonly Heading[]; readonly text: string };
 
-/** A row of a table that begins with a name, such as that of a variable, by the places of its first and last token. */
-type Row = { readonly name: string; readonly first: number; readonly last: number };
+/** A table row that begins with a name, such as a variable's. `first` and `last` are the indexes of its first and last token. */
+type NamedRow = { readonly name: string; readonly first: number; readonly last: number };
 
-/** A page as it is read. */
+/** A parsed page. */
 export type ParsedPage = {
   readonly title: string;
-  /** Its first paragraph as plain text. */
+  /** The page's first paragraph as plain text. */
   readonly summary: string;
   readonly headings: readonly Heading[];
-  readonly stretches: readonly Stretch[];
-  /** Its HTML; `linkTo` says where a link leads, undefined for a target that is not published. */
+  readonly passages: readonly PagePassage[];
+  /** Returns the page's HTML. `linkTo` returns the address of a link's target; undefined if the target is not published. */
   render(linkTo: (target: string) => string | undefined): string;
 };
 
-/** Where a target leads, as who renders the page says. */
+/** Returns the address of a link's target, from the `linkTo` function that the caller of `render` passed. */
 function linkFrom(env: object | undefined, target: unknown): string | undefined {
   return (env as { linkTo: (target: string) => string | undefined }).linkTo(String(target ?? ""));
 }
@@ -56,13 +56,13 @@ rules["link_open"] = (tokens, index, settings, env, self) => {
   if (/^https?:/.test(link)) token.attrSet("rel", "noreferrer");
   return self.renderToken(tokens, index, settings);
 };
-// A link that leads nowhere is a span, and ends as one.
+// A link whose target is not published opens as a span, so it must also close as a span.
 rules["link_close"] = (tokens, index, _settings, env) => {
   const opening = tokens.slice(0, index).findLast(({ type }) => type === "link_open");
   return linkFrom(env, opening?.meta?.["target"]) === undefined ? "</span>" : "</a>";
 };
 
-/** Reads a page. Throws for one without a title. */
+/** Parses a page. Throws if the page has no title. */
 export function parsePage(source: string): ParsedPage {
   const tokens = markdown.parse(source, {});
   for (const token of tokens.flatMap(({ children }) => children ?? [])) {
@@ -76,12 +76,12 @@ export function parsePage(source: string): ParsedPage {
   return {
     ...{ title, headings },
     summary: plainOf(tokens.slice(opening, opening + 2)),
-    stretches: stretchesOf(tokens, headings, rows),
+    passages: passagesOf(tokens, headings, rows),
     render: (linkTo) => markdown.renderer.render(tokens, markdown.options, { linkTo }),
   };
 }
 
-/** Gives every heading the anchor that code hosts give it. */
+/** Returns the page's headings, and gives each heading the anchor that code hosts give it. */
 function placeAnchors(tokens: readonly Token[]): Heading[] {
   const counts = new Map<string, number>();
   return tokens.flatMap((token, index) => {
@@ -103,8 +103,11 @@ function anchorOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-/** Gives rows that begin with the name of a reason, a variable or a metric an anchor: readers search for these names. */
-function placeRowAnchors(tokens: readonly Token[]): Row[] {
+/**
+ * Returns the table rows that begin with the name of a reason, a variable or a metric, and gives each row an anchor: readers search for
+ * these names.
+ */
+function placeRowAnchors(tokens: readonly Token[]): NamedRow[] {
   return tokens.flatMap((token, first) => {
     const [, name] = /^`([A-Z][A-Z_]{3,}|svc_\w+)`$/.exec(tokens[first + 2]?.content ?? "") ?? [];
     if (token.type !== "tr_open" || name === undefined) return [];
@@ -114,7 +117,7 @@ function placeRowAnchors(tokens: readonly Token[]): Row[] {
   });
 }
 
-function stretchesOf(tokens: readonly Token[], headings: readonly Heading[], rows: readonly Row[]): Stretch[] {
+function passagesOf(tokens: readonly Token[], headings: readonly Heading[], rows: readonly NamedRow[]): PagePassage[] {
   const starts = tokens.flatMap(({ type }, index) => (type === "heading_open" ? [index] : []));
   return starts.flatMap((start, place) => {
     const end = starts[place + 1] ?? tokens.length;
@@ -134,7 +137,7 @@ function stretchesOf(tokens: readonly Token[], headings: readonly Heading[], row
   });
 }
 
-/** What is read of tokens, without marks. */
+/** Returns the text of tokens without Markdown marks. */
 function plainOf(tokens: readonly Token[]): string {
   const parts = tokens.flatMap(({ type, content, children }) => {
     if (type === "fence" || type === "code_block") return [content];

@@ -1,4 +1,4 @@
-/** The order of what is in a folder, where it matters; all else follows by title. */
+/** Order of pages and folders in the navigation, if it matters. All others follow by title. */
 const order: readonly string[] = [
   "index",
   "start",
@@ -30,7 +30,7 @@ const order: readonly string[] = [
   "changelog",
 ];
 
-/** Names of folders whose own name, with a capital, would be wrong. */
+/** Labels of folders whose capitalized name would be wrong. */
 const labels: Readonly<Record<string, string>> = {
   start: "Get started",
   "reference/api": "API",
@@ -39,20 +39,20 @@ const labels: Readonly<Record<string, string>> = {
   "reference/cli": "Command line",
 };
 
-/** A page or a folder of them in the navigation. */
-export type Entry = {
+/** A page, or a folder of pages, in the navigation. */
+export type NavigationEntry = {
   readonly label: string;
   /** The page's path; undefined for a folder without an index page. */
   readonly path: string | undefined;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly NavigationEntry[];
 };
 
-/** Puts pages, by their paths and titles, into the folders that their paths name. */
-export function navigationOf(titles: ReadonlyMap<string, string>): readonly Entry[] {
+/** Returns the navigation: pages in the folders that their paths name. `titles`: the title of each page by its path. */
+export function navigationOf(titles: ReadonlyMap<string, string>): readonly NavigationEntry[] {
   return entriesBelow("", titles);
 }
 
-function entriesBelow(folder: string, titles: ReadonlyMap<string, string>): Entry[] {
+function entriesBelow(folder: string, titles: ReadonlyMap<string, string>): NavigationEntry[] {
   const below = [...titles.keys()].filter((path) => path.startsWith(folder) && path !== `${folder}index`);
   const names = [...new Set(below.map((path) => path.slice(folder.length).split("/")[0] ?? ""))];
   const entries = names.map((name) => {
@@ -75,8 +75,10 @@ function capital(name: string): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll("-", " ")}`;
 }
 
-/** Every page of the navigation, in its order. */
-export function pagesOf(entries: readonly Entry[]): readonly { readonly path: string; readonly label: string }[] {
+/** Returns every page of the navigation, in order. */
+export function pagesOf(
+  entries: readonly NavigationEntry[],
+): readonly { readonly path: string; readonly label: string }[] {
   return entries.flatMap(({ path, label, entries: below }) => [
     ...(path === undefined ? [] : [{ path, label }]),
     ...pagesOf(below),

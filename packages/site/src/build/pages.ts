@@ -5,18 +5,20 @@ import { type ParsedPage, parsePage } from "./markdown.ts";
 
 /** A page of the site, by its file in the repository. */
 export type SitePage = ParsedPage & {
-  /** Its path in the site, without an ending. */
+  /** Path of the page in the site, without a file extension. */
   readonly path: string;
-  /** Its file, relative to the checkout. */
+  /** Path of the page's file, relative to the repository. */
   readonly file: string;
-  /** Its Markdown, without what only tests read. */
+  /** The page's Markdown, without the parts that only tests read. */
   readonly source: string;
 };
 
-/** Files outside of docs/ that are pages, too. */
+/** Pages whose files are outside docs/, with their paths in the site. */
 const others: Readonly<Record<string, string>> = { "CHANGELOG.md": "changelog" };
 
-/** Reads every page: those below docs/ by their place there. Throws, naming the file, for one that cannot be read. */
+/**
+ * Returns every page. The path of a page below docs/ is the path of its file. Throws if a page cannot be read; the message names the file.
+ */
 export function readPages(root: string): readonly SitePage[] {
   const below = globSync("**/*.md", { cwd: join(root, "docs") }).map((file) => file.replaceAll("\\", "/"));
   const files = [...below.map((file) => [`docs/${file}`, file.slice(0, -3)] as const), ...Object.entries(others)];
@@ -30,14 +32,17 @@ export function readPages(root: string): readonly SitePage[] {
   });
 }
 
-/** The files of docs/ that pages show or link to: pictures, examples. Relative to docs/. */
+/** Returns the files of docs/ that pages show or link to, such as pictures and examples. Paths are relative to docs/. */
 export function readFilesOf(root: string): readonly string[] {
   return globSync("**/*.{json,svg,png,service,yaml}", { cwd: join(root, "docs") }).map((file) =>
     file.replaceAll("\\", "/"),
   );
 }
 
-/** Says where the links of a page lead in the site; undefined for a file that is not in it and has no address of its own. */
+/**
+ * Returns a function that maps a link of a page to its address in the site. The function returns undefined for a file that is not in the
+ * site and has no address of its own.
+ */
 export function linksOf(
   pages: readonly SitePage[],
   files: readonly string[],

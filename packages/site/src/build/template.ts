@@ -1,26 +1,29 @@
 import { addressOf, linkBetween } from "./addresses.ts";
 import type { Heading } from "./markdown.ts";
-import type { Entry } from "./navigation.ts";
+import type { NavigationEntry } from "./navigation.ts";
 
-/** Files of the client, by what they are, below the root of the site. */
+/** Files of the browser code, by purpose. Paths are relative to the root of the site. */
 export type ClientFiles = Readonly<Record<"style" | "theme" | "script" | "icon" | "index", string>>;
 
-/** What a page shows. */
+/** Content of a page. */
 export type PageParts = {
   readonly path: string;
   readonly title: string;
   readonly summary: string;
   readonly html: string;
   readonly headings: readonly Heading[];
-  readonly navigation: readonly Entry[];
+  readonly navigation: readonly NavigationEntry[];
   readonly files: ClientFiles;
-  /** The page's file in the repository, and where that can be edited, if anywhere. Undefined for a page of the site alone. */
+  /**
+   * The page's file in the repository, and the URL to edit that file, undefined if there is none. Undefined if the page exists only in the
+   * site.
+   */
   readonly source: { readonly file: string; readonly editUrl: string | undefined } | undefined;
   readonly before: { readonly path: string; readonly label: string } | undefined;
   readonly next: { readonly path: string; readonly label: string } | undefined;
 };
 
-/** Writes a whole page. */
+/** Returns the HTML document of a page. */
 export function writePage(parts: PageParts): string {
   const { path, title, summary, html, files, source } = parts;
   const to = (address: string) => escaped(linkBetween(path, address));
@@ -58,12 +61,15 @@ ${contentsHtml(parts.headings)}</div>
 `;
 }
 
-function entriesHtml(entries: readonly Entry[], current: string): string {
+function entriesHtml(entries: readonly NavigationEntry[], current: string): string {
   return `<ul>${entries.map((entry) => `<li>${entryHtml(entry, current)}</li>`).join("")}</ul>`;
 }
 
-/** A folder with a page of its own shows what is in it only to who is in it: the reference has hundreds of pages. */
-function entryHtml({ label, path, entries }: Entry, current: string): string {
+/**
+ * Returns the HTML of a navigation entry. A folder with an index page shows its pages only to a reader of that folder, because the
+ * reference has hundreds of pages.
+ */
+function entryHtml({ label, path, entries }: NavigationEntry, current: string): string {
   const isCurrent = path === current;
   const mark = isCurrent ? ' aria-current="page"' : "";
   const own = path === undefined ? `<span>${escaped(label)}</span>` : linkHtml(path, label, current, mark);
@@ -71,7 +77,7 @@ function entryHtml({ label, path, entries }: Entry, current: string): string {
   return `${own}${entries.length > 0 && isOpen ? entriesHtml(entries, current) : ""}`;
 }
 
-function isWithin(entries: readonly Entry[], current: string): boolean {
+function isWithin(entries: readonly NavigationEntry[], current: string): boolean {
   return entries.some(({ path, entries: below }) => path === current || isWithin(below, current));
 }
 
@@ -103,7 +109,7 @@ function footHtml({ path, source, before, next }: PageParts): string {
   return `<footer><p class="ways">${ways.join("")}</p><p>${edit} · ${markdown}</p></footer>\n`;
 }
 
-/** A text as HTML. */
+/** Returns a text with HTML characters escaped. */
 function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

@@ -1,4 +1,4 @@
-/** Gives every block of code a button that copies it. */
+/** Adds a copy button to every block of code. */
 export function addCopyButtons(): void {
   for (const block of document.querySelectorAll(".code")) {
     const button = document.createElement("button");
@@ -10,7 +10,9 @@ export function addCopyButtons(): void {
   }
 }
 
-/** The clipboard is there on https and on this machine alone; elsewhere the text is selected. */
+/**
+ * Copies a text to the clipboard. Browsers offer the clipboard only over https and on localhost; otherwise this function selects the text.
+ */
 async function copy(button: HTMLButtonElement, text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

@@ -6,7 +6,7 @@ export type ExcerptPart = { readonly text: string; readonly isMatch: boolean };
 const length = 150;
 const lead = 40;
 
-/** The part of a text in which most of the words are that it was found by, cut at spaces. */
+/** Returns the part of a text with the most search words, cut at spaces. `words`: the words by which the text was found. */
 export function excerptOf(text: string, words: readonly string[]): readonly ExcerptPart[] {
   const wanted = new Set(words);
   const tokens = [...text.matchAll(/[\p{L}\p{N}_]+/gu)].map((match) => ({ word: match[0], start: match.index }));

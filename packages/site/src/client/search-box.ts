@@ -3,7 +3,7 @@ import { excerptOf } from "./excerpt.ts";
 
 const shownMax = 12;
 
-/** Shows the button of the search, and opens it by `/` and Ctrl+K as well. Its code and its index are loaded when it is first opened. */
+/** Shows the search button. The keys `/` and Ctrl+K open the search too. Code and index of the search load when a reader first opens it. */
 export function startSearch(): void {
   const button = document.querySelector<HTMLButtonElement>("[data-search]");
   if (button === null) return;
@@ -67,7 +67,7 @@ function createBox(): HTMLDialogElement {
     else return;
     event.preventDefault();
   });
-  // A link to the page that is open loads nothing.
+  // A link to the current page loads no new page, so the search box must be closed here.
   list.addEventListener("click", () => box.close());
   box.addEventListener("click", (event) => {
     if (event.target === box) box.close();
@@ -109,7 +109,7 @@ function rootPath(): string {
 
 let loading: Promise<Search> | undefined;
 
-/** Loads the search once; after a failure, again. */
+/** Loads the search once. After a failure, the next call loads it again. */
 function loadSearch(): Promise<Search> {
   loading ??= load().catch((error) => {
     loading = undefined;

@@ -8,7 +8,7 @@ addCopyButtons();
 letReachByKeyboard();
 addEventListener("resize", letReachByKeyboard);
 
-/** What scrolls sideways can be reached and scrolled by keyboard. */
+/** Makes elements that scroll sideways reachable and scrollable by keyboard. */
 function letReachByKeyboard(): void {
   for (const element of document.querySelectorAll<HTMLElement>(".code pre, .table")) {
     if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;

@@ -1,4 +1,4 @@
-/** Shows the button that changes between light and dark. What is chosen stays in this browser. */
+/** Shows the button that switches between light and dark colours. The browser stores the choice. */
 export function startThemeSwitch(): void {
   const button = document.querySelector<HTMLButtonElement>("[data-theme-switch]");
   if (button === null) return;

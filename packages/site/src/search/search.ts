@@ -1,22 +1,22 @@
 import MiniSearch, { type Options, type SearchResult } from "minisearch";
 import { sameTermsOf, termOf, wholeWordsOf, wordsOf } from "./terms.ts";
 
-/** A section of a page, as it is searched for: from one heading to the next. */
+/** A searchable section of a page: from one heading to the next. */
 export type Section = {
   readonly id: number;
-  /** Its address below the root of the site, with the anchor of its heading. */
+  /** Address of the section relative to the root of the site, with the anchor of its heading. */
   readonly path: string;
   /** The title of the page. */
   readonly title: string;
-  /** Its heading, after the headings above it; the title of the page for its start. */
+  /** Heading of the section, after the headings above it. For the start of a page, the page's title. */
   readonly heading: string;
-  /** All else of it as plain text. */
+  /** The remaining text of the section, as plain text. */
   readonly text: string;
   /** The part of the text that results show. */
   readonly shown: string;
 };
 
-/** A section that was found, and the words it was found by. */
+/** A found section, and the words by which it was found. */
 export type SearchHit = Pick<Section, "path" | "title" | "heading" | "shown"> & { readonly words: readonly string[] };
 
 const options: Options<Section> = {
@@ -26,13 +26,17 @@ const options: Options<Section> = {
   processTerm: (word) => termOf(word) ?? null,
 };
 
-/** How much a section counts for by its page: readers ask for tasks more often than for fields. */
+/**
+ * Weight of a section in the ranking, by the start of its page's path. Guides rank higher than the reference, because readers ask for tasks
+ * more often than for fields.
+ */
 const weights: readonly (readonly [start: string, weight: number])[] = [
   ["guides/", 1.3],
   ["start/", 1.1],
   ["reference/api/", 0.6],
   ["reference/cli/", 0.7],
-  // Their rows have names, and few pages have those: a question without one is seldom about them.
+  // The rows of the error reference have names, and few other pages contain those names. A question without such a name is seldom about
+  // errors.
   ["reference/errors/", 0.5],
   ["reference/configuration", 0.9],
   ["reference/tables", 0.4],
@@ -44,22 +48,22 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
   ["concepts/", 0.8],
   ["changelog", 0.3],
 ];
-/** Weight of a word with the meaning of a requested word. */
+/** Weight of a word that means the same as a word of the question. */
 const sameWeight = 0.35;
-/** Exponent of the share of the question's words that a page has: a page about all of them comes before a page about one. */
+/** Exponent of the coverage, the share of the question's words that a page has. A page with all words ranks above a page with one word. */
 const coverageExponent = 1;
 
-/** Makes the index of all sections, as the text that `openSearch` reads. */
+/** Returns the index of all sections, as a text that `openSearch` reads. */
 export function writeIndex(sections: readonly Section[]): string {
   const index = new MiniSearch(options);
   index.addAll(sections);
   return JSON.stringify(index);
 }
 
-/** Finds sections for a question, the best first. */
+/** Returns the sections that match a question, best first. */
 export type Search = (question: string) => readonly SearchHit[];
 
-/** Opens a search over an index that `writeIndex` wrote. */
+/** Returns a search over the text of an index that `writeIndex` returned. */
 export function openSearch(indexText: string): Search {
   const index = MiniSearch.loadJSON(indexText, options);
   const find = (question: string, tokenize: (text: string) => string[]) => {
@@ -79,7 +83,7 @@ export function openSearch(indexText: string): Search {
     });
   };
   return (question) => {
-    // A name is asked for as a whole. Only if no page has it are its parts of use.
+    // First search for names as a whole (`SVC_VAULT_KEY`). Search for the parts of names only if no page has the whole name.
     const whole = find(question, wholeWordsOf);
     const found = whole.length > 0 ? whole : find(question, wordsOf);
     return bestOfPages(found).map(({ path, title, heading, shown, terms }) => ({

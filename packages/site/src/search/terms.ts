@@ -1,6 +1,6 @@
 import { stemmer } from "stemmer";
 
-/** Words that say nothing of what is searched for. */
+/** Words that carry no meaning in a question, such as "the". */
 const stopWords = new Set(
   `a about after all also am an and any are as at be because been before being but by can cannot could did do does doing done
   for from get got had has have having he her here his how i if in into is it its just let like may me might more most much must my
@@ -9,7 +9,7 @@ const stopWords = new Set(
   would you your svc`.split(/\s+/),
 );
 
-/** Words of readers, each with the words of the pages for the same thing. */
+/** Readers' words, each with the words that pages use for the same thing. */
 const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     stuck: ["wait", "pending"],
@@ -75,7 +75,7 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
   }).map(([word, others]) => [stemmer(word), others.map((other) => stemmer(other))]),
 );
 
-/** The words of a text. A name such as `SVC_VAULT_KEY` or `CreateApiKey` is a word, and so is each of its parts. */
+/** Returns the words of a text. A name such as `SVC_VAULT_KEY` or `CreateApiKey` is a word, and so is each of its parts. */
 export function wordsOf(text: string): string[] {
   return wholeWordsOf(text).flatMap((word) => {
     const parts = word.split(/_+|(?<=[a-z\d])(?=[A-Z])/).filter(Boolean);
@@ -83,18 +83,18 @@ export function wordsOf(text: string): string[] {
   });
 }
 
-/** The words of a text, names whole. */
+/** Returns the words of a text. A name such as `SVC_VAULT_KEY` is one word, not split into parts. */
 export function wholeWordsOf(text: string): string[] {
   return text.match(/[\p{L}\p{N}_]+/gu) ?? [];
 }
 
-/** The form under which a word is kept and searched for; undefined for one that says nothing. */
+/** Returns the form in which a word is stored and searched (its stem); undefined for a word without meaning, such as "the". */
 export function termOf(word: string): string | undefined {
   const lower = word.toLowerCase();
   return stopWords.has(lower) ? undefined : stemmer(lower);
 }
 
-/** The forms of a query's words that have the same meaning as a term, without the term itself. */
+/** Returns the stored forms of all words that mean the same as a term, without the term itself. */
 export function sameTermsOf(term: string): readonly string[] {
   return sameWords.get(term) ?? [];
 }

@@ -23,13 +23,14 @@ import { consoleBase } from "./session/base.ts";
 import { oneOfParam, parseSearch, searchReader, stringifySearch, textParam } from "./shell/search-params.ts";
 import { AddSeat, AdminPages, NoPage, PageFailed, ProjectPages, Start } from "./shell/start.tsx";
 
-// Every page of the console. A page is loaded when it is first shown. Its search parameters are declared here, or in its filters.ts if it
-// is a list. Both are loaded with the console, so that it can read an address before it loads the page.
+// All pages of the console. The browser loads a page when the page is first shown. The search parameters of a page are declared here, or in
+// its filters.ts if the page is a list. The console loads these declarations at its start, so that it can read an address before it loads
+// the page.
 
 /**
- * Returns the component of a page, loaded when it is first shown. If its file does not load although the service answers, an update has
- * removed the file, and the router reloads the console once. If the service is unreachable, a reload would show the browser's own error
- * page. PageFailed is shown instead and loads the page when the service is back.
+ * Returns the component of a page. The browser loads the page's file when the page is first shown. If loading fails although the service
+ * answers, an update has removed the file, and the router reloads the console once. If the service is unreachable, a reload would show the
+ * browser's own error page. The console shows PageFailed instead, and loads the page when the service answers again.
  */
 function pageFrom(load: () => Promise<{ default: ComponentType }>) {
   return lazyRouteComponent(async () => {
@@ -51,7 +52,7 @@ const start = createRoute({ getParentRoute: () => root, path: "/", component: St
 const addSeat = createRoute({ getParentRoute: () => root, path: "/add-seat", component: AddSeat });
 const project = createRoute({ getParentRoute: () => root, path: "/p/$projectId", component: ProjectPages });
 
-/** Declares a page: its path below its parent's, its file, and the reader of its search parameters. */
+/** Declares a page: its path below the parent's path, its file, and the reader of its search parameters. */
 function page<Parent extends AnyRoute, Path extends string, Search = Record<never, never>>(
   parent: Parent,
   path: Path,
@@ -83,7 +84,7 @@ const subscription = page(
   project,
   "subscriptions/$subscriptionId",
   () => import("./pages/subscriptions/detail.tsx"),
-  // Time since which events were not delivered, if the subscription was just enabled again; RFC 3339.
+  // Time since which events were not delivered (RFC 3339). Set if the user has just enabled the subscription again.
   searchReader({ missedSince: textParam }),
 );
 
@@ -97,11 +98,11 @@ const job = page(
   "jobs/$jobId",
   () => import("./pages/jobs/detail.tsx"),
   searchReader({
-    // Id of the step whose log is shown; all steps by default.
+    // Id of the step whose log the page shows. Default: all steps.
     step: textParam,
-    // Order of the entries; the oldest first by default.
+    // Order of the log entries. Default: the oldest first.
     order: oneOfParam(["newest"]),
-    // The part below the steps; the log by default.
+    // Tab below the steps. Default: the log.
     tab: oneOfParam(["program", "simulation"]),
   }),
 );
@@ -109,7 +110,7 @@ const newProgram = page(
   project,
   "programs/new",
   () => import("./pages/programs/new.tsx"),
-  // Id of the job whose program is the first text; an example by default.
+  // Id of the job whose program the editor starts with. Default: an example program.
   searchReader({ from: textParam }),
 );
 
@@ -121,7 +122,7 @@ const contacts = page(
   project,
   "contacts",
   () => import("./pages/contacts/list.tsx"),
-  // The part of the page; the contacts by default.
+  // Tab of the page. Default: the contacts.
   searchReader({ tab: oneOfParam(["endpoints"]) }),
 );
 
@@ -130,7 +131,7 @@ const skill = page(
   project,
   "skills/$slug",
   () => import("./pages/skills/detail.tsx"),
-  // Number of the version; the newest by default.
+  // Number of the shown version. Default: the newest.
   searchReader({ version: textParam }),
 );
 
@@ -139,7 +140,7 @@ const newSchedule = page(
   project,
   "schedules/new",
   () => import("./pages/schedules/new.tsx"),
-  // Slug of the skill that the schedule runs; a new program by default.
+  // Slug of the skill that the schedule runs. Default: the user writes a new program.
   searchReader({ skill: textParam }),
 );
 const changeSchedule = page(project, "schedules/$scheduleId/change", () => import("./pages/schedules/change.tsx"));
@@ -147,7 +148,7 @@ const schedule = page(
   project,
   "schedules/$scheduleId",
   () => import("./pages/schedules/detail.tsx"),
-  // Reason why a run was not started; every reason by default.
+  // Reason why runs were not started; the list shows only those. Default: all reasons.
   searchReader({ reason: textParam }),
 );
 
@@ -168,7 +169,7 @@ const settings = page(
   project,
   "settings",
   () => import("./pages/settings/page.tsx"),
-  // The part of the settings; the first by default.
+  // Tab of the settings. Default: the first tab.
   searchReader({ tab: oneOfParam(["you", "browser", "agents", "secrets", "limits", "deployment"]) }),
 );
 
@@ -185,7 +186,7 @@ const administered = page(
   admin,
   "projects/$id",
   () => import("./pages/projects/detail.tsx"),
-  // The part of the project; its keys by default.
+  // Tab of the project's page. Default: the keys.
   searchReader({ tab: oneOfParam(["keys", "policy", "usage", "jobs"]) }),
 );
 const quarantine = page(admin, "quarantine", () => import("./pages/quarantine/list.tsx"), quarantineSearch.read);
@@ -193,7 +194,7 @@ const quarantined = page(
   admin,
   "quarantine/$postId",
   () => import("./pages/quarantine/detail.tsx"),
-  // Format of the body; text by default, if it is text.
+  // Format in which the page shows the body. Default: text if the body is text.
   searchReader({ body: oneOfParam(["text", "hex"]) }),
 );
 const audit = page(admin, "audit", () => import("./pages/audit/list.tsx"), auditSearch.read);
@@ -232,7 +233,7 @@ const routeTree = root.addChildren([
   admin.addChildren([adminHome, projects, administered, quarantine, quarantined, audit]),
 ]);
 
-/** The router of the console. */
+/** The router of the console: finds the page of an address. */
 export const router = createRouter({
   routeTree,
   basepath: consoleBase.pathname,
@@ -240,7 +241,7 @@ export const router = createRouter({
   stringifySearch,
   defaultErrorComponent: PageFailed,
   defaultNotFoundComponent: NoPage,
-  // A page that loads quickly shows nothing in between; while a slow one loads, the previous page stays.
+  // While a page loads, the previous page stays. The console shows a loading state only after 150 ms.
   defaultPendingMs: 150,
   scrollRestoration: true,
 });

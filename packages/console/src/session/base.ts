@@ -1,8 +1,8 @@
-/** Address of the console, such as `https://svc.example/console/`, taken from `<base href>`. */
+/** Address of the console (for example `https://svc.example/console/`). The page's `<base href>` determines it. */
 export const consoleBase: URL = new URL("./", document.baseURI);
 
-/** Address of the service: the folder above the console, without a slash at the end. */
+/** Address of the service, without a slash at the end: the folder that contains the console. */
 export const serviceBase: string = new URL("../", consoleBase).href.replace(/\/$/, "");
 
-/** True if the page says that an emulator answers in place of the apps; the service writes that into the page. */
+/** True if an emulator answers in place of the apps (sandbox). The service writes this fact into the page. */
 export const isSandboxPage: boolean = document.querySelector('meta[name="svc-sandbox"]') !== null;

@@ -2,7 +2,10 @@ import { forgetKept } from "./kept-names.ts";
 import { type PageRefusal, postPage } from "./page-post.ts";
 import { currentSession, type Seat, setSession } from "./session.ts";
 
-/** Signs in with a key, or with the token of a link that `npm start` or `npx svc console` printed. Other seats of the session stay. */
+/**
+ * Signs in with a key, or with the token of a link that `npm start` or `npx svc console` printed. The other seats (signed-in keys) of the
+ * session stay. Returns the refusal; undefined if the sign-in succeeded.
+ */
 export async function enter(credential: { key: string } | { link: string }): Promise<PageRefusal | undefined> {
   const sent = await postPage("session", credential, { headers: halfHeaders() });
   if ("refusal" in sent) return sent.refusal;
@@ -12,8 +15,8 @@ export async function enter(credential: { key: string } | { link: string }): Pro
 }
 
 /**
- * Ends the session on the service and removes it from the browser, with the user's input and searches, because the next user may be another
- * person. Reloads the page, because it has read some of that.
+ * Ends the session on the service and removes it from the browser. Also removes the user's input and searches, because the next user may be
+ * another person. Then reloads the page, because the open page still holds such data.
  */
 export async function leave(): Promise<void> {
   const headers = halfHeaders();
@@ -23,7 +26,10 @@ export async function leave(): Promise<void> {
   location.reload();
 }
 
-/** Removes one seat from the session, by its key's id or `admin`; the others stay. The session ends with its last seat. */
+/**
+ * Removes one seat (a signed-in key) from the session. `keyId`: the id of the key, or `admin`. Other seats stay. The session ends with its
+ * last seat. Returns the refusal, if any.
+ */
 export async function giveUpSeat(keyId: string): Promise<PageRefusal | undefined> {
   const session = currentSession();
   const sent = await postPage("session", { seat: keyId }, { method: "DELETE", headers: halfHeaders() });

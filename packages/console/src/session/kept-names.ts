@@ -1,5 +1,6 @@
 /**
- * Names under which this browser stores what the user did on the pages. Signing out clears all of them; preferences of the browser stay.
+ * Names under which the browser's storage keeps what the user did on the pages (for example filters and input). Signing out deletes this
+ * data. Preferences of the browser stay.
  */
 export const keptNames = {
   answeredAs: "svc-answer-as",
@@ -7,11 +8,11 @@ export const keptNames = {
   input: "svc-last-input",
 } as const;
 
-/** Clears it. An open page loses what it has read when it is closed. */
+/** Deletes the data under these names from the browser's storage. An open page keeps the data in its memory until the page is closed. */
 export function forgetKept(): void {
   try {
     for (const name of Object.values(keptNames)) localStorage.removeItem(name);
   } catch {
-    // Storage is off: nothing was stored.
+    // The browser's storage is off, so nothing was stored.
   }
 }

@@ -1,15 +1,18 @@
 import { consoleBase } from "./base.ts";
 
 /**
- * A refusal that the service returned to one of its pages: the fault, how to correct it, and the field. Empty texts mean that they are
- * missing.
+ * A refusal that the service returned to one of its own pages. `message`: the fault. `help`: how to correct it. `field`: the field with the
+ * fault. An empty text means that there is no such text.
  */
 export type PageRefusal = { message: string; help: string; reason: string; field: string };
 
-/** The answer of a page's own path: its JSON, or the refusal. */
+/** The answer of one of the console's own paths: its JSON, or the refusal. */
 export type PostAnswer = { answer: unknown } | { refusal: PageRefusal };
 
-/** Posts JSON to one of the console's own paths (`session`, `answer`, `connect`), which are not calls of the API. Never rejects. */
+/**
+ * Posts JSON to one of the console's own paths (`session`, `answer`, `connect`), which are not calls of the API. Returns the answer. Never
+ * rejects.
+ */
 export async function postPage(
   path: string,
   body: unknown,

@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from "react";
 
-/** The part that is unavailable: the whole service, or the database behind a service that reports it. */
+/** The unavailable part. `service`: the service does not answer. `store`: the service answers that its database is unavailable. */
 export type Away = "service" | "store";
 
 let away: Away | undefined;
 const listeners = new Set<() => void>();
 
-/** Records which part did not answer the last call; undefined if it was answered. */
+/** Records which part was unavailable in the last call; undefined if the call was answered. */
 export function setAway(value: Away | undefined): void {
   if (away === value) return;
   away = value;
@@ -18,14 +18,17 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Calls `act` whenever calls are answered again. Returns a function that stops this. */
+/** Calls `act` each time the service answers again after it was unavailable. Returns a function that ends this. */
 export function whenBack(act: () => void): () => void {
   return subscribe(() => {
     if (away === undefined) act();
   });
 }
 
-/** The part that did not answer the last call, if any. In that case the page shows older data. */
+/**
+ * Returns the part that was unavailable in the last call; undefined if the call was answered. While a part is unavailable, the page shows
+ * older data.
+ */
 export function useAway(): Away | undefined {
   return useSyncExternalStore(subscribe, () => away);
 }

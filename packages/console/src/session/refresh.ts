@@ -5,8 +5,9 @@ import { setSignInNeeded } from "./sign-in-need.ts";
 let underWay: Promise<void> | undefined;
 
 /**
- * Reads the current seats of the session: a key may have been revoked, renamed or given another role. If the session has ended, the sign-in
- * opens over the page, and stored data stays until a user signs in. Runs one at a time; never rejects.
+ * Reads the current seats (signed-in keys) of the session, because a key may have been revoked, renamed or given another role. If the
+ * session has ended, the sign-in opens over the page, and stored data stays until a user signs in. Only one read runs at a time. Never
+ * rejects.
  */
 export function refreshSeats(): Promise<void> {
   underWay ??= readSeats().finally(() => {
@@ -27,9 +28,9 @@ async function readSeats(): Promise<void> {
     if (response.status === 401) setSignInNeeded(true);
     if (!response.ok) return;
     const { half, seats } = (await response.json()) as { half: string; seats: Seat[] };
-    // The user may have signed out or in meanwhile: that session is newer.
+    // The user may have signed out or signed in during the read. The session then in place is newer than the one just read.
     if (currentSession() === before) setSession({ half, seats });
   } catch {
-    // There was no answer: the band says so, and the next refused call asks again.
+    // The service did not answer. The band at the top says so, and the next refused call causes another read.
   }
 }

@@ -1,16 +1,19 @@
 import { useSyncExternalStore } from "react";
 
-/** A key that this browser is signed in with, by its id. The browser does not store the text of the key. */
+/** A seat: a key that this browser is signed in with. The browser stores the id of the key, not its text. */
 export type Seat = {
   keyId: string;
   keyName: string;
-  /** Empty for the administrator's seat. */
+  /** Id of the project. Empty for the administrator's seat. */
   projectId: string;
   projectName: string;
   role: "member" | "approver" | "admin";
 };
 
-/** The browser's half of the session. The other half is a cookie that scripts cannot read. */
+/**
+ * The browser's half of the session. The other half is a cookie that scripts cannot read. `seats`: the keys that this browser is signed in
+ * with.
+ */
 export type Session = { half: string; seats: readonly Seat[] };
 
 const storedAs = "svc-session";
@@ -22,7 +25,7 @@ function readStored(): Session | undefined {
     const stored: unknown = JSON.parse(localStorage.getItem(storedAs) ?? "null");
     return isSession(stored) ? stored : undefined;
   } catch {
-    // Storage may be off, or hold the data of another version: in both cases no user is signed in.
+    // The browser's storage is off, or it has data of another version of the console. In both cases no user is signed in.
     return undefined;
   }
 }
@@ -33,24 +36,24 @@ function isSession(value: unknown): value is Session {
   );
 }
 
-/** The session of this browser; undefined if no user is signed in. */
+/** Returns the session of this browser; undefined if no user is signed in. */
 export function currentSession(): Session | undefined {
   return current;
 }
 
-/** Replaces the session in this tab and in the browser's other tabs. */
+/** Replaces the session in this tab and in the other tabs of the browser. */
 export function setSession(session: Session | undefined): void {
   current = session;
   try {
     if (session === undefined) localStorage.removeItem(storedAs);
     else localStorage.setItem(storedAs, JSON.stringify(session));
   } catch {
-    // Without storage the session lasts as long as the page.
+    // The browser's storage is off, so the session lasts only while the page is open.
   }
   for (const listener of listeners) listener();
 }
 
-/** Returns the seat for a project; that of the administrator for `"admin"`. */
+/** Returns the seat (signed-in key) for a project. For `"admin"`, returns the administrator's seat. */
 export function seatFor(session: Session | undefined, projectId: string): Seat | undefined {
   return session?.seats.find((seat) => (projectId === "admin" ? seat.role === "admin" : seat.projectId === projectId));
 }
@@ -69,7 +72,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The session of this browser, kept current. */
+/** Returns the session of this browser, and updates the component when the session changes. */
 export function useSession(): Session | undefined {
   return useSyncExternalStore(subscribe, () => current);
 }

@@ -2,12 +2,12 @@ import { useSyncExternalStore } from "react";
 import type { PageRefusal } from "./page-post.ts";
 import type { Seat } from "./session.ts";
 
-/** A link that waits for the user's decision: the seat that it would add, and a function that accepts it. */
+/** A sign-in link that the user has not accepted yet. `seat`: the seat (key) that the link would add. `take`: accepts the link. */
 export type LinkOffer = { readonly seat: Seat; readonly take: () => Promise<void> };
 
 /**
- * The state of the sign-in: `isNeeded` if the user must sign in, the refusal of the address's link, and a link that waits for the user's
- * decision.
+ * The state of the sign-in. `isNeeded`: true if the user must sign in. `linkRefusal`: the refusal of the sign-in link in the address.
+ * `linkOffer`: a sign-in link that the user has not accepted yet.
  */
 type Need = { isNeeded: boolean; linkRefusal: PageRefusal | undefined; linkOffer: LinkOffer | undefined };
 
@@ -19,17 +19,17 @@ function change(to: Partial<Need>): void {
   for (const listener of listeners) listener();
 }
 
-/** Opens the sign-in over the page (a call was answered 401), or closes it. */
+/** Opens the sign-in over the page, or closes it. The sign-in opens when a call was answered 401. */
 export function setSignInNeeded(isNeeded: boolean): void {
   if (need.isNeeded !== isNeeded) change({ isNeeded });
 }
 
-/** Records the refusal of the address's link; undefined if it succeeded or there was none. */
+/** Records the refusal of the sign-in link in the address. Undefined if the link was accepted or the address has none. */
 export function setLinkRefusal(linkRefusal: PageRefusal | undefined): void {
   change({ linkRefusal });
 }
 
-/** Asks the user whether to accept a link; undefined closes the question. */
+/** Asks the user whether to accept a sign-in link. Undefined closes the question. */
 export function setLinkOffer(linkOffer: LinkOffer | undefined): void {
   change({ linkOffer });
 }
@@ -39,7 +39,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The need to sign in and the refusal of the address's link, kept current. */
+/** Returns the state of the sign-in, and updates the component when the state changes. */
 export function useSignInNeed(): Need {
   return useSyncExternalStore(subscribe, () => need);
 }

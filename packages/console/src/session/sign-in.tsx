@@ -13,7 +13,7 @@ import { currentSession, seatFor } from "./session.ts";
 import styles from "./sign-in.module.css";
 import { setSignInNeeded, useSignInNeed } from "./sign-in-need.ts";
 
-/** The page for users who are not signed in. The address stays, and its page opens after the sign-in. */
+/** The page for users who are not signed in. The address does not change, so the wanted page opens after the sign-in. */
 export function SignInPage({
   title = "Sign in to svc",
   says,
@@ -23,7 +23,7 @@ export function SignInPage({
   title?: string;
   says?: string;
   onEntered?: () => void;
-  /** A link back for users who are already signed in. */
+  /** A link back to the console, for users who are already signed in. */
   back?: ReactNode;
 }) {
   return (
@@ -39,7 +39,10 @@ export function SignInPage({
   );
 }
 
-/** Opens over the page after a call was answered 401, so that neither address nor input is lost; then reads are sent again. */
+/**
+ * The sign-in that opens over the page after a call was answered 401, so that the user loses neither the address nor the input. After the
+ * sign-in, the page sends its reads again.
+ */
 export function SignInOverlay({ projectId }: { projectId: string }) {
   const { isNeeded } = useSignInNeed();
   const queries = useQueryClient();
@@ -53,7 +56,10 @@ export function SignInOverlay({ projectId }: { projectId: string }) {
   );
 }
 
-/** Asks for a key. If `projectId` is given, the key must be of that project, because the page cannot continue with another. */
+/**
+ * The form that asks for a key. If `projectId` is given, the key must be of that project, because the open page cannot continue with the
+ * key of another project.
+ */
 function SignInForm({
   projectId,
   onEntered,
@@ -107,7 +113,7 @@ function SignInForm({
   );
 }
 
-/** Returns the refusal for a successful sign-in without a seat for the page's project. */
+/** Returns the refusal to show if a sign-in succeeded but added no seat (key) for the page's project; undefined otherwise. */
 function seatRefusal(projectId: string): PageRefusal | undefined {
   if (seatFor(currentSession(), projectId) !== undefined) return undefined;
   const [message, reason, field] = ["That key is of another project.", "SEAT_MISSING", ""];

@@ -8,8 +8,8 @@ import { currentSession, seatFor } from "./session.ts";
 import { setSignInNeeded } from "./sign-in-need.ts";
 
 /**
- * Sends the session's half and the seat of the URL's project with each call. If the service knows neither, the sign-in opens over the page,
- * and the session's seats are read again.
+ * Returns the interceptor that adds the browser's half of the session and the seat of the project to each call. If a call is answered 401,
+ * the interceptor opens the sign-in over the page and reads the seats of the session again.
  */
 function asSeat(projectId: string): Interceptor {
   return (next) => async (req) => {
@@ -19,7 +19,7 @@ function asSeat(projectId: string): Interceptor {
     if (seat !== undefined) req.header.set("Svc-Seat", projectId === "admin" ? "admin" : seat.keyId);
     try {
       const answer = await next(req);
-      // An open stream does not count as an answer yet: its error comes as its first message.
+      // An opened stream is not an answer yet, because an error may follow as its first message.
       if (!answer.stream) setAway(undefined);
       return answer;
     } catch (err) {
@@ -28,14 +28,17 @@ function asSeat(projectId: string): Interceptor {
         setSignInNeeded(true);
         void refreshSeats();
       }
-      // A cancelled call says nothing about the service.
+      // A cancelled call does not show whether the service is available.
       if (code !== Code.Canceled) setAway(awayBy(err));
       throw err;
     }
   };
 }
 
-/** Returns the part that did not answer: there was no answer at all, or the service is starting, stopping or without its database. */
+/**
+ * Returns the unavailable part for a failed call. Either the service did not answer, or it answered that it is starting, stopping or
+ * without its database. Returns undefined for any other error.
+ */
 function awayBy(err: unknown): Away | undefined {
   const { code, cause } = ConnectError.from(err);
   if (failureOf(err).faults.some(({ reason }) => reason === "STORE_UNAVAILABLE")) return "store";
@@ -45,8 +48,8 @@ function awayBy(err: unknown): Away | undefined {
 const transports = new Map<string, Transport>();
 
 /**
- * Returns the transport of a project's calls, or of the administrator's (`"admin"`). There is one for each, because cached answers belong
- * to it.
+ * Returns the transport for the calls of a project, or of the administrator (`"admin"`). Each project keeps the same transport, because the
+ * cache files answers by transport.
  */
 export function transportFor(projectId: string): Transport {
   const known = transports.get(projectId);

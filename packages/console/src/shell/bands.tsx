@@ -10,26 +10,26 @@ import { Icon } from "../ui/icon.tsx";
 import styles from "./shell.module.css";
 
 /**
- * Interval of checks that the service answers and knows the key, in milliseconds. After a key is revoked, an open page stops soon,
- * even if it makes no other calls.
+ * Interval in milliseconds between checks that the service answers and accepts the key. If a key is revoked, an open page stops soon, even
+ * if the page makes no other calls.
  */
 const askAgainMs = 1_500;
 
-/** Messages across the top of every page that the user must not miss. */
+/** Messages at the top of every page that the user must not miss. */
 export function Bands() {
   const away = useAway();
-  // The administrator's seat belongs to no project, and has no identity to ask for.
+  // The administrator's seat belongs to no project, so `getIdentity` has no answer for it.
   const { projectId } = useParams({ strict: false });
   const identity = useQuery(
     IdentityService.method.getIdentity,
     {},
     {
       enabled: projectId !== undefined,
-      // After a refusal it waits until the user signs in: each answer would be the same until then.
+      // After a refusal the checks pause until the user signs in, because every answer would be the same.
       refetchInterval: ({ state }) => (isRefused(state.error) ? false : askAgainMs),
     },
   );
-  // On these pages no other call would notice that calls are answered again.
+  // The administrator's pages do not call `getIdentity`, so this call notices when the service answers again.
   useQuery(
     AdminService.method.listProjects,
     { pageSize: 1 },
@@ -53,7 +53,7 @@ const whoIsAway: Record<Away, string> = {
   store: "the service cannot reach its database",
 };
 
-/** Says that the page shows older data, until calls are answered again. */
+/** The message that the page shows older data. It stays until the service answers again. */
 function Reconnecting({ away }: { away: Away }) {
   return (
     <div className={classNames(styles["band"], styles["warn"])} role="status">
@@ -63,7 +63,10 @@ function Reconnecting({ away }: { away: Away }) {
   );
 }
 
-/** Says that no real app is called. If one is, the notice is shown at the button that calls it. */
+/**
+ * The message that the deployment is a sandbox, which calls no real app. Outside of the sandbox, the button of a call says that the call
+ * goes to a real app.
+ */
 function Sandbox() {
   return (
     <div className={classNames(styles["band"], styles["info"])}>
@@ -75,7 +78,7 @@ function Sandbox() {
 
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|.+\.localhost)$/;
 
-/** Warns if others on the network could read the session: the page has no https and is not on this machine. */
+/** The warning that other people on the network could read the session, because the page has no https and is not on this machine. */
 function NotPrivate() {
   if (location.protocol === "https:" || loopback.test(location.hostname)) return null;
   return (

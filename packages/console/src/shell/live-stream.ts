@@ -5,12 +5,12 @@ import type { QueryClient, QueryKey } from "@tanstack/react-query";
 import { methodsOfKind, setStreamOpen } from "../calls/live-state.ts";
 import { transportFor } from "../session/transport.ts";
 
-/** Notices that arrive within this time cause one read, in milliseconds. */
+/** Time in which notices are collected before one read, in milliseconds. */
 const gatheredMs = 200;
 
 /**
- * Follows the changes of a project and re-reads what they affect, until the stream ends; throws the stream's error. It continues after
- * `since`; `onAt` receives the position reached.
+ * Follows the stream of a project's changes, and reads the affected lists and pages again. Resolves when the stream ends; rejects with the
+ * stream's error. `since`: the position after which the stream continues. `onAt`: receives each new position.
  */
 export async function followProject(
   projectId: string,
@@ -43,7 +43,10 @@ export async function followProject(
   }
 }
 
-/** True if a cached answer belongs to one of these methods. Lists of many pages do not: their new rows come at the top, with one answer. */
+/**
+ * True if a cached answer belongs to one of these methods. Lists with several pages are left out, because another call reads their new
+ * rows.
+ */
 function isOneOf(methods: ReadonlySet<string>, [, asked]: QueryKey): boolean {
   const { serviceName, methodName, cardinality } = (asked ?? {}) as Record<string, string>;
   return cardinality === "finite" && methods.has(`${serviceName}/${methodName}`);

@@ -5,12 +5,12 @@ import { inStreamPlace, useStreamPaused } from "../calls/live-state.ts";
 import { useAway } from "../session/reachability.ts";
 import { useIsVisible } from "../ui/media.ts";
 
-/** Time before a stream that ended or could not be opened is retried, in milliseconds; meanwhile lists poll. */
+/** Pause before a stream is opened again after it ended or could not be opened, in milliseconds. Lists poll during the pause. */
 const againMs = 5_000;
 
 /**
- * Keeps one stream of the project's changes, while the tab is visible and no page has a stream of its own. When it opens again, it reports
- * the changes missed meanwhile.
+ * Keeps one stream of the project's changes open. The stream closes while the tab is hidden, or while a page has its own stream. A reopened
+ * stream continues at its last position, so it also reports the changes since then.
  */
 export function useLiveProject(projectId: string): void {
   const queries = useQueryClient();
@@ -18,7 +18,7 @@ export function useLiveProject(projectId: string): void {
   const isPaused = useStreamPaused();
   const isReachable = useAway() === undefined;
   const since = useRef<Timestamp>(undefined);
-  // The administrator sees no project, and the stream would be refused every few seconds.
+  // The administrator's seat may not read the changes of projects. The service would refuse the stream again every few seconds.
   const isOn = projectId !== "admin" && isVisible && !isPaused && isReachable;
   useEffect(() => {
     if (!isOn) return undefined;
@@ -36,10 +36,10 @@ export function useLiveProject(projectId: string): void {
   }, [projectId, queries, isOn]);
 }
 
-/** Runs it again whenever it ends, until the signal aborts. */
+/** Calls `run` again each time it ends, until the signal aborts. */
 async function keepOn(run: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    // Its error can be ignored: lists poll meanwhile, and report their errors.
+    // The stream's error can be ignored, because lists poll meanwhile and show their own errors.
     await run().catch(() => {});
     if (!signal.aborted) await pause(signal);
   }

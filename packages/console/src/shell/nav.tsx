@@ -5,7 +5,8 @@ import { groupsOf, type NavPage, pagesOf } from "./pages.ts";
 import styles from "./shell.module.css";
 
 /**
- * A link to a page of the project. The list opens with its last filters, which a sign shows; a press on the open page's link clears them.
+ * A link to a page of the project. A list opens with the user's last filters, and a sign shows this. Pressing the link of the open page
+ * clears its filters.
  */
 function PageLink({ page, projectId }: { page: NavPage; projectId: string }) {
   const path = page.to.replace("$projectId", projectId);
@@ -55,7 +56,7 @@ export function Nav({ projectId }: { projectId: string }) {
   );
 }
 
-/** The pages that a phone needs most, at the bottom; `onMore` opens the palette, which has all of them. */
+/** The bar at the bottom of a phone, with the pages used most. `onMore` opens the palette, which lists all pages. */
 export function BottomBar({ projectId, onMore }: { projectId: string; onMore: () => void }) {
   return (
     <nav className={styles["bottom"]} aria-label="Main pages">

@@ -1,20 +1,22 @@
 import type { LinkProps } from "@tanstack/react-router";
 import type { IconName } from "../ui/icon.tsx";
 
-/** A page of a project in the navigation and the palette. */
+/** A page of a project, as shown in the navigation and in the palette. */
 export type NavPage = {
   to: NonNullable<LinkProps["to"]>;
   title: string;
   icon: IconName;
-  /** The letter that opens it after `g`. */
+  /** The letter that opens the page after `g` (a keyboard shortcut). */
   letter: string;
-  /** Other search words for it in the palette. */
+  /** Further search words for the page in the palette. */
   findAs?: string;
-  /** Its position, from 1, in the bar at the bottom of a phone, which has room for three and the button for more. */
+  /**
+   * Position of the page in the bar at the bottom of a phone, counted from 1. The bar has space for three pages and the button for more.
+   */
   onPhone?: number;
 };
 
-/** The pages of a project, by group; the first group, at the top, needs no title. A new page adds its line here. */
+/** The pages of a project, in groups. The first group is at the top and has no title. A new page gets a line here. */
 const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
   {
     title: "",
@@ -80,17 +82,17 @@ const adminGroups: typeof navGroups = [
   },
 ];
 
-/** Returns the navigation of a project, or of the administrator (`"admin"`). */
+/** Returns the navigation groups of a project, or of the administrator (`"admin"`). */
 export function groupsOf(projectId: string): typeof navGroups {
   return projectId === "admin" ? adminGroups : navGroups;
 }
 
-/** Returns every page of that navigation, in order. */
+/** Returns every page in the navigation of a project (or of `"admin"`), in the order of the navigation. */
 export function pagesOf(projectId: string): readonly NavPage[] {
   return groupsOf(projectId).flatMap(({ pages }) => pages);
 }
 
-/** Kinds of ids by their prefix, each with its page. The palette opens ids by it. */
+/** The page for each kind of id, by the prefix of the id. The palette uses it to open an id. */
 export const idPages: readonly { prefix: string; words: string; to: NavPage["to"]; param: string }[] = [
   { prefix: "evt_", words: "event", to: "/p/$projectId/events/$eventId", param: "eventId" },
   { prefix: "dlv_", words: "delivery", to: "/p/$projectId/deliveries/$deliveryId", param: "deliveryId" },

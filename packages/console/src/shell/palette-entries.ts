@@ -1,13 +1,13 @@
 import type { IconName } from "../ui/icon.tsx";
 import { idPages, pagesOf } from "./pages.ts";
 
-/** An entry of the palette: a page, an id's page, an action, or a search of the tools. */
+/** An entry of the palette: a page, the page of an id, an action, or a search of the tools. */
 export type PaletteEntry = { id: string; words: string; note: string; icon: IconName } & (
   | { to: string; params: Record<string, string>; search?: Record<string, string> }
   | { act: string }
 );
 
-/** Actions of the palette that are not pages. */
+/** Actions in the palette that do not open a page. */
 const paletteActs: readonly { act: string; words: string; icon: IconName }[] = [
   { act: "theme-light", words: "Light theme", icon: "sun" },
   { act: "theme-dark", words: "Dark theme", icon: "moon" },
@@ -19,8 +19,8 @@ const paletteActs: readonly { act: string; words: string; icon: IconName }[] = [
 ];
 
 /**
- * Returns the entries for the typed text. An id opens its page; otherwise the entries are pages and actions whose words contain all of the
- * text, and a search of the tools.
+ * Returns the palette's entries for the typed text. If the text is an id, the entry opens the id's page. Otherwise the entries are the
+ * pages and actions whose words contain the whole text, and a search of the tools.
  */
 export function paletteEntries(typed: string, projectId: string): PaletteEntry[] {
   const text = typed.trim();
@@ -48,7 +48,10 @@ export function paletteEntries(typed: string, projectId: string): PaletteEntry[]
   ];
 }
 
-/** The administrator's pages, for users who search for one by its name: the pages ask for the administrator's token themselves. */
+/**
+ * Returns entries for the administrator's pages, for users who search for such a page by name. The pages themselves ask for the
+ * administrator's token.
+ */
 function administration(text: string, projectId: string, matches: (title: string) => boolean): PaletteEntry[] {
   if (text === "" || projectId === "admin") return [];
   return pagesOf("admin")
@@ -56,7 +59,7 @@ function administration(text: string, projectId: string, matches: (title: string
     .map(({ to, title, icon }) => ({ id: to, words: `Administration: ${title}`, note: "", icon, to, params: {} }));
 }
 
-/** Returns the search of the tools for the typed text; the administrator's pages have none. */
+/** Returns the entry that searches the tools for the typed text. Returns nothing on the administrator's pages. */
 function toolSearch(text: string, projectId: string): PaletteEntry[] {
   if (text === "" || projectId === "admin") return [];
   const to = "/p/$projectId/tools";
@@ -73,7 +76,7 @@ function toolSearch(text: string, projectId: string): PaletteEntry[] {
   ];
 }
 
-/** The administrator has no pages for the data of projects. */
+/** Returns the kinds of ids that the palette can open. The administrator has no pages for the data of projects. */
 function idsOf(projectId: string): typeof idPages {
   return projectId === "admin" ? [] : idPages;
 }

@@ -5,7 +5,7 @@ import { PaletteDialog } from "../ui/overlay/palette-dialog.tsx";
 import { type PaletteEntry, paletteEntries } from "./palette-entries.ts";
 import { setPreferences } from "./preferences.ts";
 
-/** Finds pages and actions by a few letters: Ctrl or ⌘ K. Pasting an id opens its page. */
+/** The palette, which finds pages and actions by a few letters. Ctrl or ⌘ K opens it. A pasted id opens its page. */
 export function Palette({
   open,
   onClose,
@@ -15,7 +15,7 @@ export function Palette({
   open: boolean;
   onClose: () => void;
   projectId: string;
-  /** Shows the keyboard shortcuts. */
+  /** Called when the user asks for the keyboard shortcuts. */
   onKeys: () => void;
 }) {
   const [typed, setTyped] = useState("");

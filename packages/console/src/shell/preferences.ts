@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import type { Zone } from "../words/time.ts";
 
-/** The settings of this browser, which are stored only here. */
+/** The user's settings. Only this browser stores them. */
 export type Preferences = { theme: "system" | "light" | "dark"; zone: Zone; shortcuts: boolean };
 
 const storedAs = "svc-preferences";
@@ -13,24 +13,24 @@ function read(): Preferences {
   try {
     return { ...defaults, ...(JSON.parse(localStorage.getItem(storedAs) ?? "{}") as Partial<Preferences>) };
   } catch {
-    // Storage is off: the settings last as long as the page.
+    // The browser's storage is off, so the settings last only while the page is open.
     return defaults;
   }
 }
 
-/** Changes settings and stores them. */
+/** Changes some settings and stores all of them. */
 export function setPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change };
   try {
     localStorage.setItem(storedAs, JSON.stringify(current));
   } catch {
-    // Storage is off, as above.
+    // The browser's storage is off (see above).
   }
   applyTheme();
   for (const listener of listeners) listener();
 }
 
-/** Sets the theme of the document. Called once before drawing starts. */
+/** Sets the theme of the document. The console calls it once before it draws the first page. */
 export function applyTheme(): void {
   if (current.theme === "system") delete document.documentElement.dataset["theme"];
   else document.documentElement.dataset["theme"] = current.theme;
@@ -41,7 +41,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The settings, kept current. */
+/** Returns the settings, and updates the component when they change. */
 export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, () => current);
 }

@@ -1,29 +1,29 @@
 import { readTime } from "@svc/core/time";
 
-/** Reads one search parameter; undefined if the page does not know the value, so that a page works with any address. */
+/** Returns the value of a search parameter, or undefined if the page does not know the value. A page therefore works with any address. */
 export type ParamReader<Value extends string = string> = (value: string) => Value | undefined;
 
-/** The search parameters of a page that are set in the address and valid. */
+/** The search parameters of a page that are in the address and valid. */
 export type SearchOf<Readers extends Record<string, ParamReader>> = {
   [Name in keyof Readers]?: NonNullable<ReturnType<Readers[Name]>> | undefined;
 };
 
 const textMax = 500;
 
-/** Any text that is not empty, cut at 500 characters. */
+/** Reads any text that is not empty, cut at 500 characters. */
 export const textParam: ParamReader = (value) => (value === "" ? undefined : value.slice(0, textMax));
 
-/** One of these values. */
+/** Returns a reader that accepts only these values. */
 export function oneOfParam<const Value extends string>(values: readonly Value[]): ParamReader<Value> {
   return (value) => values.find((known) => known === value);
 }
 
-/** A time in RFC 3339. */
+/** Reads a time in RFC 3339. */
 export const timeParam: ParamReader = (value) => (readTime(value) === undefined ? undefined : value);
 
 /**
- * Reads the parameters of a page (`validateSearch` of its route). Unknown ones are set to undefined instead of left out: the router would
- * otherwise take them from the address.
+ * Returns the reader of a page's parameters (`validateSearch` of its route). It sets unknown parameters to undefined instead of leaving
+ * them out, because the router would otherwise copy them from the address.
  */
 export function searchReader<Readers extends Record<string, ParamReader>>(
   readers: Readers,
@@ -38,15 +38,18 @@ export function searchReader<Readers extends Record<string, ParamReader>>(
     ) as SearchOf<Readers>;
 }
 
-/** Returns the parameters of an address. Each is a text; if a name occurs twice, the last one counts. */
+/** Returns the parameters of an address as texts. If a name occurs twice, the last value counts. */
 export function parseSearch(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text));
 }
 
-/** Returns the parameters as the text of an address, with the `?`; empty if there are none. Undefined ones are left out. */
+/**
+ * Returns parameters as the text of an address, with a leading `?`. Leaves out undefined parameters. Returns an empty text if there are
+ * none.
+ */
 export function stringifySearch(search: Record<string, unknown>): string {
   const entries = Object.entries(search).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []));
-  // Kept readable, because users copy addresses into messages; a colon is allowed there.
+  // Colons and slashes stay readable, because users copy addresses into messages. Both are allowed in this part of an address.
   const text = new URLSearchParams(entries).toString().replaceAll("%3A", ":").replaceAll("%2F", "/");
   return text === "" ? "" : `?${text}`;
 }

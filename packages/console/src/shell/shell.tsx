@@ -13,7 +13,10 @@ import styles from "./shell.module.css";
 import { type Shortcut, useShortcuts } from "./shortcuts.ts";
 import { TopBar } from "./top-bar.tsx";
 
-/** The frame of every page of a project, or of the administrator (`"admin"`): bands, navigation, top bar, palette and live region. */
+/**
+ * The frame of every page of a project or of the administrator (`"admin"`): bands, navigation, top bar, palette and live region (the
+ * messages that screen readers announce).
+ */
 export function Shell({ projectId }: { projectId: string }) {
   useLiveProject(projectId);
   const [shown, setShown] = useState<"palette" | "keys">();

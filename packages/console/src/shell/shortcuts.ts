@@ -1,16 +1,16 @@
 import { useEffect, useRef } from "react";
 import type { NavPage } from "./pages.ts";
 
-/** The target of a shortcut. */
+/** The target of a keyboard shortcut: a page, or one of the named actions. */
 export type Shortcut = { to: string } | "palette" | "filter" | "keys";
 
-/** Time for the letter after `g`, in milliseconds. */
+/** Time in milliseconds in which the letter must follow `g`. */
 const chordMs = 1_500;
 
 /**
- * Returns the shortcut of a key; undefined if it has none. Ctrl or ⌘ K works anywhere. Single letters work except in places where letters
- * are typed or choose an entry (`isTyping`), and only if they are turned on. `afterG` is true if `g` came right before; `pages` are the
- * targets of its letters.
+ * Returns the shortcut of a pressed key; undefined if the key has none. Ctrl or ⌘ K works everywhere. Single letters work only if they are
+ * turned on and `isTyping` is false (`isTyping`: the focus is in an element that uses letters, such as an input or a list of choices).
+ * `afterG`: true if the key before was `g`. `pages`: the page that each letter after `g` opens.
  */
 export function shortcutOf(
   { key, ctrlKey, metaKey, altKey }: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">,
@@ -30,7 +30,7 @@ export function shortcutOf(
   return key === "/" ? "filter" : key === "?" ? "keys" : undefined;
 }
 
-/** Calls `onShortcut` for the shortcuts of the whole page. */
+/** Calls `onShortcut` when the user presses a shortcut on the page. */
 export function useShortcuts(
   letters: boolean,
   pages: readonly NavPage[],
@@ -54,7 +54,7 @@ export function useShortcuts(
   }, [letters, pages]);
 }
 
-/** Elements in which a letter is text, chooses an entry, or belongs to an open dialog. */
+/** Elements that use letters themselves: as text, to choose an entry, or because they are in an open dialog. */
 const takers =
   "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=textbox], [role=combobox], [role=listbox], [role=menu], [role=dialog]";
 

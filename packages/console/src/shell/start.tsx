@@ -11,7 +11,10 @@ import { Empty } from "../ui/notice/empty.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
 import { Shell } from "./shell.tsx";
 
-/** The console's own address: redirects to the first project of the session, or to the administrator's pages if it has no other seat. */
+/**
+ * The console's start address. It redirects to the first project of the session, or to the administrator's pages if the session has only
+ * the administrator's seat.
+ */
 export function Start() {
   const session = useSession();
   const first = session?.seats.find((seat) => seat.role !== "admin");
@@ -20,7 +23,7 @@ export function Start() {
   return <Navigate to="/p/$projectId" params={{ projectId: first.projectId }} replace />;
 }
 
-/** Asks for a key of another project, adds it to the session, and opens that project. */
+/** The page that asks for a key of another project, adds the key to the session, and opens that project. */
 export function AddSeat() {
   const navigate = useNavigate();
   const known = useRef(currentSession()?.seats.map(({ keyId }) => keyId) ?? []);
@@ -40,7 +43,10 @@ export function AddSeat() {
   );
 }
 
-/** The administrator's pages, with calls made by the administrator's seat. Without it they ask for the token, and the address stays. */
+/**
+ * The administrator's pages. Their calls use the administrator's seat. Without that seat the pages ask for the administrator's token, and
+ * the address does not change.
+ */
 export function AdminPages() {
   const session = useSession();
   if (session === undefined || seatFor(session, "admin") === undefined) {
@@ -62,8 +68,9 @@ export function AdminPages() {
 const route = getRouteApi("/p/$projectId");
 
 /**
- * A project's pages, with calls made by its seat. Without a seat it asks for a key of the project, and the address stays. If the seat is
- * lost while a page is open, it asks over the page, so that input stays, too.
+ * The pages of a project. Their calls use the session's seat (key) for the project. Without such a seat, the console asks for a key of the
+ * project, and the address does not change. If the seat is lost while a page is open, the console asks over the page, so that the user's
+ * input stays.
  */
 export function ProjectPages() {
   const { projectId } = route.useParams();
@@ -88,8 +95,8 @@ export function ProjectPages() {
 }
 
 /**
- * A page that could not be drawn. Usually its file did not load: the service was unreachable, or an update has removed it. The page reloads
- * automatically when calls are answered again.
+ * Shown in place of a page that could not be drawn. Usually the page's file could not be loaded: the service was unreachable, or an update
+ * has removed the file. The page reloads automatically when the service answers again.
  */
 export function PageFailed({ error }: ErrorComponentProps) {
   useEffect(() => whenBack(() => location.reload()), []);
@@ -111,7 +118,7 @@ export function PageFailed({ error }: ErrorComponentProps) {
   );
 }
 
-/** An address without a page. */
+/** Shown for an address that has no page. */
 export function NoPage() {
   return (
     <Page title="No such page">

@@ -1,4 +1,4 @@
-/** Joins class names; false and undefined are left out. */
+/** Returns the class names joined by spaces. Leaves out false and undefined. */
 export function classNames(...names: readonly (string | false | undefined)[]): string {
   return names.filter(Boolean).join(" ");
 }

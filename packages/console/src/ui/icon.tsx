@@ -1,4 +1,4 @@
-/** The lines of each icon, on a grid of 16 by 16. */
+/** The lines of each icon, on a grid of 16 by 16 units. */
 const paths = {
   alert: "M8 2 1.5 13.5h13L8 2Zm0 4.5v3M8 11.6v.1",
   arrowLeft: "M13 8H3m4-4L3 8l4 4",
@@ -45,12 +45,12 @@ const paths = {
   tool: "M10 2.3a3.8 3.8 0 0 0-4 5L2.2 11a1.7 1.7 0 0 0 2.5 2.5L8.5 9.8a3.8 3.8 0 0 0 5-4L11 8 8 5.5l2-3.2Z",
 } as const;
 
-/** Name of an icon. */
+/** The name of an icon. */
 export type IconName = keyof typeof paths;
 
 /**
- * A line icon of the size of the text around it. It has no accessible name: its meaning is in the text next to it or in the label of its
- * button.
+ * An icon made of lines, as large as the text around it by default. It has no accessible name, because the text next to it or the label of
+ * its button gives the meaning.
  */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (

@@ -12,17 +12,17 @@ function useMedia(query: string): boolean {
   );
 }
 
-/** True if the page is as narrow as a phone (under 720 px): cards replace grids, and a bar appears at the bottom. */
+/** True if the page is as narrow as a phone (under 720 px). Lists then show cards instead of grids, and a bar appears at the bottom. */
 export function useIsPhone(): boolean {
   return useMedia("(max-width: 719px)");
 }
 
-/** True if buttons must be large, because the user presses them with a finger. */
+/** True if the user presses buttons with a finger, so that buttons must be large. */
 export function useIsCoarse(): boolean {
   return useMedia("(pointer: coarse)");
 }
 
-/** The colour theme of the page, `light` or `dark`, for drawing by scripts. */
+/** Returns the colour theme of the page, for components that draw with scripts. */
 export function useTheme(): "light" | "dark" {
   const { theme } = usePreferences();
   const systemIsDark = useMedia("(prefers-color-scheme: dark)");
@@ -30,7 +30,7 @@ export function useTheme(): "light" | "dark" {
   return systemIsDark ? "dark" : "light";
 }
 
-/** True if the tab is visible. */
+/** True if the browser's tab is visible. */
 export function useIsVisible(): boolean {
   return useSyncExternalStore(
     (listener) => {

@@ -1,7 +1,7 @@
 import type { ConnectedAccount } from "@svc/gen/connections";
 import { unknownWord, type Word } from "./word.ts";
 
-/** The states of a connected account, as in `ConnectedAccount.state`. */
+/** The states of a connected account (the values of `ConnectedAccount.state`). */
 export const accountStates = ["pending", "active", "expired", "superseded", "revoked"] as const;
 
 /** One of the states of a connected account. */
@@ -19,7 +19,7 @@ const words: Record<AccountState, Omit<Word, "word">> = {
   revoked: { tone: "plain", icon: "ban", says: "It was deleted, and its credentials are erased." },
 };
 
-/** Returns how the state of an account is shown. */
+/** Returns the word, colour and icon for the state of an account. */
 export function accountWord(state: string): Word {
   const known = (words as Record<string, Omit<Word, "word">>)[state];
   return known === undefined ? unknownWord(state) : { word: state, ...known };
@@ -33,19 +33,22 @@ const schemes: Record<string, string> = {
   client_credentials: "The project's own credential",
 };
 
-/** Returns the name of a scheme for people who connect an account. One of a newer service is shown unchanged. */
+/** Returns the name of an authentication scheme, for people who connect an account. Returns a scheme of a newer service unchanged. */
 export function schemeWords(scheme: string): string {
   return schemes[scheme] ?? scheme;
 }
 
-/** Returns how a scope is shown, granted or not. */
+/** Returns the word for a scope: granted or not granted. */
 export function scopeWord(isGranted: boolean): Word {
   return isGranted
     ? { word: "granted", tone: "ok", icon: "check", says: "The app granted it." }
     : { word: "missing", tone: "bad", icon: "cross", says: "Tools that need it are refused. Reconnect, and grant it." };
 }
 
-/** Returns the facts of an account's credential. The time of the last test, if there was one, is shown after the words. */
+/**
+ * Returns in words if an account's credential works (for example `not tried yet` or `refused`). The page shows the time of the last test
+ * after the words.
+ */
 export function credentialWords({ scheme, sandbox, credentialTry }: CredentialFacts): string {
   if (scheme === "none") return "none needed";
   if (sandbox) return "not tried: sandbox";
@@ -61,7 +64,7 @@ const outcomes: Record<string, { readonly title: string; readonly tone: Word["to
   unknown: { title: "It is not known whether the credential is good.", tone: "warn" },
 };
 
-/** The words and the tone for each outcome of a test of a connection. */
+/** Returns the title and the tone for the outcome of a connection test. */
 export function testWords(outcome: string): { readonly title: string; readonly tone: Word["tone"] } {
   return outcomes[outcome] ?? { title: outcome, tone: "plain" };
 }

@@ -17,23 +17,26 @@ const states: Record<AskState, Word> = {
   [AskState.WITHDRAWN]: { word: "withdrawn", tone: "plain", icon: "ban", says: "The job ended otherwise." },
 };
 
-/** Returns how the state of an ask is shown. */
+/** Returns the word, colour and icon for the state of an ask. */
 export function askStateWord(state: AskState): Word {
   return (states as Record<number, Word>)[state] ?? unknownWord(String(state));
 }
 
-/** Splits the question of an approval into what it asks and the details: the whole would be too long at the head of a page. */
+/**
+ * Returns an approval's question in two parts: the question itself and its details. Both together would be too long for the heading of a
+ * page.
+ */
 export function splitQuestion(question: string): [asks: string, more: string] {
   const end = question.indexOf('"? ');
   return end === -1 ? [question, ""] : [question.slice(0, end + 2), question.slice(end + 3)];
 }
 
-/** One step of the escalation: the contact, and what happens there. */
+/** One stage of the escalation. `principalId`: the contact who is asked. `says`: what happens at this stage. */
 export type Rung = { principalId: string; says: string; state: "past" | "holds" | "coming" };
 
 /**
- * Returns the escalation steps of a pending ask (`now` in milliseconds): past contacts, the current one and the time left, and the next
- * ones.
+ * Returns the stages of the escalation of a pending ask: the contacts asked before, the contact asked now with the time left, and the
+ * contacts asked next. `now`: in epoch milliseconds.
  */
 export function ladderRungs(
   ask: Pick<
@@ -43,7 +46,7 @@ export function ladderRungs(
   now: number,
 ): Rung[] {
   const isPending = ask.state === AskState.PENDING;
-  // An approval does not escalate: every contact that received it may answer.
+  // An approval does not escalate. Every contact who received it may answer.
   if (ask.approvalId !== "") {
     const says = isPending ? "may decide" : "was asked";
     return ask.deliveredPrincipals.map((principalId) => ({ principalId, state: "holds", says }));
@@ -64,7 +67,7 @@ export function ladderRungs(
   });
 }
 
-/** Returns what happens at the deadline of a pending ask without an answer. */
+/** Returns what happens if a pending ask has no answer at its deadline. */
 export function clockWords(
   ask: Pick<
     Ask,
@@ -84,7 +87,10 @@ export function clockWords(
   return `When that is over, the ladder is, too: ${last}.`;
 }
 
-/** Returns who settled an ask, and how: `head answered proceed`, for an approval `head approved`. The time is shown next to it. */
+/**
+ * Returns who settled an ask, and how (for example `head answered proceed`; for an approval `head approved`). The page shows the time next
+ * to it.
+ */
 export function decisionWords(
   { principalId, continuation, surface }: Pick<AskDecision, "principalId" | "continuation" | "surface">,
   isApproval: boolean,

@@ -1,4 +1,7 @@
-/** Names of browsers, the more specific ones first: most also contain the names of others. */
+/**
+ * The names of browsers by a pattern of the user agent. More specific patterns come first, because most user agents also contain the names
+ * of other browsers.
+ */
 const browsers: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bEdg\//, "Edge"],
   [/\bOPR\//, "Opera"],
@@ -15,7 +18,7 @@ const systems: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** Returns the common name for a browser's user agent: `Firefox on Linux`. An unknown one is shown as it is, shortened. */
+/** Returns the common name for a user agent (for example `Firefox on Linux`). An unknown user agent is returned in a shortened form. */
 export function browserWords(userAgent: string): string {
   const find = (names: typeof browsers) => names.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser, system] = [find(browsers), find(systems)];

@@ -1,6 +1,6 @@
 import { unknownWord, type Word } from "./word.ts";
 
-/** The outcomes of a call, as in `CallToolResponse.outcome`; `running` only in the list of calls. */
+/** The outcomes of a call (the values of `CallToolResponse.outcome`). `running` occurs only in the list of calls. */
 export const callOutcomes = [
   "ok",
   "held",
@@ -42,13 +42,13 @@ const outcomes: Record<CallOutcomeName, Omit<Word, "word">> = {
   },
 };
 
-/** Returns how the outcome of a call is shown. */
+/** Returns the word, colour and icon for the outcome of a call. */
 export function outcomeWord(outcome: string): Word {
   const known = (outcomes as Record<string, Omit<Word, "word">>)[outcome];
   return known === undefined ? unknownWord(outcome) : { word: outcome, ...known };
 }
 
-/** The effects of a call, as in `Tool.accessClass`. */
+/** The classes of a tool by the effect of its calls (the values of `Tool.accessClass`). */
 export const accessClasses = ["read", "write", "destructive"] as const;
 
 /** One of the classes of a tool. */
@@ -60,7 +60,7 @@ const classes: Record<ToolAccessClass, Omit<Word, "word">> = {
   destructive: { tone: "bad", icon: "alert", says: "It destroys something. A call is held until it is confirmed." },
 };
 
-/** Returns how the class of a tool is shown. */
+/** Returns the word, colour and icon for the class of a tool. */
 export function classWord(accessClass: string): Word {
   const known = (classes as Record<string, Omit<Word, "word">>)[accessClass];
   return known === undefined ? unknownWord(accessClass) : { word: accessClass, ...known };

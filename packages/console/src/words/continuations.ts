@@ -1,7 +1,7 @@
-/** The answers that may be chosen. */
+/** The answers that a person may choose for a question. */
 export type AnswerKind = "proceed" | "retry-with" | "skip" | "abort";
 
-/** The kind of a question, which decides what its answers do. */
+/** The kind of a question. It determines the effect of each answer. */
 export type AskPlace =
   | "judge"
   | "failed_rows"
@@ -12,7 +12,7 @@ export type AskPlace =
   | "in_doubt"
   | "undo_stuck";
 
-/** The label of an answer's button, and its effect. */
+/** The label of an answer's button (`title`), and the effect of the answer (`does`). */
 export type ContinuationWords = { title: string; does: string };
 
 const undoFirst = "Stops here. What the program can undo is undone, then the job ends as aborted.";
@@ -74,20 +74,26 @@ const words: Record<AskPlace, Record<AnswerKind, ContinuationWords>> = {
   },
 };
 
-/** Every answer, in the order in which they are offered. */
+/** All answers, in the order in which the page offers them. */
 export const continuations: readonly AnswerKind[] = ["proceed", "retry-with", "skip", "abort"];
 
-/** Returns the label and the effect of an answer to a question; one of a newer service is shown unchanged. */
+/** Returns the label and the effect of an answer to a question. Returns an answer of a newer service unchanged. */
 export function continuationWords(continuation: string, place: AskPlace): ContinuationWords {
   return (words[place] as Record<string, ContinuationWords>)[continuation] ?? { title: continuation, does: "" };
 }
 
-/** True if svc itself asks whether it may send a call or run a program. A program's own judgment points have a step. */
+/**
+ * True if svc itself asks whether it may send a call or run a program. Questions that a program asks belong to a step and are not
+ * confirmations.
+ */
 export function isConfirmation({ pointId, stepId }: { pointId: string; stepId: string }): boolean {
   return pointId === "confirm" && stepId === "";
 }
 
-/** Returns the kind of a question, by its judgment point, whether it is an approval, whether a step asks it, and its rows. */
+/**
+ * Returns the kind of a question. The kind depends on the judgment point, on whether the question is an approval, on whether a step asks
+ * it, and on its rows.
+ */
 export function askPlace(ask: {
   pointId: string;
   approvalId: string;

@@ -2,7 +2,7 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { relativeWords } from "./time.ts";
 import { unknownWord, type Word } from "./word.ts";
 
-/** The states of a delivery, as in `Delivery.state`. */
+/** The states of a delivery (the values of `Delivery.state`). */
 export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
 
 /** One of the states of a delivery. */
@@ -19,14 +19,14 @@ const words: Record<DeliveryState, Word> = {
   },
 };
 
-/** Returns how the state of a delivery is shown. */
+/** Returns the word, colour and icon for the state of a delivery. */
 export function deliveryWord(state: string): Word {
   return (words as Record<string, Word>)[state] ?? unknownWord(state);
 }
 
 /**
- * Returns the states of an event's deliveries with their numbers, those that need action first. If `more` is set, the numbers are minimums,
- * such as `20+`.
+ * Returns how many deliveries of an event are in each state. States that need action come first. If `more` is set, the numbers are minimums
+ * (for example `20+`).
  */
 export function deliveryCountWords(counts: {
   pending: number;
@@ -41,7 +41,9 @@ export function deliveryCountWords(counts: {
   );
 }
 
-/** Codes of failed attempts (`DeliveryAttempt.error`) as sentences; those of HTTP statuses are made from the status. */
+/**
+ * Sentences for the error codes of failed attempts (`DeliveryAttempt.error`). Sentences for HTTP statuses are made from the status instead.
+ */
 const errors: Record<string, string> = {
   timeout: "The endpoint did not answer in time.",
   connection_refused: "Nothing listens at the endpoint's address.",
@@ -59,7 +61,7 @@ const errors: Record<string, string> = {
   tls_error: "The endpoint's certificate was not accepted.",
 };
 
-/** Returns the sentence for a failed attempt's code. Empty if there is none. */
+/** Returns the sentence for the error code of a failed attempt. Empty if there is no code. */
 export function attemptErrorWords(error: string): string {
   if (error === "") return "";
   const code = error.split(/[\s:]/, 1)[0] ?? "";
@@ -68,7 +70,7 @@ export function attemptErrorWords(error: string): string {
   return errors[code] ?? error;
 }
 
-/** Returns how an attempt ended: the status of the answer, or the code of the error. */
+/** Returns the word for how an attempt ended: the HTTP status of the answer, or the error code. */
 export function attemptWord(error: string, statusCode: number): Word {
   const says = error === "" ? "The endpoint took it." : attemptErrorWords(error);
   if (error === "") return { word: String(statusCode), tone: "ok", icon: "check", says };
@@ -80,7 +82,9 @@ export function attemptWord(error: string, statusCode: number): Word {
   };
 }
 
-/** Returns the text of a delivery's row: its last error, and what a pending one waits for. `now` in milliseconds. */
+/**
+ * Returns the text for a delivery's row: its last error, and for a pending delivery the reason why it waits. `now`: in epoch milliseconds.
+ */
 export function deliveryWhy(
   {
     state,
@@ -109,7 +113,7 @@ export function deliveryWhy(
   return `${failure} ${attempt} ${when}.`.trim();
 }
 
-/** True if a pending delivery waits because its endpoint is failing and gets only one delivery at a time. */
+/** True if a pending delivery waits because its endpoint is failing. svc sends only one delivery at a time to a failing endpoint. */
 export function isHeldBack({ waitingReason }: { waitingReason: string }): boolean {
   return waitingReason === "endpoint_failing";
 }

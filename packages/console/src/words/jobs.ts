@@ -47,27 +47,27 @@ const statuses: Record<JobStatus, Word> = {
   [JobStatus.CANCELLED]: { word: "cancelled", tone: "plain", icon: "dot", says: "It was cancelled." },
 };
 
-/** Returns how the status of a job is shown. */
+/** Returns the word, colour and icon for the status of a job. */
 export function jobStatusWord(status: JobStatus): Word {
   return (statuses as Record<number, Word>)[status] ?? unknownWord(String(status));
 }
 
-/** Returns the status that has this word; undefined if there is none. */
+/** Returns the job status with this word; undefined if no status has it. */
 export function jobStatusOf(word: string): JobStatus | undefined {
   return jobStatuses.find((status) => jobStatusWord(status).word === word);
 }
 
-/** Every status that a job can have, in the order of its life. */
+/** Every status that a job can have, in the usual order from submission to end. */
 export const jobStatuses: readonly JobStatus[] = Object.keys(statuses)
   .map((key) => Number(key) as JobStatus)
   .filter((status) => status !== JobStatus.UNSPECIFIED);
 
-/** True if a status is final; only another attempt continues after it. */
+/** True if a status is final. A job with a final status continues only by another attempt. */
 export function hasEnded(status: JobStatus): boolean {
   return status >= JobStatus.SUCCEEDED;
 }
 
-/** The states of a step, as in ListSteps. */
+/** The states of a step (as in ListSteps). */
 export const stepStates = [
   "waiting",
   "not_reached",
@@ -105,7 +105,7 @@ const steps: Record<ListedStepState, Word> = {
   undone: { word: "undone", tone: "warn", icon: "replay", says: "All that it did was undone." },
 };
 
-/** Returns how the state of a step is shown. */
+/** Returns the word, colour and icon for the state of a step. */
 export function stepWord(state: string): Word {
   return (steps as Record<string, Word>)[state] ?? unknownWord(state);
 }
@@ -121,12 +121,12 @@ const undos: Record<"armed" | "done" | "failed", Word> = {
   },
 };
 
-/** Returns how the state of an undo entry is shown. */
+/** Returns the word, colour and icon for the state of an undo entry. */
 export function undoWord(state: string): Word {
   return (undos as Record<string, Word>)[state] ?? unknownWord(state);
 }
 
-/** Returns how a receipt's outcome is shown. */
+/** Returns the word, colour and icon for the outcome of a receipt. */
 export function outcomeWord(outcome: string): Word {
   const words: Record<string, Word> = {
     complete: { word: "complete", tone: "ok", icon: "check", says: "Everything was done." },

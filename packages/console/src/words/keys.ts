@@ -8,18 +8,18 @@ const revoked: Word = { word: "revoked", tone: "plain", icon: "ban", says: "It w
 const expired: Word = { word: "expired", tone: "warn", icon: "clock", says: "Its time is over, and it is refused." };
 const valid: Word = { word: "valid", tone: "ok", icon: "check", says: "It is taken." };
 
-/** True if a key is neither revoked nor expired at a time, in milliseconds. */
+/** True if a key is neither revoked nor expired. `now`: the time for which this is checked, in epoch milliseconds. */
 export function isKeyValid({ revokedAt, expiresAt }: Pick<ApiKey, "revokedAt" | "expiresAt">, now: number): boolean {
   return revokedAt === undefined && (expiresAt === undefined || timestampMs(expiresAt) > now);
 }
 
-/** Returns the state of a key at a time, in milliseconds. */
+/** Returns the word for the state of a key at the time `now` (epoch milliseconds). */
 export function keyStateWord(key: Pick<ApiKey, "revokedAt" | "expiresAt">, now: number): Word {
   if (isKeyValid(key, now)) return valid;
   return key.revokedAt === undefined ? expired : revoked;
 }
 
-/** Returns the limits of a scoped key, such as "ada alone, read tools of calendar"; undefined for a key without limits. */
+/** Returns the limits of a scoped key (for example "ada alone, read tools of calendar"). Returns undefined for a key without limits. */
 export function boundText({
   entityId,
   accessClasses,
@@ -32,7 +32,7 @@ export function boundText({
   return parts.length === 0 ? undefined : parts.join(", ");
 }
 
-/** The words for the roles of seats and keys. */
+/** The words for the roles of seats (signed-in keys) and other keys. */
 const words: Record<Role, string> = {
   [Role.UNSPECIFIED]: "unknown",
   [Role.MEMBER]: "member",
@@ -49,18 +49,18 @@ const active: Word = { word: "active", tone: "ok", icon: "check", says: "The age
 const ended: Word = { word: "ended", tone: "plain", icon: "ban", says: "Nothing of it is taken any more." };
 const keyEnded: Word = { ...ended, says: "The key that it was given with is refused, and so is the grant." };
 
-/** Returns how the state of a grant is shown. */
+/** Returns the word, colour and icon for the state of a grant. */
 export function grantStateWord({ active: isActive, endedAt }: Pick<Grant, "active" | "endedAt">): Word {
   if (isActive) return active;
   return endedAt === undefined ? keyEnded : ended;
 }
 
-/** Returns an agent's own name, else the id of its client. */
+/** Returns the name of an agent. Without a name, returns the id of its client. */
 export function agentName({ clientName, clientId }: Pick<Grant, "clientName" | "clientId">): string {
   return clientName === "" ? clientId : clientName;
 }
 
-/** Returns the permissions of a grant in words, such as "read and write tools of calendar, for ada alone". */
+/** Returns the permissions of a grant in words (for example "read and write tools of calendar, for ada alone"). */
 export function grantText({
   entityId,
   accessClasses,
@@ -73,7 +73,7 @@ export function grantText({
 
 type Choice = { value: string; words: string; says: string };
 
-/** Tools that a key or grant may have in addition to those of apps. */
+/** Kinds of tools that a key or grant may have besides the tools of apps. */
 export const agentToolChoices: readonly Choice[] = [
   { value: "programs", words: "Programs", says: "Many calls at once, which go on by themselves." },
   { value: "connect", words: "Connect", says: "Links by which accounts are connected." },
@@ -82,8 +82,8 @@ export const agentToolChoices: readonly Choice[] = [
 ];
 
 /**
- * The calls that a person confirms before svc sends them; the agent cannot change that. Each choice includes the calls of the one
- * before it.
+ * The choices for calls that a person must confirm before svc sends them. The agent cannot change this choice. Each choice includes the
+ * calls of the choice before it.
  */
 export const confirmedCalls: readonly Choice[] = [
   { value: "never", words: "Nothing", says: "A destructive call is held until the agent itself confirms it." },
@@ -91,7 +91,7 @@ export const confirmedCalls: readonly Choice[] = [
   { value: "writes", words: "What writes or destroys", says: "Everything that changes something." },
 ];
 
-/** Returns the choices with at least as many confirmed calls as this one: a grant may be narrowed to these. Empty means `never`. */
+/** Returns the choices from this one to the strictest, because a grant may only be narrowed. An empty `person` means `never`. */
 export function asStrict(person: string): readonly Choice[] {
   return confirmedCalls.slice(
     Math.max(
@@ -101,12 +101,12 @@ export function asStrict(person: string): readonly Choice[] {
   );
 }
 
-/** Returns the tools that a key or grant has in addition to those of apps, as a sentence; undefined if there are none. */
+/** Returns a sentence with the kinds of tools that a key or grant has besides the tools of apps. Returns undefined if there are none. */
 export function agentToolsText({ agentTools }: Pick<ApiKey, "agentTools">): string | undefined {
   return agentTools.length === 0 ? undefined : `Beside the tools of apps: ${agentTools.join(", ")}.`;
 }
 
-/** Returns which calls a person confirms, and who is asked; undefined if a key or grant needs no confirmation. */
+/** Returns which calls a person confirms, and which contact svc asks. Returns undefined if a key or grant needs no confirmation. */
 export function confirmText(confirm: { person: string; contact: string } | undefined): string | undefined {
   if (confirm === undefined || confirm.person === "" || confirm.person === "never") return undefined;
   const calls = confirm.person === "writes" ? "calls that write or destroy" : `${confirm.person} calls`;

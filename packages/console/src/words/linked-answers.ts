@@ -1,6 +1,9 @@
 import { prettyJson } from "./pretty-json.ts";
 
-/** The name and the effect of an answer, for readers of a link, who know neither the program nor its terms. */
+/**
+ * The name of an answer (`words`) and its effect (`says`). The texts are for people who opened a link and know neither the program nor its
+ * terms.
+ */
 type AnswerWords = { words: string; says: string };
 
 const answers: Readonly<Record<string, AnswerWords>> = {
@@ -15,12 +18,15 @@ const confirming: Readonly<Record<string, AnswerWords>> = {
   abort: { words: "Refuse", says: "Nothing is done, and whoever asked for it is told so." },
 };
 
-/** Returns the words of an answer, also of one that gives permission (`confirms`); one of a newer service is shown unchanged. */
+/**
+ * Returns the name and the effect of an answer. `confirms`: true if the answer decides about a confirmation. Returns an answer of a newer
+ * service unchanged.
+ */
 export function linkedAnswerWords(continuation: string, confirms = false): AnswerWords {
   return (confirms ? confirming[continuation] : answers[continuation]) ?? { words: continuation, says: "" };
 }
 
-/** Returns what happens to a question without an answer; `hasDeadline` if it is settled automatically at a time. */
+/** Returns what happens to a question without an answer. `hasDeadline`: true if the question has a deadline. */
 export function clockSentence(defaultContinuation: string, hasDeadline: boolean, confirms = false): string {
   if (confirms) return "Without an answer by then it is refused, and nothing is done.";
   if (!hasDeadline) return "It has no deadline: it waits until somebody answers.";
@@ -29,7 +35,7 @@ export function clockSentence(defaultContinuation: string, hasDeadline: boolean,
   return `It is put to the next person then, if there is one; if nobody answers, “${linkedAnswerWords(defaultContinuation).words}” is applied by itself.`;
 }
 
-/** Returns how a question was settled, for the reader `principalId`: a sentence without the time. */
+/** Returns a sentence that says how a question was settled, without the time. `principalId`: the reader of the sentence. */
 export function settledSentence(
   state: string,
   decision: { continuation: string; principalId: string } | undefined,
@@ -45,12 +51,12 @@ export function settledSentence(
     : `${decision.principalId} answered “${words}”.`;
 }
 
-/** A question that confirms a call: its text, the caller, and the arguments as JSON over several lines. */
+/** A question that asks to confirm a call. `asks`: its text. `asker`: the caller. `args`: the arguments as JSON over several lines. */
 type Confirmation = { asks: string; asker: string; args: string };
 
 const form = /^(Carry out .*?\?) (?:(Asked for by .*?\.) )?Arguments: (.*)$/s;
 
-/** Parses the question that confirms a call. Undefined for any other question, which is shown unchanged. */
+/** Parses a question that asks to confirm a call. Returns undefined for any other question; the page shows that question unchanged. */
 export function readConfirmation(question: string): Confirmation | undefined {
   const [, asks, asker = "", args] = form.exec(question) ?? [];
   return asks === undefined || args === undefined ? undefined : { asks, asker, args: prettyJson(args) };

@@ -1,6 +1,9 @@
 import { type PartedText, renderText } from "@svc/core/fault-text";
 
-/** The pages that do the same as a call of the API. Calls that are missing here have no page, and keep their name. */
+/**
+ * The pages with the same function as a call of the API, by the name of the call. A call that is missing here has no page and keeps its
+ * name in texts.
+ */
 const places: Readonly<Record<string, readonly string[]>> = {
   "the page Tools": ["ListTools", "SearchTools", "ListToolkits", "DescribeTool", "GetToolkitConnectSpec"],
   "the page Accounts": ["ListConnections", "GetConnection", "TestConnection"],
@@ -38,7 +41,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
 const placeOf = new Map(Object.entries(places).flatMap(([place, calls]) => calls.map((call) => [call, place])));
 const callName = /\b(?:[A-Z][a-z]+){2,}\b/g;
 
-/** Returns the text of a refusal with pages in place of calls: `ListTools` becomes the page Tools. */
+/** Returns the text of a refusal in which pages replace calls of the API. For example, the page Tools replaces `ListTools`. */
 export function pageText(said: PartedText): string {
   return renderText(said, (_kind, named) => {
     const [name = "", ...how] = named.split(" ");
@@ -46,7 +49,7 @@ export function pageText(said: PartedText): string {
   });
 }
 
-/** Returns the text of a result, which is not a refusal, with pages in place of the calls that it names as words. */
+/** Returns a text that is not a refusal (for example a result), in which pages replace the names of calls. */
 export function pageWords(text: string): string {
   return text.replace(callName, (name) => placeOf.get(name) ?? name);
 }

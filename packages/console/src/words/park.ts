@@ -1,4 +1,4 @@
-/** The reasons why a job is parked, as in `Park.reason`. */
+/** The reasons why a job is parked (the values of `Park.reason`). */
 export type ParkReason =
   | "judgment"
   | "approval"
@@ -42,7 +42,7 @@ const words: Record<ParkReason, { title: string; next: string; forPerson: boolea
   child: { title: "A job that it runs waits for a person", next: "The question is answered there.", forPerson: true },
 };
 
-/** Returns what a parked job waits for, in words; a reason of a newer service is shown unchanged. */
+/** Returns in words why a job is parked and what it waits for. Returns a reason of a newer service unchanged. */
 export function parkWords(reason: string): { title: string; next: string; forPerson: boolean } {
   return (
     (words as Record<string, (typeof words)[ParkReason]>)[reason] ?? {

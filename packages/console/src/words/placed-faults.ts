@@ -1,11 +1,11 @@
 import { pageWords } from "./page-words.ts";
 
-/** The part of a JSON text that a pointer means, as offsets into the text. */
+/** The part of a JSON text to which a pointer points, as offsets into the text. */
 type TextRange = { from: number; to: number };
 
 /**
- * Returns the position of a JSON Pointer's value in a JSON text, together with its name. If the value is missing, it is that of the nearest
- * existing ancestor. The whole text for an empty pointer, or for a text that is not JSON.
+ * Returns the range of a JSON Pointer's value in a JSON text, including the name of the member. If the value is missing, returns the range
+ * of its nearest existing ancestor. Returns the whole text if the pointer is empty or the text is not JSON.
  */
 export function locatePointer(text: string, pointer: string): TextRange {
   const steps = pointer
@@ -23,7 +23,7 @@ export function locatePointer(text: string, pointer: string): TextRange {
   return range;
 }
 
-/** Returns the member or item with this name within the value that starts at `at`. */
+/** Returns the member or item with this name in the object or list that starts at the offset `at`. Returns undefined if there is none. */
 function memberOf(text: string, at: number, name: string): { range: TextRange; value: number } | undefined {
   const isObject = text[at] === "{";
   if (!isObject && text[at] !== "[") return undefined;
@@ -51,7 +51,7 @@ function skip(text: string, at: number): number {
   return place;
 }
 
-/** Returns the offset after the quoted text that starts at `at`. */
+/** Returns the offset after the end of the quoted text that starts at the offset `at`. */
 function endOfString(text: string, at: number): number {
   for (let place = at + 1; place < text.length; place += 1) {
     if (text[place] === "\\") place += 1;
@@ -83,18 +83,18 @@ function readString(text: string): string | undefined {
   try {
     return JSON.parse(text) as string;
   } catch {
-    // The text is being typed: the pointer leads nowhere.
+    // The user is still typing the text, so the pointer points to nothing.
     return undefined;
   }
 }
 
-/** A fault of a JSON text, as the service reports it; `pointer` is the JSON Pointer of the value. */
+/** A fault of a JSON text, as the service reports it. `pointer`: the JSON Pointer of the faulty value. */
 type TextFault = { reason: string; pointer: string; message: string; help: string };
 
-/** A fault with its position in the text: its line, and the offsets and the text of its mark. */
+/** A fault with its position in the text. `line`: its line. `mark`: the offsets of the marked text, and the message shown there. */
 export type PlacedFault = TextFault & { id: string; line: number; mark: { from: number; to: number; text: string } };
 
-/** Places faults at the parts of a JSON text that they are about, in the order of the text. */
+/** Returns faults with their positions in a JSON text, in the order of the text. */
 export function placeFaults(text: string, faults: readonly TextFault[]): PlacedFault[] {
   return faults
     .map((fault, index) => {
@@ -102,7 +102,7 @@ export function placeFaults(text: string, faults: readonly TextFault[]): PlacedF
       const help = pageWords(fault.help);
       const { from, to } = locatePointer(text, pointer);
       const lineEnd = text.indexOf("\n", from);
-      // A mark ends on its first line: one over a whole step would colour all of it.
+      // A mark ends at the end of its first line, because marking a whole step would colour too much text.
       const end = lineEnd === -1 ? to : Math.min(to, lineEnd);
       const line = text.slice(0, from).split("\n").length;
       const says = help === "" || help === message ? message : `${message}\n${help}`;

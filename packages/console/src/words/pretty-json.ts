@@ -1,14 +1,14 @@
 const token = /"(?:\\.|[^"\\])*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * Maximum depth of formatting; deeper values stay as they came. Indented, 20,000 nested brackets of a post would make more text than a
- * browser can hold.
+ * Maximum depth of values that are indented. Deeper values stay unchanged. If 20,000 nested brackets of a post were indented, the text
+ * would be too large for a browser.
  */
 const levelsMax = 32;
 
 /**
- * Formats JSON text with a line for each value, down to 32 levels. The text is not parsed: numbers keep all their digits. For text that is
- * not JSON, its tokens are formatted in the same way.
+ * Returns JSON text with each value on its own line, indented down to a depth of 32. The text is not parsed, so numbers keep all their
+ * digits. A text that is not JSON is formatted by the same rules.
  */
 export function prettyJson(text: string): string {
   let depth = 0;

@@ -15,10 +15,10 @@ const reasons: Readonly<Record<string, Word>> = {
   },
 };
 
-/** The reasons for quarantine, in the API's own words. */
+/** The reasons for quarantine, as the API names them. */
 export const quarantineReasons: readonly string[] = Object.keys(reasons);
 
-/** Returns how the reason of a quarantined post is shown. */
+/** Returns the word, colour and icon for the reason why a post is in quarantine. */
 export function quarantineReasonWord(reason: string): Word {
   return reasons[reason] ?? unknownWord(reason);
 }
@@ -48,7 +48,10 @@ const outcomes: Readonly<Record<string, OutcomeWords>> = {
   },
 };
 
-/** Returns the outcome of a number of posts in a release, or in its dry run: `3 became events`, with the reasons of those that stay. */
+/**
+ * Returns in words what happened to a number of posts in a release, or would happen (dry run). For example `3 became events`, or the reason
+ * why posts stay in quarantine.
+ */
 export function outcomeWords(outcome: string, count: number, isDryRun: boolean): string {
   const words = outcomes[outcome];
   const tense = isDryRun ? "would" : "did";

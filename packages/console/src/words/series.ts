@@ -1,7 +1,7 @@
 import { Series } from "@svc/gen/stats";
 import type { Tone } from "./word.ts";
 
-/** The titles of the charts of series. */
+/** The titles of the charts, by series. */
 export const seriesTitles: Record<Series, string> = {
   [Series.UNSPECIFIED]: "",
   [Series.EVENTS]: "Events",
@@ -12,7 +12,7 @@ export const seriesTitles: Record<Series, string> = {
   [Series.JOBS]: "Jobs that ended",
 };
 
-/** The outcomes of series in the order of charts, each with its look. */
+/** The colour of each outcome, in the order in which charts show the outcomes. */
 const tones: Record<string, Tone> = {
   delivered: "ok",
   retried: "warn",
@@ -33,12 +33,12 @@ const tones: Record<string, Tone> = {
 };
 const order = Object.keys(tones);
 
-/** Returns the look of an outcome's line. The series of events have toolkits instead of outcomes. */
+/** Returns the colour of an outcome's line. In the series of events, the lines are toolkits, which have no outcome. */
 export function outcomeTone(outcome: string): Tone {
   return tones[outcome] ?? "info";
 }
 
-/** Sorts outcomes in the order of charts: known ones first, then others by name. */
+/** Compares two outcomes for sorting. Known outcomes come first, in the order of charts; other outcomes follow, sorted by name. */
 export function compareOutcomes(a: string, b: string): number {
   return rank(a) - rank(b) || a.localeCompare(b);
 }

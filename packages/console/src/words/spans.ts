@@ -2,39 +2,39 @@ import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { readTime } from "@svc/core/time";
 import { clockWords, type Zone } from "./time.ts";
 
-/** Time ranges for lists and charts, in milliseconds back from now. */
+/** The time ranges of lists and charts. Each ends now; the value is its length in milliseconds. */
 export const ranges = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000, "30d": 2_592_000_000 } as const;
 
-/** Name of a range, as in addresses. */
+/** The name of a range, as addresses contain it. */
 type Range = keyof typeof ranges;
 
-/** The names of the ranges, the shortest first. */
+/** The names of the ranges. The shortest range is first. */
 export const rangeNames = Object.keys(ranges) as readonly Range[];
 
 const words: Record<Range, string> = { "1h": "last hour", "24h": "last 24 h", "7d": "last 7 d", "30d": "last 30 d" };
 
-/** Returns a range in words. */
+/** Returns the name of a range in words. */
 export function rangeWords(range: Range): string {
   return words[range];
 }
 
 const short: Record<Range, string> = { "1h": "1 h", "24h": "24 h", "7d": "7 d", "30d": "30 d" };
 
-/** Returns a range as the short label of a button. */
+/** Returns a short name of a range, for the label of a button. */
 export function shortRangeWords(range: Range): string {
   return short[range];
 }
 
-/** A time range in an address: a range back from now, or two times in RFC 3339. */
+/** A time span in an address: a range that ends now (`range`), or the time between two times in RFC 3339 (`since`, `until`). */
 export type TimeSpan = { range?: Range | undefined; since?: string | undefined; until?: string | undefined };
 
-/** The span without limits: all that is kept. */
+/** The time span without limits. A list then shows everything that svc has kept. */
 export const noSpan: TimeSpan = { range: undefined, since: undefined, until: undefined };
 
-/** A range starts at a whole minute, so that the request for the same list stays the same for a minute. */
+/** One minute, in milliseconds. A range starts at a full minute, so that the request for the same list does not change for a minute. */
 const stepMs = 60_000;
 
-/** Returns a span for a request; two times take precedence over a range. `now` in milliseconds. */
+/** Returns the times of a span for a request. If the span has both a range and two times, the times count. `now`: in epoch milliseconds. */
 export function spanRequest({ range, since, until }: TimeSpan, now: number): { since?: Timestamp; until?: Timestamp } {
   if (since !== undefined || until !== undefined) {
     const [sinceMs, untilMs] = [readTime(since ?? ""), readTime(until ?? "")];
@@ -47,12 +47,12 @@ export function spanRequest({ range, since, until }: TimeSpan, now: number): { s
   return { since: timestampFromMs(Math.floor((now - ranges[range]) / stepMs) * stepMs) };
 }
 
-/** True if a span leaves anything out. */
+/** True if a span has a limit. */
 export function isSpan({ range, since, until }: TimeSpan): boolean {
   return range !== undefined || since !== undefined || until !== undefined;
 }
 
-/** Returns a span between two times in words: `03-04 14:05 to 03-04 14:13`. Undefined for a range. */
+/** Returns a span between two times in words (for example `03-04 14:05 to 03-04 14:13`). Returns undefined for a range. */
 export function spanWords({ since, until }: TimeSpan, zone: Zone): string | undefined {
   if (since === undefined && until === undefined) return undefined;
   const words = (time: string) => {

@@ -21,7 +21,7 @@ const states: Record<StandingState, Word> = {
   [StandingState.ENDED]: { word: "ended", tone: "plain", icon: "dot", says: "It has no further time." },
 };
 
-/** Returns how the state of a schedule is shown. */
+/** Returns the word, colour and icon for the state of a schedule. */
 export function standingWord(state: StandingState): Word {
   return (states as Record<number, Word>)[state] ?? unknownWord(String(state));
 }
@@ -41,13 +41,13 @@ const pauses: Record<string, string> = {
   source_gone: "Its poll would have to remember more than 100,000 ids.",
 };
 
-/** Returns how many events a schedule ignored because they are not about its entity. */
+/** Returns a sentence with the number of events that a schedule ignored, because they are not about the schedule's entity. */
 export function passedOverWords(count: number): string {
   const events = count === 1 ? "1 event" : `${count.toLocaleString("en")} events`;
   return `${events} of the last 1,000 of its trigger ${count === 1 ? "is" : "are"} not about its entity, and started nothing`;
 }
 
-/** Returns why a schedule is paused, as a sentence. Empty if there is no reason. */
+/** Returns a sentence that says why a schedule is paused. Empty if there is no reason. */
 export function pauseWords(reason: string): string {
   return reason === "" ? "" : (pauses[reason] ?? reason);
 }
@@ -72,7 +72,7 @@ const runs: Record<StandingRunState, Word> = {
   },
 };
 
-/** Returns how a run is shown: if its job has ended, by the end of the job. */
+/** Returns the word, colour and icon for a run. If the run's job has ended, the word says how the job ended. */
 export function runWord({ state, jobStatus }: Pick<StandingRun, "state" | "jobStatus">): Word {
   const status = state === StandingRunState.ENDED ? jobStatusOf(jobStatus) : undefined;
   return status === undefined
@@ -80,7 +80,7 @@ export function runWord({ state, jobStatus }: Pick<StandingRun, "state" | "jobSt
     : jobStatusWord(status);
 }
 
-/** The kinds of start for a schedule, as the user chooses one. */
+/** The ways in which a schedule can start, for the user's choice. */
 export const startedByOptions: readonly { value: string; words: string; says: string }[] = [
   { value: "cron", words: "Times of a calendar", says: "Cron expressions, by the clocks of a zone." },
   { value: "every", words: "Time that passes", says: "Every so many minutes, hours or days." },
@@ -89,14 +89,14 @@ export const startedByOptions: readonly { value: string; words: string; says: st
   { value: "poll", words: "New rows of a list", says: "A tool reads a list again and again." },
 ];
 
-/** The handling of rows found by the first poll of a schedule, as JSON text. */
+/** The choices for the rows that the first poll of a schedule finds. `value`: the JSON text for the definition. */
 export const firstPolls: readonly { value: string; words: string }[] = [
   { value: "", words: "nothing, as where nothing is said" },
   { value: '"all"', words: "all that is there" },
   { value: '{\n  "last": 10\n}', words: "the last 10 rows" },
 ];
 
-/** The rows that make a run of a polling schedule. */
+/** The choices for which rows one run of a polling schedule gets: all rows of a poll, or one row. */
 export const pollRuns: readonly { value: string; words: string }[] = [
   { value: "", words: "all rows that a poll finds, as where nothing is said" },
   { value: "row", words: "each row" },
@@ -110,12 +110,12 @@ const overlaps: Readonly<Record<string, string>> = {
   allow: "it starts beside them",
 };
 
-/** Returns the default for a run that is due while others are under way, by what starts it. */
+/** Returns what happens by default to a run that becomes due while other runs are in progress. `by`: what starts the schedule. */
 export function overlapDefault(by: string): string {
   return overlaps[by === "trigger" || by === "poll" ? "queueAll" : "skip"] ?? "";
 }
 
-/** Returns the choices for a run that is due while others are under way. */
+/** Returns the choices for a run that becomes due while other runs are in progress. `by`: what starts the schedule. */
 export function overlapOptions(by: string): { value: string; words: string }[] {
   const named = Object.entries(overlaps).map(([value, words]) => ({ value, words: `${value}: ${words}` }));
   return [{ value: "", words: `as where nothing is said: ${overlapDefault(by)}` }, ...named];
@@ -123,14 +123,14 @@ export function overlapOptions(by: string): { value: string; words: string }[] {
 
 const days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
-/** Returns a local time of a zone with its day of the week: `Mon 2026-03-16 09:00:00` for `2026-03-16T09:00:00`. */
+/** Returns a local time with its day of the week. For example, `2026-03-16T09:00:00` becomes `Mon 2026-03-16 09:00:00`. */
 export function localWords(local: string): string {
   const ms = readTime(`${local}Z`);
   const day = ms === undefined ? "" : `${days[dateOf(ms).getUTCDay()]} `;
   return `${day}${local.slice(0, 19).replace("T", " ")}`;
 }
 
-/** Returns how many of the last events would have started a schedule. */
+/** Returns a sentence with the number of recent events that would have started a schedule. */
 export function matchedWords({
   seen,
   matched,

@@ -4,7 +4,7 @@ import { attemptErrorWords } from "./deliveries.ts";
 import { durationWords } from "./time.ts";
 import { unknownWord, type Word } from "./word.ts";
 
-/** The health states of a subscription, as in `SubscriptionHealth.state`. */
+/** The health states of a subscription (the values of `SubscriptionHealth.state`). */
 export const healthStates = ["well", "slow", "failing", "backing_off", "inactive"] as const;
 
 /** One of the health states of a subscription. */
@@ -28,12 +28,12 @@ const words: Record<HealthState, Word> = {
   inactive: { word: "inactive", tone: "plain", icon: "pause", says: "Nothing is delivered to it." },
 };
 
-/** Returns how the health of a subscription is shown. */
+/** Returns the word, colour and icon for the health of a subscription. */
 export function healthWord(state: string): Word {
   return (words as Record<string, Word>)[state] ?? unknownWord(state);
 }
 
-/** The reasons why subscriptions are inactive, as in `Subscription.inactiveReason`. */
+/** The sentences for the reasons why a subscription is inactive (`Subscription.inactiveReason`). */
 const inactiveReasons: Record<string, string> = {
   deactivated: "It was paused. Nothing is delivered to it until it is re-enabled.",
   failing: "It was ended after 5 days of nothing but failures. Mend the endpoint, then re-enable it.",
@@ -41,7 +41,7 @@ const inactiveReasons: Record<string, string> = {
   gone: "Its endpoint answered 410 Gone for an hour, which says that it is wanted no more. Re-enable it if it is.",
 };
 
-/** The facts of a subscription's health. */
+/** The facts that determine the health of a subscription. */
 type Health = {
   state: string;
   failingSince?: Timestamp | undefined;
@@ -51,7 +51,7 @@ type Health = {
   p50Ms?: number;
 };
 
-/** Returns why a subscription does not deliver, and what happens next, in words; `now` in milliseconds. */
+/** Returns in words why a subscription does not deliver, and what happens next. `now`: in epoch milliseconds. */
 export function healthSentence(
   { state, failingSince, backoffUntil, lastSuccessAt, lastError = "", p50Ms = 0 }: Health,
   inactiveReason: string,
@@ -75,7 +75,7 @@ export function healthSentence(
   return lastSuccessAt === undefined ? "Nothing was delivered to it yet." : "Its endpoint takes what is delivered.";
 }
 
-/** Returns which events a subscription receives, in words. */
+/** Returns in words which events a subscription receives. */
 export function receivesWords({
   toolkitSlug,
   triggerSlug,
@@ -102,12 +102,12 @@ const replayWords: Record<Known, Word> = {
   },
 };
 
-/** Returns how the state of a replay is shown. */
+/** Returns the word, colour and icon for the state of a replay. */
 export function replayWord(state: ReplayState): Word {
   return (replayWords as Record<number, Word>)[state] ?? unknownWord(String(state));
 }
 
-/** Reasons of `Replay.reason`; `endpoint` is the address that a replay waits for, or "the endpoint". */
+/** Texts for the reasons in `Replay.reason`. `endpoint`: the address for which the replay waits, or "the endpoint". */
 const replayReasons: Record<string, (endpoint: string) => string> = {
   backoff: (endpoint) => `waits: ${endpoint} fails`,
   pending: (endpoint) => `waits: ${endpoint} has yet to take what was queued`,
@@ -118,7 +118,7 @@ const replayReasons: Record<string, (endpoint: string) => string> = {
   expired: () => "it was paused for 30 days",
 };
 
-/** Returns why a replay queues no deliveries or was cancelled, naming the endpoint it waits for; empty if neither is the case. */
+/** Returns why a replay waits or was cancelled. The text names the endpoint for which it waits. Empty if there is no reason. */
 export function replayReasonWords(reason: string, endpoint: string): string {
   return replayReasons[reason]?.(endpoint || "the endpoint") ?? reason;
 }

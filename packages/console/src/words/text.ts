@@ -1,24 +1,24 @@
-/** Returns a scope for display. If the deployment has not declared a prefix for its scopes, the placeholder of the prefix is removed. */
+/** Returns a scope as the page shows it. Removes the placeholder for a prefix if the deployment has declared no prefix for its scopes. */
 export function scopeWords(scope: string): string {
   return scope.replace(/^\{scope_base\}\/?/, "");
 }
 
-/** Returns a message of the service as a sentence. */
+/** Returns a message of the service in the form of a sentence. */
 export function sentence(text: string): string {
   const first = text.slice(0, 1).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }
 
 /**
- * Characters that are invisible, or change the reading order of the text around them. Joiners and variation selectors are not included,
- * because scripts and emoji need them.
+ * Matches characters that are invisible, or that change the reading order of the text around them. It does not match joiners and variation
+ * selectors, because scripts and emoji need them.
  */
 export const deceiving: RegExp =
   /(?!\u200c|\u200d|\p{Variation_Selector})[\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb]|[^\P{Cc}\t\n\r]/gu;
 
 /**
- * Returns an untrusted text in a form that cannot deceive: invisible characters, and those that reverse text, are replaced by their names.
- * Between two of these `Pay 0001` reads as `Pay 1000`, and a person would approve that.
+ * Returns an untrusted text in a form that cannot deceive the reader. Names replace invisible characters and characters that reverse text.
+ * For example, `Pay 0001` between two reversing characters looks like `Pay 1000`, and a person might approve that.
  */
 export function visible(text: string): string {
   return text.replace(deceiving, (character) => characterName(character.codePointAt(0) ?? 0));

@@ -5,7 +5,9 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Returns a duration in at most two units: `340 ms`, `2.4 s`, `3 min 5 s`, `2 h 10 min`, `4 d`. `ms` is rounded down. */
+/**
+ * Returns a duration in at most two units (for example `340 ms`, `2.4 s`, `3 min 5 s`, `2 h 10 min`, `4 d`). The duration is rounded down.
+ */
 export function durationWords(ms: number): string {
   if (ms < second) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 10 * second) return `${(Math.floor(ms / 100) / 10).toString()} s`;
@@ -23,14 +25,14 @@ function twoUnits(ms: number, large: number, largeName: string, small: number, s
 }
 
 /**
- * Returns a time relative to now, in one unit: `now`, `3 s ago`, `in 5 min`. Hours in the future have two units: `in 3 h 59 min`. Undefined
- * if it is a day or more away: then the time itself is shown.
+ * Returns a time relative to now, in one unit (`now`, `3 s ago`, `in 5 min`). Future times of an hour or more have two units (`in 3 h 59
+ * min`). Returns undefined if the time is a day or more away; the page then shows the time itself.
  */
 export function relativeWords(at: number, now: number): string | undefined {
   const away = Math.abs(at - now);
   if (away >= day) return undefined;
   if (away < second) return "now";
-  // Rounded down to hours, a deadline would seem up to an hour sooner than it is.
+  // Two units, because a deadline rounded down to hours would seem up to an hour earlier than it is.
   if (at > now && away >= hour) return `in ${durationWords(away)}`;
   const unit =
     away < minute
@@ -41,7 +43,7 @@ export function relativeWords(at: number, now: number): string | undefined {
   return at > now ? `in ${unit}` : `${unit} ago`;
 }
 
-/** The zone in which times are shown. */
+/** The time zone in which the console shows times. */
 export type Zone = "local" | "utc";
 
 /** Returns a time as `2026-03-04 15:06:07`. */
@@ -51,7 +53,7 @@ export function clockWords(at: number, zone: Zone): string {
   return shifted.toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** Returns the name of the zone of `clockWords`, such as `UTC` or `Europe/Vienna`. */
+/** Returns the name of the time zone that `clockWords` uses (for example `UTC` or `Europe/Vienna`). */
 export function zoneName(zone: Zone): string {
   return zone === "utc" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

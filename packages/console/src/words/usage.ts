@@ -8,10 +8,10 @@ const words = {
   open: { word: "no bound", tone: "plain", icon: "dot", says: "It is not bounded." },
 } as const satisfies Record<string, Word>;
 
-/** Part of a quota from which it counts as nearly used up. */
+/** Part of a quota (0 to 1) from which the quota counts as nearly used up. */
 const nearPart = 0.8;
 
-/** Returns how the use of a quota is shown. */
+/** Returns the word, colour and icon for how much of a quota is used. */
 export function usageWord({ used, most }: Pick<QuotaUsage, "used" | "most">): Word {
   if (most === -1) return words.open;
   if (used >= most) return words.full;

@@ -1,12 +1,14 @@
 import type { IconName } from "../ui/icon.tsx";
 
-/** The look of a state: its meaning for the user, never shown by colour alone. */
+/**
+ * The meaning of a state for the user, such as good or bad. It determines the colour, but an icon or a word always shows the meaning too.
+ */
 export type Tone = "ok" | "warn" | "bad" | "info" | "plain";
 
-/** How a word of the API is shown: the word itself, an icon, and a sentence that explains it. */
+/** How the page shows a word of the API: the word itself, a tone (colour), an icon, and a sentence that explains it (`says`). */
 export type Word = { word: string; tone: Tone; icon: IconName; says: string };
 
-/** Returns an unknown word of a newer service unchanged. */
+/** Returns the word of a newer service that this console does not know, unchanged. */
 export function unknownWord(word: string): Word {
   return {
     word: word === "" ? "unknown" : word,

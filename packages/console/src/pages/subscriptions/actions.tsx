@@ -11,7 +11,7 @@ import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");
 
-/** The buttons of a subscription: pause and re-enable directly, change its address and delete it after a confirmation. */
+/** Draws the buttons of a subscription. Pausing and re-enabling happen at once. Changing the address and deleting first open a dialog. */
 export function SubscriptionActions({ projectId, subscription }: { projectId: string; subscription: Subscription }) {
   const { id, active, health, createdAt } = subscription;
   const [shown, setShown] = useState<"url" | "delete">();
@@ -25,7 +25,7 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
   });
   const reenable = async () => {
     const since = health?.lastSuccessAt ?? health?.failingSince ?? createdAt;
-    // A refusal is shown next to the buttons, by the mutation's own state. Unless it is active again, there is nothing to replay.
+    // The mutation's own state shows a refusal next to the buttons. Missed events can be replayed only if the subscription is active again.
     const isActive = await update.sendAsync({ id, active: true }).then(
       () => true,
       () => false,
@@ -59,7 +59,7 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
   );
 }
 
-/** Changes the address that a subscription's events are posted to. */
+/** A dialog that changes the address to which svc posts a subscription's events. */
 function ChangeUrlDialog({
   subscription: { id, endpointUrl },
   onClose,
@@ -94,7 +94,7 @@ function ChangeUrlDialog({
   );
 }
 
-/** Asks before a subscription is deleted, because that cannot be undone. */
+/** A dialog that asks for confirmation before a subscription is deleted, because a deletion cannot be undone. */
 function DeleteDialog({
   projectId,
   subscription: { id, endpointUrl, health },

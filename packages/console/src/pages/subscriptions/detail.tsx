@@ -22,7 +22,7 @@ import { TestDelivery } from "./test-delivery.tsx";
 const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");
 const lookMs = 3_000;
 
-/** One subscription: the health of its endpoint in words, the next step if it fails, and its buttons. */
+/** The page of one subscription: the health of its endpoint in words, the next step if the endpoint fails, and the buttons. */
 export default function SubscriptionPage() {
   const { projectId, subscriptionId } = route.useParams();
   const { missedSince } = route.useSearch();
@@ -105,7 +105,7 @@ function pendingWords(count: number): string {
   return count === 1 ? "One delivery is" : `${count.toLocaleString("en")} deliveries are`;
 }
 
-/** Events that were not delivered while the subscription was inactive are delivered only by a replay. */
+/** A notice about events that were not delivered while the subscription was inactive. Only a replay delivers these events. */
 function Missed({ projectId, subscriptionId, since }: { projectId: string; subscriptionId: string; since: string }) {
   return (
     <Notice
@@ -148,7 +148,10 @@ function SubscriptionFacts({ projectId, subscription }: { projectId: string; sub
   );
 }
 
-/** Returns the facts of a subscription that an agent made: its key, its id at the agent, and its end unless it is refreshed. */
+/**
+ * Returns the facts of a subscription that an agent created: the agent's key, the subscription's id at the agent, and the time at which the
+ * subscription ends if the agent does not refresh it.
+ */
 function agentFacts(agent: Subscription["agent"]): readonly (readonly [string, ReactNode])[] {
   if (agent === undefined) return [];
   return [

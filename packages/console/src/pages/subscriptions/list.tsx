@@ -55,7 +55,7 @@ const subscriptions = listPage({
   ),
 });
 
-/** The subscriptions of the project, and the health of their endpoints. */
+/** The page with the subscriptions of the project and the health of their endpoints. */
 export default function SubscriptionsPage() {
   return <ListPage of={subscriptions} />;
 }

@@ -1,4 +1,4 @@
-/** Code that verifies a delivery with the library of Standard Webhooks. */
+/** Example code that verifies a delivery with the Standard Webhooks library. */
 export const verifySnippet = `import { Webhook } from "standardwebhooks"; // npm install standardwebhooks
 
 // body: the bytes of the request as they came, before anything parsed them

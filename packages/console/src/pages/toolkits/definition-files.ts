@@ -2,15 +2,15 @@ import type { WireFault } from "../../calls/fault.ts";
 import { type PlacedFault, placeFaults } from "../../words/placed-faults.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 
-/** A file that was chosen or dropped. `path` is its path in the selection, such as `shop/tools/read_order.yaml`. */
+/** A file that the user chose or dropped. `path`: the file's path in the selection (for example `shop/tools/read_order.yaml`). */
 type ChosenFile = { path: string; text: string };
 
-/** A definition as JSON text, or the reason why the files have none. */
+/** A toolkit's definition as JSON text, or the reason why the chosen files contain no definition. */
 export type UploadedDefinition = { text: string } | { problem: string };
 
 /**
- * Reads a toolkit's definition from files: a JSON file, which is taken unchanged, or a toolkit's folder with `toolkit.yaml` and
- * `tools/<tool>.yaml`, like the shipped ones. Other files are ignored.
+ * Returns a toolkit's definition from chosen files. A JSON file is taken unchanged. A toolkit's folder must contain `toolkit.yaml` and
+ * `tools/<tool>.yaml`, like the folders of the shipped toolkits. Ignores other files.
  */
 export async function readDefinition(files: readonly ChosenFile[]): Promise<UploadedDefinition> {
   const toolkit = files.find(({ path }) => /(?:^|\/)toolkit\.ya?ml$/.test(path));
@@ -23,7 +23,7 @@ export async function readDefinition(files: readonly ChosenFile[]): Promise<Uplo
   return { text: json.text.includes("\n") ? json.text : prettyJson(json.text) };
 }
 
-/** The YAML reader is loaded only if needed: it is a third of the page's code. */
+/** Loads the YAML reader only for YAML files, because the reader is a third of the page's code. */
 async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Promise<UploadedDefinition> {
   const { readYaml } = await import("./read-yaml.ts");
   const folder = toolkit.path.replace(/toolkit\.ya?ml$/, "tools/");
@@ -45,7 +45,7 @@ async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Pr
   }
 }
 
-/** Places each fault of a toolkit's definition at the part of its text that it is about, in the order of the text. */
+/** Returns each fault of a toolkit's definition with its position in the definition's text, in the order of the text. */
 export function placeDefinitionFaults(text: string, faults: readonly WireFault[]): PlacedFault[] {
   return placeFaults(
     text,
@@ -56,7 +56,7 @@ export function placeDefinitionFaults(text: string, faults: readonly WireFault[]
   );
 }
 
-/** Returns the steps of a field such as `definitionJson.tools.read_order.intents[2]`. */
+/** Returns the names that lead to a field: `tools`, `read_order`, `intents`, `2` for `definitionJson.tools.read_order.intents[2]`. */
 function stepsOf(field: string): string[] {
   const path = field.replace(/^definitionJson(?:\.definition)?\.?/, "");
   return [...path.matchAll(/[^.[\]]+/g)].map(([step]) => step);

@@ -10,12 +10,15 @@ import { Facts } from "../../ui/values/facts.tsx";
 import type { PlacedFault } from "../../words/placed-faults.ts";
 import { useToolkits } from "../tools/catalog.ts";
 
-/** The service's check of a definition: the toolkit that would be published, or all its faults. */
+/**
+ * The result of the service's check of a definition. `published`: the toolkit that would be published. `faults`: all faults of the
+ * definition.
+ */
 type DefinitionVerdict = { published?: PublishToolkitResponse; faults: readonly WireFault[] };
 
 /**
- * Lets the service check a definition, by a dry run of its publication. Faults are part of the answer; the previous answer stays until the
- * next arrives. `enabled` is false if the user may not publish.
+ * Sends a definition to the service for a check (a dry run of its publication) and returns the result. Faults are part of the result. The
+ * last result stays until the next one arrives. `enabled` is false if the user may not publish.
  */
 export function useDefinitionCheck(definitionJson: string, enabled: boolean) {
   const transport = useTransport();
@@ -41,7 +44,10 @@ export function useDefinitionCheck(definitionJson: string, enabled: boolean) {
 /** Maximum number of faults that the service returns. */
 const faultsMax = 100;
 
-/** The service's check of a definition: every fault with its line, or what would be published and what that replaces. */
+/**
+ * Shows the service's check of a definition: every fault with its line, or the toolkit that would be published and the version that it
+ * would replace.
+ */
 export function DefinitionVerdictView({
   projectId,
   verdict,
@@ -52,7 +58,7 @@ export function DefinitionVerdictView({
   projectId: string;
   verdict: DefinitionVerdict;
   faults: readonly PlacedFault[];
-  /** True if it is about the text that is in the editor now. */
+  /** True if the check is about the text that the editor shows now. */
   isCurrent: boolean;
   onGoTo: (offset: number) => void;
 }) {

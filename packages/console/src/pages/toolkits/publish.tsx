@@ -19,7 +19,7 @@ import { Notice } from "../../ui/notice/notice.tsx";
 import { placeDefinitionFaults, readDefinition, type UploadedDefinition } from "./definition-files.ts";
 import { DefinitionVerdictView, useDefinitionCheck } from "./definition-verdict.tsx";
 
-/** The first text of a new toolkit: one app, with one tool that reads. */
+/** The text with which the editor of a new toolkit starts: one app with one tool that reads. */
 const exampleDefinition: string = `{
   "toolkit": {
     "slug": "shop",
@@ -54,10 +54,10 @@ const exampleDefinition: string = `{
 }
 `;
 
-/** Maximum total size of the files that are read, in bytes; the service accepts half of it. */
+/** Maximum total size of the chosen files, in bytes. The service accepts half of this size. */
 const bytesMax = 1_048_576;
 
-/** Reads a definition from local files, without those that cannot be a part of one. */
+/** Reads a definition from local files. Skips files that cannot be part of a definition. */
 async function readChosen(files: readonly NamedFile[]): Promise<UploadedDefinition> {
   const wanted = files.filter(({ path }) => /\.(?:json|ya?ml)$/.test(path));
   const bytes = wanted.reduce((sum, { file }) => sum + file.size, 0);
@@ -72,12 +72,12 @@ async function readChosen(files: readonly NamedFile[]): Promise<UploadedDefiniti
 
 const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
-/** Time after the last key press before the definition is checked, in milliseconds. */
+/** Delay between the last key press and the check of the definition, in milliseconds. */
 const restMs = 350;
 
 /**
- * The editor of a definition, with the service's check of it and the button that publishes. `why` is the reason if this seat may not
- * publish.
+ * The editor of a definition, with the result of the service's check and the button that publishes. `why`: the reason why this user may not
+ * publish; undefined if the user may.
  */
 function DefinitionEditor({ projectId, why }: { projectId: string; why: string | undefined }) {
   const [begun, setBegun] = useState({ text: exampleDefinition, times: 0 });
@@ -145,7 +145,7 @@ function DefinitionEditor({ projectId, why }: { projectId: string; why: string |
   );
 }
 
-/** Publishes a definition for the project, and opens its page. */
+/** A button that publishes a definition for the project and then opens the page of the toolkit. */
 function PublishButton({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -178,7 +178,10 @@ function PublishButton({ text, projectId, why }: { text: string; projectId: stri
 
 const route = getRouteApi("/p/$projectId/tools/publish");
 
-/** A toolkit for this project only: its definition is pasted, dropped or typed, checked while typing, and published. */
+/**
+ * The page that publishes a toolkit for this project only. The user pastes, drops or types the definition. The service checks it while the
+ * user types.
+ */
 export default function PublishToolkitPage() {
   const { projectId } = route.useParams();
   const why = useApproverWhy(projectId);

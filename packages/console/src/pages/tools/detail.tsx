@@ -23,7 +23,7 @@ import { TryIt } from "./try/try-it.tsx";
 
 const route = getRouteApi("/p/$projectId/tools/$toolSlug");
 
-/** One tool: its description, and the form that tries it. */
+/** The page of one tool: its description, and the form that tries the tool. */
 export default function ToolPage() {
   const { projectId, toolSlug } = route.useParams();
   const described = useQuery(ToolsService.method.describeTool, { slug: toolSlug });
@@ -83,7 +83,7 @@ function ToolBody({ projectId, tool }: { projectId: string; tool: Tool }) {
   );
 }
 
-/** The facts of a tool, without its description. */
+/** The facts of a tool, except its description. */
 function ToolFacts({ projectId, tool }: { projectId: string; tool: Tool }) {
   const { slug, toolkitSlug, requiredScopes, ownerProjectId } = tool;
   return (
@@ -119,7 +119,9 @@ function ToolFacts({ projectId, tool }: { projectId: string; tool: Tool }) {
   );
 }
 
-/** "Try it". The form has the arguments of a call if the address names one, else the last input. */
+/**
+ * The section "Try it". The form starts with the arguments of a stored call if the address names one, otherwise with the user's last input.
+ */
 function TryFrom({
   projectId,
   tool,
@@ -136,7 +138,7 @@ function TryFrom({
   const shape = readSchema(tool.inputSchemaJson, tool.accessClass === "destructive" ? ["confirm"] : []);
   if (from !== "" && earlier.isPending) return <Skeleton rows={12} />;
   const call = earlier.data?.call;
-  // Masked values of the stored call are not arguments: the user has to fill them in again.
+  // The stored call contains masked values. They are not arguments, so the user has to enter them again.
   const ofCall: KeptInput | undefined = call && {
     entity: call.entityId,
     values: withoutSecrets(shape, valuesOf(readJson(call.argumentsJson))),
@@ -160,7 +162,7 @@ function readJson(text: string): unknown {
   try {
     return parseExactJson(text);
   } catch {
-    // A call whose arguments were not kept.
+    // The arguments of this call were not kept.
     return {};
   }
 }

@@ -3,10 +3,10 @@ import { listParams } from "../../frame/list-search.ts";
 import { oneOfParam, type SearchOf, searchReader, textParam } from "../../shell/search-params.ts";
 import { accessClasses } from "../../words/calls.ts";
 
-/** The search parameters of the list of tools. */
+/** Reader of the search parameters of the tool list. */
 export const toolsSearch = listParams(
   {
-    /** The user's task, in plain words. */
+    /** The user's task in plain words, for the search. */
     q: textParam,
     toolkit: textParam,
     category: textParam,
@@ -15,10 +15,13 @@ export const toolsSearch = listParams(
   {},
 );
 
-/** Search parameters of the list of tools, as they were read. */
+/** The search parameters of the tool list. */
 export type ToolsSearch = ReturnType<typeof toolsSearch.read>;
 
-/** Returns the tools that pass the filters and can be called or at least have a description. Triggers are events and not included. */
+/**
+ * Returns the tools that pass the filters, also tools that have only a description and cannot be called. Leaves out triggers, because
+ * triggers are events.
+ */
 export function matchingTools(
   tools: readonly Tool[],
   { toolkit, category, class: ofClass }: ToolsSearch,
@@ -35,16 +38,16 @@ export function matchingTools(
 }
 
 const toolParams = {
-  /** Format of the arguments of "Try it"; the form by default. */
+  /** Format in which the user writes the arguments of "Try it". Default: the form. */
   args: oneOfParam(["json"]),
-  /** Id of a call whose arguments fill the form. */
+  /** Id of a stored call whose arguments fill the form. */
   from: textParam,
-  /** Format in which the same call is shown. */
+  /** Format in which the page also shows the call (for example `curl`). */
   as: oneOfParam(["curl", "typescript", "mcp"]),
 };
 
-/** The search parameters of the page of a tool. */
+/** The search parameters of a tool's page. */
 export type ToolPageSearch = SearchOf<typeof toolParams>;
 
-/** Reads the search parameters of the page of a tool. */
+/** Reads the search parameters of a tool's page. */
 export const readToolSearch: (raw: Record<string, unknown>) => ToolPageSearch = searchReader(toolParams);

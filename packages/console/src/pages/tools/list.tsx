@@ -59,7 +59,7 @@ const tools = listView({
   noMatch: "No tool matches",
 });
 
-/** The tools of the catalog: search in plain words, or browse. */
+/** The page of the catalog's tools, with a search in plain words and a list of all tools. */
 export default function ToolsPage() {
   const { projectId = "" } = useParams({ strict: false });
   return <ShownList of={tools} list={useTools(projectId, useListSearch(toolsSearch))} />;
@@ -82,7 +82,7 @@ function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
 }
 
-/** The tools that pass the filters: with a search the best match first, else all by name. */
+/** Returns the tools that pass the filters. With a search, the best match is first; otherwise the tools are sorted by name. */
 function useTools(projectId: string, search: ToolsSearch): Omit<Rows<Tool>, "queryKey"> {
   const toolkits = useToolkits(projectId);
   const isSearch = search.q !== undefined;

@@ -11,8 +11,8 @@ export { buttonClass } from "./plain-button.tsx";
 type Look = { kind?: ButtonKind; icon?: IconName };
 
 /**
- * A button with a text. `why` disables it and gives the reason; it stays focusable, so that users who cannot see its tooltip get the
- * reason, too. `busy` is the text shown while its action is under way.
+ * A button with a text. `why`: the reason why the button is disabled. A disabled button can still get the focus, so that users who cannot
+ * see its tooltip also learn the reason. `busy`: the text shown while the button's action runs.
  */
 export function Button({
   kind = "plain",
@@ -45,7 +45,7 @@ export function Button({
   return why === undefined ? button : <Tooltip text={why}>{button}</Tooltip>;
 }
 
-/** A button with only an icon; `label` is its name and its tooltip. */
+/** A button that shows only an icon. `label`: its accessible name and its tooltip. */
 export function IconButton({
   icon,
   label,

@@ -4,8 +4,9 @@ import { Dialog } from "../overlay/dialog.tsx";
 import { Button } from "./button.tsx";
 
 /**
- * A button for an action that cannot be undone: it first explains the effect, and a second press does it. When `act` resolves, the dialog
- * closes; if it rejects, the dialog shows the error. `why` disables the button and gives the reason.
+ * A button for an action that cannot be undone. The first press opens a dialog that explains the effect; a second press runs the action
+ * `act`. When `act` resolves, the dialog closes. If `act` rejects, the dialog shows the error. `why`: the reason why the button is
+ * disabled.
  */
 export function ConfirmButton({
   words,
@@ -19,7 +20,7 @@ export function ConfirmButton({
   words: string;
   title: string;
   says: ReactNode;
-  /** Label of the button that does it. */
+  /** Label of the button in the dialog that runs the action. */
   confirm: string;
   busy: string;
   act: () => Promise<unknown>;
@@ -28,7 +29,7 @@ export function ConfirmButton({
   const [isAsked, setAsked] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  // The pending state is drawn a moment later; a second press may come before that.
+  // The pending state is drawn a moment after a press. This reference prevents a second press before that.
   const isUnderWay = useRef(false);
   const run = async () => {
     if (isUnderWay.current) return;

@@ -2,17 +2,18 @@ import { classNames } from "../class-names.ts";
 import { Icon, type IconName } from "../icon.tsx";
 import styles from "./button.module.css";
 
-/** How prominent a button is: the main action, a dangerous one, or one among others. */
+/** The look of a button: the main action (`primary`), a dangerous action (`danger`), or an action among others (`plain`, `quiet`). */
 export type ButtonKind = "plain" | "primary" | "danger" | "quiet";
 
-/** Returns the class names of a button's look, for a link that looks like a button. */
+/** Returns the CSS class names of a button, for a link that looks like a button. */
 export function buttonClass(kind: ButtonKind = "plain"): string {
   return classNames(styles["button"], kind !== "plain" && styles[kind]);
 }
 
 /**
- * A button for the pages of links, which must be small: it looks like `Button` and has no dependencies. `why` disables it and shows the
- * reason next to it, because touch screens have no tooltips; it stays focusable. `busy` is the text shown while its action is under way.
+ * A button for the pages that links open, which must be small. It looks like `Button` and has no dependencies. `why`: the reason why the
+ * button is disabled, shown next to it because touch screens have no tooltips. A disabled button can still get the focus. `busy`: the text
+ * shown while the button's action runs.
  */
 export function PlainButton({
   kind = "plain",

@@ -1,20 +1,20 @@
 import { clockWords, durationWords, type Zone } from "../../words/time.ts";
 import type { Tone } from "../../words/word.ts";
 
-/** One line of a chart. Its dash follows from its index, so that lines differ by more than their colour. */
+/** One line of a chart. Its index determines its dash pattern, so that lines differ not only in colour. */
 export type ChartLine = {
   id: string;
   label: string;
   tone: Tone;
-  /** A value for each step; null if nothing was measured. */
+  /** The line's value in each step. Null if nothing was measured in the step. */
   values: readonly (number | null)[];
-  /** The total of all steps. */
+  /** The line's total over all steps. Null if there is none. */
   total: number | null;
 };
 
-/** A series over time, step by step. Times and durations are in milliseconds. */
+/** The values of a chart over time, divided into steps. Times and durations are in milliseconds. */
 export type ChartData = {
-  /** Kind of the values: numbers, or durations. */
+  /** Kind of the values. `counts`: numbers of things. `durations`: milliseconds. */
   of: "counts" | "durations";
   startMs: number;
   stepMs: number;
@@ -24,17 +24,17 @@ export type ChartData = {
 
 const dashes: readonly (readonly number[])[] = [[], [6, 4], [2, 3], [10, 3, 2, 3], [12, 5], [4, 2, 2, 2]];
 
-/** Returns the dash of the line at this index of its chart, in pixels; empty for a solid line. */
+/** Returns the dash pattern of a line, by its index in the chart. Lengths are in pixels. Empty for a solid line. */
 export function dashOf(place: number): readonly number[] {
   return dashes[place % dashes.length] ?? [];
 }
 
-/** Returns the start and the end of a step. */
+/** Returns the start and end of a step, in epoch milliseconds. */
 export function stepAt({ startMs, stepMs }: ChartData, step: number): { sinceMs: number; untilMs: number } {
   return { sinceMs: startMs + step * stepMs, untilMs: startMs + (step + 1) * stepMs };
 }
 
-/** Returns a value as text: `1,204`, `340 ms`; `none` if nothing was measured. */
+/** Returns a value as text (for example `1,204` or `340 ms`). Returns `none` if nothing was measured. */
 export function valueWords(of: ChartData["of"], value: number | null): string {
   if (value === null) return "none";
   return of === "durations" ? durationWords(value) : value.toLocaleString("en");
@@ -42,7 +42,7 @@ export function valueWords(of: ChartData["of"], value: number | null): string {
 
 const dayMs = 86_400_000;
 
-/** Returns a step as text: `14:05 to 14:13`, with the day if the chart has more than one. */
+/** Returns the times of a step as text (for example `14:05 to 14:13`). Adds the day if the chart covers a day or more. */
 export function stepWords(data: ChartData, step: number, zone: Zone): string {
   const { sinceMs, untilMs } = stepAt(data, step);
   const from = clockWords(sinceMs, zone).slice(0, 16);
@@ -51,13 +51,13 @@ export function stepWords(data: ChartData, step: number, zone: Zone): string {
   return `${data.steps * data.stepMs < dayMs ? from.slice(11) : from.slice(5)} to ${sameDay ? to.slice(11) : to.slice(5)}`;
 }
 
-/** Returns a step with its values: `14:05 to 14:13: delivered 20, retried 3`. */
+/** Returns the times and the values of a step as text (for example `14:05 to 14:13: delivered 20, retried 3`). */
 export function pointWords(data: ChartData, step: number, zone: Zone): string {
   const values = data.lines.map(({ label, values }) => `${label} ${valueWords(data.of, values[step] ?? null)}`);
   return `${stepWords(data, step, zone)}: ${values.join(", ")}`;
 }
 
-/** Returns a summary of a chart, in one sentence: the highest number of a step, or the longest duration. */
+/** Returns one sentence that summarizes a chart: the step with the highest number, or the longest duration. */
 export function summaryWords(data: ChartData, zone: Zone): string {
   const sums = Array.from({ length: data.steps }, (_, step) => {
     const values = data.lines.map((line) => line.values[step] ?? 0);
@@ -71,7 +71,10 @@ export function summaryWords(data: ChartData, zone: Zone): string {
     : `At most ${valueWords("durations", most)}, ${when}. Estimates.`;
 }
 
-/** Returns the point that a key moves to from another; undefined if the key does not move. */
+/**
+ * Returns the step to which a pressed key moves the selection; undefined if the key does not move it. `step`: the selected step. `steps`:
+ * the number of steps.
+ */
 export function pointOfKey(key: string, step: number | undefined, steps: number): number | undefined {
   const last = steps - 1;
   const from = step ?? (key === "ArrowLeft" || key === "ArrowDown" ? steps : -1);

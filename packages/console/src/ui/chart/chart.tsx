@@ -17,21 +17,24 @@ import {
 
 const TimeChart = lazy(() => import("./time-chart.tsx"));
 
-/** The data of a chart and its links. */
+/** The data of a chart, and the actions on it. */
 export type ChartProps = {
   title: string;
   data: ChartData;
-  /** Shows the same numbers as a table. */
+  /** True if the chart shows its numbers as a table. */
   asTable: boolean;
-  /** Returns a link to what a line counted, in all steps or in those of a range. */
+  /**
+   * Returns a link to the list of what the chart counts, in the time from `sinceMs` to `untilMs`. `line`: the line whose things are listed;
+   * undefined for all lines.
+   */
   link: (words: ReactNode, of: { line?: string; sinceMs: number; untilMs: number }) => ReactNode;
-  /** Opens the list of what was counted in a step. */
+  /** Opens the list of what the chart counted in a step. */
   onOpen: (sinceMs: number, untilMs: number) => void;
-  /** Narrows the page to a range. */
+  /** Narrows the page to a range of time. */
   onBrush: (sinceMs: number, untilMs: number) => void;
 };
 
-/** A series over time: an image that can be read by keyboard, with its legend and a sentence, or a table of the same numbers. */
+/** A chart of values over time. It is an image for pointer and keyboard, with a legend and one sentence, or a table of the same numbers. */
 export function Chart(props: ChartProps) {
   const { title, data, asTable } = props;
   const [step, setStep] = useState<number>();
@@ -54,7 +57,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** The part of the range that `+` keeps on each side of a point. */
+/** Part of the range that stays on each side of the selected step after the key `+`. */
 const zoomShare = 1 / 8;
 
 function Picture({
@@ -133,7 +136,7 @@ function Legend({ data, step, link }: ChartProps & { step: number | undefined })
   );
 }
 
-/** The same numbers as a table, newest first. Steps without counts are left out. */
+/** The numbers of a chart as a table, newest first. Steps in which nothing was counted are left out. */
 function ChartTable({ title, data, link }: ChartProps) {
   const { zone } = usePreferences();
   const steps = Array.from({ length: data.steps }, (_, index) => data.steps - 1 - index).filter((step) =>

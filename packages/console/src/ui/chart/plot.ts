@@ -4,18 +4,18 @@ import "uplot/dist/uPlot.min.css";
 import { clockWords, durationWords, type Zone } from "../../words/time.ts";
 import { type ChartData, dashOf, stepAt } from "./chart-data.ts";
 
-/** A chart on its canvas. */
+/** A chart that is drawn on a canvas. */
 export type Plot = {
-  /** Shows new values of the same lines. */
+  /** Shows new values. The lines must be the same as before. */
   update: (data: ChartData) => void;
-  /** Marks a step; undefined removes the mark. */
+  /** Marks a step. Undefined removes the mark. */
   mark: (step: number | undefined) => void;
-  /** Draws again, in the current colours. */
+  /** Draws the chart again, in the current colours. */
   redraw: () => void;
   destroy: () => void;
 };
 
-/** Handlers of pointer actions. */
+/** Functions that the plot calls for actions of the pointer. */
 export type PlotActs = {
   onStep: (step: number | undefined) => void;
   onPress: (step: number) => void;
@@ -27,7 +27,7 @@ const font = "12px system-ui, sans-serif";
 const brushedFromPx = 8;
 const dayMs = 86_400_000;
 
-/** Draws a chart into `host` and keeps it as wide as `host`. */
+/** Draws a chart into `host`, and returns it. The chart stays as wide as `host`. */
 export function createPlot(host: HTMLElement, first: ChartData, zone: Zone, acts: PlotActs): Plot {
   let data = first;
   const colour = (name: string) => colourOf(host, name);
@@ -87,7 +87,10 @@ export function createPlot(host: HTMLElement, first: ChartData, zone: Zone, acts
   };
 }
 
-/** Reports presses, but not drags, which select a range. */
+/**
+ * Calls `onPress` with the step that the user presses, but not for drags, because a drag selects a range. Returns a function that ends
+ * this.
+ */
 function watchPresses(plot: uPlot, onPress: (step: number) => void): () => void {
   let downAt = 0;
   const down = (event: MouseEvent) => {
@@ -104,7 +107,10 @@ function watchPresses(plot: uPlot, onPress: (step: number) => void): () => void 
   };
 }
 
-/** Converts values for uPlot. The end of the last step is an extra point, because a step is drawn from its start to the next. */
+/**
+ * Returns the values in the form of uPlot. Adds the end of the last step as a further point, because uPlot draws a step from its start to
+ * the next point.
+ */
 function aligned({ of, startMs, stepMs, steps, lines }: ChartData): uPlot.AlignedData {
   const times = Array.from({ length: steps + 1 }, (_, step) => startMs + step * stepMs);
   return [times, ...lines.map(({ values }) => [...values, of === "counts" ? (values.at(-1) ?? 0) : null])];
@@ -163,7 +169,7 @@ function timeLabel(ms: number, { stepMs, steps }: ChartData, zone: Zone): string
 
 const variables: Record<string, string> = { plain: "--fg-2", info: "--accent" };
 
-/** Returns a colour of the page for the canvas, resolved for the current theme. */
+/** Returns a colour of the page as a value that the canvas can use, in the current theme. */
 function colourOf(host: HTMLElement, name: string): string {
   const probe = document.createElement("span");
   probe.style.color = `var(${variables[name] ?? `--${name}`})`;

@@ -4,7 +4,7 @@ import { useTheme } from "../media.ts";
 import type { ChartData } from "./chart-data.ts";
 import { createPlot, type Plot, type PlotActs } from "./plot.ts";
 
-/** The canvas of a chart. Loaded as its own chunk when the first chart is shown. `step` is marked. */
+/** The canvas of a chart. The browser loads its code when the first chart is shown. `step`: the marked step. */
 export default function TimeChart({
   data,
   zone,

@@ -3,7 +3,7 @@ import { EditorView, highlightSpecialChars } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { characterName, deceiving } from "../../words/text.ts";
 
-/** The colours of JSON, in viewers and editors. */
+/** The colours of JSON in viewers and editors. */
 export const jsonColours: HighlightStyle = HighlightStyle.define([
   { tag: tags.propertyName, color: "var(--info)" },
   { tag: tags.string, color: "var(--ok)" },
@@ -11,7 +11,7 @@ export const jsonColours: HighlightStyle = HighlightStyle.define([
   { tag: [tags.punctuation, tags.separator, tags.bracket], color: "var(--fg-2)" },
 ]);
 
-/** The look of JSON, in viewers and editors. */
+/** The style of JSON in viewers and editors. */
 export const jsonLook = EditorView.theme({
   "&": { maxHeight: "480px", font: "var(--t-mono)", color: "var(--fg)", backgroundColor: "transparent" },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
@@ -24,7 +24,7 @@ export const jsonLook = EditorView.theme({
 });
 
 /**
- * Shows the names of invisible characters in JSON, as `visible` does in other texts. The text itself keeps them when it is copied or sent.
+ * Shows invisible characters in JSON by their names, like `visible` in other texts. Copied or sent text keeps the characters themselves.
  */
 export const jsonDeceiving = highlightSpecialChars({
   specialChars: deceiving,

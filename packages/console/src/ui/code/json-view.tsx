@@ -6,10 +6,10 @@ import styles from "./json-view.module.css";
 
 const Viewer = lazy(() => import("./json-viewer.tsx"));
 
-/** Maximum length of the plain text that is shown until the viewer is loaded. */
+/** Maximum length of the plain text that is shown until the viewer is loaded, in characters. */
 const plainMax = 8_000;
 
-/** A viewer for JSON of up to megabytes, with folding, search and copying. `label` is its accessible name. */
+/** A viewer for JSON of up to several megabytes. The user can fold, search and copy. `label`: its accessible name. */
 export function JsonView({ text, label }: { text: string; label: string }) {
   const pretty = useMemo(() => prettyJson(text), [text]);
   return (

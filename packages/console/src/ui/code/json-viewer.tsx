@@ -7,8 +7,8 @@ import { useLayoutEffect, useRef } from "react";
 import { jsonColours, jsonDeceiving, jsonLook } from "./json-colours.ts";
 
 /**
- * Shows read-only JSON in `host`. It uses a shadow root, in which the editor adopts its style sheets: the pages' content security policy
- * refuses the style element that it would add to the document.
+ * Creates a read-only viewer of JSON in `host`, and returns it. The viewer uses a shadow root and gives the root its style sheets. Without
+ * a shadow root the editor would add a style element to the document, which the page's content security policy refuses.
  */
 function createJsonViewer(host: HTMLElement, text: string, label: string): EditorView {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -35,10 +35,10 @@ function createJsonViewer(host: HTMLElement, text: string, label: string): Edito
   });
 }
 
-/** The viewer itself. Loaded as its own chunk when the first JSON is shown. */
+/** The viewer of JSON. The browser loads its code when the first JSON is shown. */
 export default function JsonViewer({ text, label }: { text: string; label: string }) {
   const host = useRef<HTMLDivElement>(null);
-  // Runs before drawing: the placeholder goes in the same moment, and nothing below it moves.
+  // Runs before the browser draws, so that the viewer replaces the placeholder at once and nothing below it moves.
   useLayoutEffect(() => {
     if (host.current === null) return undefined;
     const viewer = createJsonViewer(host.current, text, label);

@@ -16,14 +16,14 @@ import { type Ref, useEffect, useImperativeHandle, useRef } from "react";
 import { jsonColours, jsonDeceiving, jsonLook } from "./json-colours.ts";
 import styles from "./json-write.module.css";
 
-/** A fault at a position of the text, shown there. */
+/** A fault at a position of the JSON text. `from`, `to`: offsets. `text`: the shown message. */
 type Mark = { from: number; to: number; text: string };
 
-/** A running editor. */
+/** A running editor of JSON. */
 type JsonWriter = {
-  /** Replaces all marks. */
+  /** Replaces all marks in the editor. */
   mark: (marks: readonly Mark[]) => void;
-  /** Moves the cursor to an offset, scrolls to it, and focuses the editor. */
+  /** Moves the cursor to an offset of the text, scrolls to it, and focuses the editor. */
   goTo: (offset: number) => void;
   destroy: () => void;
 };
@@ -45,8 +45,8 @@ const look = EditorView.theme({
 });
 
 /**
- * Creates an editor for JSON in `host`. It uses a shadow root, like the viewer. Tab leaves it, so that keyboard users are not trapped;
- * `onChange` gets the text after each change.
+ * Creates an editor of JSON in `host`, and returns it. It uses a shadow root, like the viewer. The Tab key leaves the editor, so that
+ * keyboard users can continue on the page. `onChange`: receives the text after each change.
  */
 function createJsonWriter(
   host: HTMLElement,
@@ -96,8 +96,8 @@ function createJsonWriter(
 }
 
 /**
- * Replaces a selection with the typed text. The browser would keep the look of the replaced text by a style attribute, which the pages'
- * content security policy refuses.
+ * Replaces the selection with the typed text, and returns true if it did. Otherwise the browser would keep the look of the replaced text
+ * with a style attribute, which the page's content security policy refuses.
  */
 function replaceSelection(event: InputEvent, view: EditorView): boolean {
   const { inputType, data } = event;
@@ -107,7 +107,7 @@ function replaceSelection(event: InputEvent, view: EditorView): boolean {
   return true;
 }
 
-/** Converts marks for the editor. A mark that ends after the end of the text, which has changed since, is cut there. */
+/** Returns marks in the form of the editor. If the text became shorter, marks are cut at its end. */
 function diagnosticsOf(marks: readonly Mark[], length: number): Diagnostic[] {
   return marks
     .map(({ from, to, text }) => ({
@@ -119,11 +119,12 @@ function diagnosticsOf(marks: readonly Mark[], length: number): Diagnostic[] {
     .sort((a, b) => a.from - b.from);
 }
 
-/** Actions on an editor for other components. */
+/** The actions on an editor that other components may use. */
 export type JsonWriteHandle = Pick<JsonWriter, "goTo">;
 
 /**
- * An editor for JSON, loaded as its own chunk. It starts with `initial` and keeps its text itself; `marks` are shown at their positions.
+ * An editor of JSON. The browser loads its code when it is first shown. `initial`: the first text; the editor then keeps its text itself.
+ * `marks`: faults shown at their positions.
  */
 export default function JsonWrite({
   initial,

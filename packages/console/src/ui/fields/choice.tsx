@@ -9,21 +9,24 @@ import menu from "../overlay/menu.module.css";
 import styles from "./choice.module.css";
 import { inputClass } from "./field.tsx";
 
-/** One of the values of a choice; an empty `value` removes the filter. */
+/** One value of a choice. An empty `value` removes the filter. */
 export type ChoiceOption = { value: string; words: string; note?: string };
 
 /** The option that removes a filter. */
 export const anyOption: ChoiceOption = { value: "", words: "any" };
 
-/** Returns the options of a filter for words that are shown unchanged, `any` first. */
+/** Returns the options of a filter for these words, which are shown unchanged. The first option is `any`. */
 export function anyOf(words: readonly string[]): readonly ChoiceOption[] {
   return [anyOption, ...words.map((word) => ({ value: word, words: word }))];
 }
 
-/** Minimum number of options for a choice to have a search field. */
+/** Minimum number of options for which a choice has a search field. */
 const searchedFrom = 9;
 
-/** A filter or a setting with a fixed set of values: a button that shows the chosen one, and a list, with a search field if it is long. */
+/**
+ * A filter or a setting with a fixed set of values: a button that shows the chosen value, and a list of all values. A long list has a
+ * search field.
+ */
 export function Choice({
   label,
   value,
@@ -38,7 +41,7 @@ export function Choice({
   const [search, setSearch] = useState("");
   const [isOpen, setOpen] = useState(false);
   const [isSearched, setSearched] = useState(options.length >= searchedFrom);
-  // Options may arrive while it is open, and it stays open: the search field appears the next time.
+  // Options may arrive while the list is open. The open list stays as it is, and the search field appears when the list is opened again.
   if (!isOpen && isSearched !== options.length >= searchedFrom) setSearched(options.length >= searchedFrom);
   const chosen = options.find((option) => option.value === value)?.words ?? value;
   const found = options.filter(({ words, note = "" }) =>
@@ -99,7 +102,7 @@ function Option({ option: { value, words, note }, searched }: { option: ChoiceOp
 const anyTime = { value: "", words: "any time" };
 const times = "times";
 
-/** The time filter of a list: a range back from now, or the two times from the address. */
+/** The time filter of a list. Its value is a range that ends now (for example the last 24 hours), or two times from the address. */
 export function SpanChoice({
   label,
   span,

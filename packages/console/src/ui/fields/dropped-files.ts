@@ -1,12 +1,12 @@
-/** A file with its path in the dropped or chosen selection, such as `shop/tools/read_order.yaml`. */
+/** A file with its path in the dropped or chosen selection (for example `shop/tools/read_order.yaml`). */
 export type NamedFile = { path: string; file: File };
 
-/** Maximum number of files; a folder with more is probably the wrong one. */
+/** Maximum number of files. A folder with more files is probably the wrong folder. */
 const filesMax = 1_000;
 
-/** Returns the dropped files, including those in folders, up to 1,000. Unreadable ones are left out. */
+/** Returns the dropped files, including the files in dropped folders, at most 1,000. Leaves out files that cannot be read. */
 export async function droppedFiles(dropped: DataTransfer): Promise<NamedFile[]> {
-  // Entries exist only during the event: they are read before the first await.
+  // The browser provides the entries only during the event, so they are read before the first await.
   const entries = [...dropped.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   const found: NamedFile[] = [];
   for (const entry of entries) await collect(entry, found);
@@ -24,7 +24,7 @@ async function collect(entry: FileSystemEntry, found: NamedFile[]): Promise<void
   }
 }
 
-/** Returns all entries of a folder: its reader returns them in batches, and an empty batch is the end. */
+/** Returns all entries of a folder. The browser's reader returns entries in batches and marks the end with an empty batch. */
 async function entriesOf(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
   const all: FileSystemEntry[] = [];
   while (all.length < filesMax) {

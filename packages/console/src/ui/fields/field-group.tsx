@@ -3,7 +3,7 @@ import { IconButton } from "../buttons/button.tsx";
 import { Icon } from "../icon.tsx";
 import styles from "./field.module.css";
 
-/** A group of fields, with the faults of the whole group. `label` is its accessible name. */
+/** A group of fields, with the faults that concern the whole group. `label`: its accessible name. */
 export function FieldGroup({
   label,
   faults = [],
@@ -22,7 +22,7 @@ export function FieldGroup({
   );
 }
 
-/** The faults of a group of fields, rather than of a single field. */
+/** The faults that concern a whole group of fields. */
 export function GroupFaults({ faults }: { faults: readonly string[] }) {
   if (faults.length === 0) return null;
   return (
@@ -37,7 +37,9 @@ export function GroupFaults({ faults }: { faults: readonly string[] }) {
   );
 }
 
-/** One of several values of a field, with a button that removes it; `label` is its name there. */
+/**
+ * One of several values of a field, with a button that removes the value. `label`: the name of the value in the button's accessible name.
+ */
 export function FieldItem({ label, onRemove, children }: { label: string; onRemove: () => void; children: ReactNode }) {
   return (
     <div className={styles["item"]}>

@@ -3,7 +3,7 @@ import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
 import styles from "./field.module.css";
 
-/** Class of an input, for inputs that other components make. */
+/** CSS class of an input, for inputs that other components create. */
 export const inputClass: string = styles["input"] ?? "";
 
 type Native = Pick<
@@ -11,18 +11,21 @@ type Native = Pick<
   "type" | "required" | "placeholder" | "autoComplete" | "inputMode" | "min" | "max" | "readOnly" | "list"
 >;
 
-/** Properties of every labelled input: `hint` describes the value, `fault` is the fault of the current one. */
+/** Properties of every labelled input. `hint`: describes the value. `fault`: the fault of the current value. */
 export type Labelled = {
   label: string;
   hint?: ReactNode;
   fault?: string | undefined;
-  /** Marks the field as required; the service checks it. */
+  /** True if the field is marked as required. The service checks the value. */
   isRequired?: boolean;
 };
 
 type OfInput = { id: string } & AriaAttributes;
 
-/** A label above an input, with hint and fault below; `children` makes the input from the ids of its label and descriptions. */
+/**
+ * A field with a label above its input, and with hint and fault below it. `children`: creates the input from the ids of the label and of
+ * the descriptions.
+ */
 export function LabelledField({
   label,
   hint,
@@ -45,7 +48,7 @@ export function LabelledField({
   );
 }
 
-/** A labelled line of text. */
+/** A labelled input for one line of text. */
 export function TextField({
   label,
   value,
@@ -72,7 +75,7 @@ export function TextField({
   );
 }
 
-/** A labelled text of several lines; `tall` if it is the only field. */
+/** A labelled input for several lines of text. `tall`: true if it is the only field. */
 export function AreaField({
   value,
   onChange,
@@ -104,7 +107,7 @@ export function AreaField({
   );
 }
 
-/** Hint and fault below a field of this id, with the ids `<id>-hint` and `<id>-fault`. */
+/** The hint and the fault below a field. Their ids are `<id>-hint` and `<id>-fault`. */
 function FieldNotes({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: string | undefined }) {
   return (
     <>

@@ -5,13 +5,13 @@ import { Line } from "../layout/stack.tsx";
 import { droppedFiles, type NamedFile } from "./dropped-files.ts";
 import styles from "./file-drop.module.css";
 
-/** An area that takes files: dropped on it, including folders, or chosen by its two buttons, which keyboard users need. */
+/** An area for files. The user drops files or folders on it, or chooses them with its two buttons, which keyboard users need. */
 export function FileDrop({
   accept,
   onFiles,
   children,
 }: {
-  /** Endings of files that may be chosen, such as `.json`. */
+  /** File name endings that the user may choose (for example `.json`). */
   accept: string;
   onFiles: (files: readonly NamedFile[]) => void;
   children: ReactNode;
@@ -23,7 +23,7 @@ export function FileDrop({
     onFiles(await droppedFiles(event.dataTransfer));
   };
   const over = (event: DragEvent) => {
-    // Text dragged inside the editor belongs to the editor.
+    // Text that the user drags inside the editor is for the editor.
     if (!event.dataTransfer.types.includes("Files")) return;
     event.preventDefault();
     setOver(true);
@@ -73,7 +73,7 @@ function Chooser({
         onChange={({ currentTarget }) => {
           const files = [...(currentTarget.files ?? [])];
           onFiles(files.map((file) => ({ path: file.webkitRelativePath || file.name, file })));
-          // Choosing the same file again must count as a change: it may have been corrected meanwhile.
+          // The input is emptied so that choosing the same file again counts as a change. The user may have corrected the file.
           currentTarget.value = "";
         }}
       />

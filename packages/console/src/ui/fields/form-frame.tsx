@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "../layout/stack.module.css";
 
-/** Fields that are sent together, by Enter or by the button. */
+/** A form. The Enter key or its button submits all fields together. */
 export function FormFrame({ onSubmit, children }: { onSubmit: () => void; children: ReactNode }) {
   return (
     <form

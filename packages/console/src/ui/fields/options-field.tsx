@@ -2,10 +2,13 @@ import { useId } from "react";
 import { CheckField } from "./field.tsx";
 import styles from "./options-field.module.css";
 
-/** One of the answers to a question; `says` describes its effect. */
+/** One answer to a question. `words`: its name. `says`: its effect. */
 export type Option = { value: string; words: string; says?: string };
 
-/** A choice of one answer among a few: each with its effect, large enough for touch. Arrow keys change the choice. */
+/**
+ * A field in which the user chooses one of a few answers. Each answer shows its effect and is large enough for touch. Arrow keys change the
+ * choice.
+ */
 export function OptionsField({
   label,
   value,
@@ -46,7 +49,10 @@ export function OptionsField({
   );
 }
 
-/** A choice of any number of options: each with its description. The chosen ones keep the order of the options. */
+/**
+ * A field in which the user chooses any number of options. Each option shows its description. The chosen options keep the order of all
+ * options.
+ */
 export function TicksField({
   label,
   chosen,

@@ -2,10 +2,10 @@ import { confirmedCalls } from "../../words/keys.ts";
 import { TextField } from "./field.tsx";
 import { type Option, OptionsField } from "./options-field.tsx";
 
-/** The limits of a key, as the user types them. */
+/** The access scope of a key as the user types it. */
 type Scope = { readonly entityId: string; readonly access: string; readonly toolkits: string };
 
-/** The scope of a key without limits. */
+/** The access scope of a key without limits. */
 export const noScope: Scope = { entityId: "", access: "", toolkits: "" };
 
 const classes = [
@@ -14,7 +14,7 @@ const classes = [
   { value: "read", words: "Reads", says: "Nothing that changes anything." },
 ];
 
-/** Fields for the access scope of a key. `entityHint` and `toolkitsHint` say what an empty field means. */
+/** Fields for the access scope of a key. `entityHint`, `toolkitsHint`: explain what the field means if it is empty. */
 export function ScopeFields({
   scope,
   entityHint,
@@ -54,7 +54,7 @@ export function ScopeFields({
   );
 }
 
-/** Returns a typed scope for a request. */
+/** Returns the access scope for a request, from the texts that the user typed. */
 export function bindingOf({ entityId, access, toolkits }: Scope): {
   entityId: string;
   accessClasses: string[];
@@ -63,7 +63,7 @@ export function bindingOf({ entityId, access, toolkits }: Scope): {
   return { entityId, accessClasses: wordsOf(access), toolkitSlugs: wordsOf(toolkits) };
 }
 
-/** Returns the words of a line, separated by commas. */
+/** Returns the words of a line that separates them with commas. */
 function wordsOf(line: string): string[] {
   return line
     .split(",")
@@ -71,7 +71,10 @@ function wordsOf(line: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** The calls that a person confirms before svc sends them, and the contact who is asked, if there is anything to confirm. */
+/**
+ * Fields that choose which calls a person must confirm before svc sends them, and which contact svc asks. The field for the contact appears
+ * only if some calls need confirmation.
+ */
 export function ConfirmFields({
   person,
   contact,

@@ -2,7 +2,7 @@ import { classNames } from "../class-names.ts";
 import styles from "./field.module.css";
 import { type Labelled, LabelledField } from "./field.tsx";
 
-/** A labelled choice from a fixed set of values, in a form. Filters use `Choice`. */
+/** A labelled field of a form with a fixed set of values. Filters use `Choice` instead. */
 export function SelectField({
   value,
   options,

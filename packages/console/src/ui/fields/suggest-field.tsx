@@ -3,7 +3,7 @@ import { classNames } from "../class-names.ts";
 import styles from "./field.module.css";
 import { inputClass, TextField } from "./field.tsx";
 
-/** A labelled line of text with suggested values; other values may be typed. */
+/** A labelled input for one line of text, with suggested values. The user may also type other values. */
 export function SuggestField({
   label,
   value,
@@ -46,8 +46,8 @@ export function SuggestField({
 const settledMs = 250;
 
 /**
- * A filter for typed text: it applies 250 ms after the last key, and at Enter. `label` is its name; `placeholder` is an example, and
- * `suggestions` are offered.
+ * A filter with typed text. The filter applies 250 ms after the last key press, or at Enter. `label`: its name. `placeholder`: an example.
+ * `suggestions`: the values that it suggests.
  */
 export function TypedFilter({
   label,
@@ -61,14 +61,14 @@ export function TypedFilter({
   value: string;
   placeholder?: string;
   suggestions?: readonly string[];
-  /** For short texts, such as the name of an entity. */
+  /** True for short values (for example the name of an entity). */
   short?: boolean;
   onChange: (value: string) => void;
 }) {
   const listId = useId();
   const [typed, setTyped] = useState(value);
   const [from, setFrom] = useState(value);
-  // The value was changed elsewhere, for example by "Clear filters": drop what was typed.
+  // Another component changed the value (for example "Clear filters"), so the typed text is dropped.
   if (from !== value) {
     setFrom(value);
     if (typed.trim() !== value) setTyped(value);

@@ -4,8 +4,8 @@ import { Icon } from "../icon.tsx";
 import styles from "./disclosure.module.css";
 
 /**
- * A line that opens to show more; `flat` inside a list with its own lines. Its content is created, and its calls are made, when it is first
- * opened.
+ * A line that opens to show more. Its content is created, and makes its calls, when the user first opens it. `flat`: true inside a list
+ * that draws its own lines.
  */
 export function Disclosure({
   summary,

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./items.module.css";
 
-/** A short list, each item with its buttons on the right; on a phone below it. */
+/** A short list. The buttons of each item are at its right; on a phone they are below it. */
 export function Items({ label, children }: { label: string; children: ReactNode }) {
   return (
     <ul className={styles["items"]} aria-label={label}>
@@ -10,7 +10,7 @@ export function Items({ label, children }: { label: string; children: ReactNode 
   );
 }
 
-/** An item of the list: its title, its facts below, and its buttons. */
+/** One item of a short list: its title, its facts below the title, and its buttons. */
 export function Item({ title, children, actions }: { title: ReactNode; children?: ReactNode; actions?: ReactNode }) {
   return (
     <li className={styles["item"]}>

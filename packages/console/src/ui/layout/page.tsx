@@ -4,12 +4,12 @@ import { visible } from "../../words/text.ts";
 import { classNames } from "../class-names.ts";
 import styles from "./page.module.css";
 
-/** Path whose heading was focused last; undefined before the first page, which the browser announces itself. */
+/** Path of the page whose heading got the focus last. Undefined for the first page, because the browser itself announces that page. */
 let headedPath: string | undefined;
 
 /**
- * The frame of every page: its title, also in the tab, its actions, and its filters. The heading takes the focus when the user comes from
- * another page, so that a screen reader starts there. `fill` lets a list take the rest of the window.
+ * The frame of every page: its title (also the tab's title), its actions and its filters. When the user comes from another page, the
+ * heading gets the focus, so that a screen reader starts there. `fill`: true if a list fills the rest of the window.
  */
 export function Page({
   title,
@@ -24,24 +24,24 @@ export function Page({
   children,
 }: {
   title: string;
-  /** Title in the tab, if it differs. */
+  /** Title in the browser's tab, if it differs from the title of the page. */
   tab?: string;
-  /** A link to the page that it is a part of. */
+  /** A link to the parent page. */
   back?: ReactNode;
-  /** Shown next to the title. */
+  /** The state of the shown object, next to the title. */
   state?: ReactNode;
   actions?: ReactNode;
   filters?: ReactNode;
-  /** Notices before the list, for example that it could not be read again. */
+  /** Notices above the list, for example that a second read of the list failed. */
   notes?: ReactNode;
   fill?: boolean;
-  /** True if its address opens a dialog over it. */
+  /** True if the address opens a dialog over the page. */
   isCovered?: boolean;
   children: ReactNode;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // The path of the shown page. The address changes before a page that is still loading is shown, and the previous page would take the
-  // focus.
+  // The path of the page that is shown. The address changes earlier, while the next page still loads; with the address, the previous page
+  // would take the focus.
   const pathname = useMatch({ strict: false, select: (match) => match.pathname });
   useEffect(() => {
     document.title = `${visible(tab)} · svc`;
@@ -49,7 +49,7 @@ export function Page({
   useEffect(() => {
     const isOther = headedPath !== undefined && headedPath !== pathname;
     headedPath = pathname;
-    // A dialog has the focus itself; moving it outside would count as a press outside, which closes the dialog.
+    // An open dialog has the focus. Moving the focus out of the dialog would close it, like a press outside of it.
     if (isOther && !isCovered) heading.current?.focus({ preventScroll: true });
   }, [pathname, isCovered]);
   return (
@@ -69,7 +69,7 @@ export function Page({
   );
 }
 
-/** Two columns, the first wider unless `even` is set. They stack if the page is too narrow. */
+/** Two columns. The first column is wider, unless `even` is set. On a narrow page the columns are below each other. */
 export function Columns({ even = false, children }: { even?: boolean; children: ReactNode }) {
   return <div className={classNames(styles["columns"], even && styles["even"])}>{children}</div>;
 }

@@ -3,7 +3,7 @@ import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
 import styles from "./realm-section.module.css";
 
-/** A part of a page that acts on apps: a band around it says whether the apps are real or the sandbox's. */
+/** A part of a page that acts on apps. The band around it shows if the apps are real or emulated by the sandbox. */
 export function RealmSection({
   title,
   isSandbox,

@@ -3,7 +3,7 @@ import { visible } from "../../words/text.ts";
 import { classNames } from "../class-names.ts";
 import styles from "./section.module.css";
 
-/** A part of a page with a heading, and its actions on the right. `boxed` draws its border. */
+/** A part of a page, with a heading and with actions at the right of it. `boxed`: true if it has a border. */
 export function Section({
   title,
   actions,

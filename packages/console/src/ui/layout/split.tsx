@@ -2,7 +2,7 @@ import { type ReactNode, useId } from "react";
 import { IconButton } from "../buttons/button.tsx";
 import styles from "./split.module.css";
 
-/** A list with the panel of its open row. */
+/** A list, and next to it the panel of the row that the user opened. */
 export function Split({ list, panel }: { list: ReactNode; panel: ReactNode }) {
   return (
     <div className={styles["split"]}>
@@ -12,7 +12,9 @@ export function Split({ list, panel }: { list: ReactNode; panel: ReactNode }) {
   );
 }
 
-/** The panel of a list's open row: `link` leads to its page. Escape in the list closes it, too. */
+/**
+ * The panel of the row that the user opened in a list. `link`: leads to the row's page. The Escape key in the list also closes the panel.
+ */
 export function SidePanel({
   title,
   link,

@@ -2,7 +2,7 @@ import * as Ariakit from "@ariakit/react";
 import type { ReactNode } from "react";
 import styles from "./tabs.module.css";
 
-/** Tabs with one shown at a time; the page keeps which one, in a search parameter. */
+/** A row of tabs. One tab is shown at a time; the page stores which one in a search parameter. */
 export function Tabs<Id extends string>({
   label,
   tabs,

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 import { classNames } from "../class-names.ts";
 import styles from "./announce.module.css";
 
-/** A short message, shown as a toast and read by screen readers (the one polite live region). */
+/** A short message. The page shows it for a moment, and screen readers read it. */
 type Notice = { id: number; text: string; tone: "plain" | "bad" };
 
 const shownMs = 6_000;
@@ -15,7 +15,7 @@ function change(next: readonly Notice[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Announces that an action succeeded, or that it failed. */
+/** Shows a message that an action succeeded or failed, and lets screen readers read it. */
 export function announce(text: string, tone: Notice["tone"] = "plain"): void {
   last += 1;
   const notice = { id: last, text, tone };
@@ -28,12 +28,15 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The messages shown at the moment, oldest first. */
+/** Returns the messages that are shown now, oldest first. */
 function useNotices(): readonly Notice[] {
   return useSyncExternalStore(subscribe, () => notices);
 }
 
-/** The one polite live region of the page, for the messages of `announce`. */
+/**
+ * The element with the messages of `announce`. Screen readers read its changes when they are idle (a polite live region). A page has only
+ * one such element.
+ */
 export function LiveRegion() {
   const notices = useNotices();
   return (

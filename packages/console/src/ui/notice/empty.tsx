@@ -3,7 +3,7 @@ import { Button } from "../buttons/button.tsx";
 import { Icon, type IconName } from "../icon.tsx";
 import styles from "./empty.module.css";
 
-/** A list that is empty so far: what it will contain, and how to get the first row. */
+/** Shown in place of a list that has no rows yet. It explains what the list will contain, and how to get the first row. */
 export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {
   return (
     <div className={styles["empty"]}>
@@ -16,7 +16,7 @@ export function Empty({ icon, title, children }: { icon: IconName; title: string
   );
 }
 
-/** A list with rows, none of which passes the filters. */
+/** Shown in place of a list whose rows do not pass the filters. */
 export function NoMatch({ title, onClear }: { title: string; onClear: () => void }) {
   return (
     <div className={styles["empty"]}>
@@ -29,7 +29,7 @@ export function NoMatch({ title, onClear }: { title: string; onClear: () => void
   );
 }
 
-/** Placeholder for loading rows, in their size; it appears after 150 ms. */
+/** Placeholder with the size of the rows that are loading. It appears after 150 ms. */
 export function Skeleton({ rows = 8 }: { rows?: number }) {
   return (
     <div className={styles["skeleton"]}>

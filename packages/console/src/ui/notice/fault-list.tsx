@@ -4,7 +4,7 @@ import { Icon } from "../icon.tsx";
 import styles from "./fault-list.module.css";
 import { Notice } from "./notice.tsx";
 
-/** The faults of a text that is being edited, each with its line; a press moves the cursor there. */
+/** The faults of a text that the user edits, each with its line. Pressing a fault moves the cursor to its line. */
 export function FaultList({
   faults,
   onGoTo,
@@ -35,7 +35,7 @@ export function FaultList({
   );
 }
 
-/** Warnings about a document, each with its position and what to do. Draws nothing if there are none. */
+/** The warnings about a document. Each shows its position in the document and what to do. Draws nothing if there are no warnings. */
 export function NoteList({
   notes,
 }: {

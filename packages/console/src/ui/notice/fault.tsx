@@ -6,8 +6,8 @@ import styles from "./notice.module.css";
 import { Notice } from "./notice.tsx";
 
 /**
- * The error of a call, next to what failed: message, help, reason, field and request id. `onRetry` if a retry can help. Draws nothing
- * without an error.
+ * The error of a call, shown next to the part that failed: message, help, reason, field and request id. `onRetry`: set if a retry can help.
+ * Draws nothing without an error.
  */
 export function FaultNotice({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   if (error === null || error === undefined) return null;

@@ -6,7 +6,7 @@ import styles from "./notice.module.css";
 
 const icons: Record<Tone, IconName> = { ok: "check", warn: "alert", bad: "alert", info: "event", plain: "dot" };
 
-/** Something to know before continuing: title, details, and what to do. */
+/** A notice that the user should read before continuing: title, details, and what to do. */
 export function Notice({
   tone,
   title,
@@ -34,7 +34,7 @@ export function Notice({
   );
 }
 
-/** Says which part of a list the key may read: without it an empty list would look as if there were no rows. */
+/** A note that says which part of a list the key may read. Without the note, an empty list would look as if there were no rows at all. */
 export function Limited({ to, children }: { to: string; children: ReactNode }) {
   return (
     <div className={styles["limited"]}>

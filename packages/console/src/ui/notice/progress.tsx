@@ -1,6 +1,6 @@
 import styles from "./progress.module.css";
 
-/** Progress from 0 to 1, as a bar; the text next to it says of what. */
+/** A bar that shows progress from 0 to 1. The text next to the bar names what progresses. */
 export function Progress({ label, value }: { label: string; value: number }) {
   const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
   return (

@@ -4,8 +4,8 @@ import { classNames } from "../class-names.ts";
 import styles from "./dialog.module.css";
 
 /**
- * A dialog over the page. Escape closes it, and so does a press outside, unless input would be lost (`hideOnInteractOutside` false).
- * `actions` are at its end, the main one last.
+ * A dialog over the page. The Escape key closes it. A press outside also closes it, unless `hideOnInteractOutside` is false, so that input
+ * is not lost. `actions`: buttons at the end of the dialog, the main button last.
  */
 export function Dialog({
   open,

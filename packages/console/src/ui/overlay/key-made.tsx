@@ -4,7 +4,7 @@ import { Notice } from "../notice/notice.tsx";
 import { CodeBlock } from "../values/copy.tsx";
 import { Dialog } from "./dialog.tsx";
 
-/** Shows the text of a new key, once. */
+/** A dialog that shows the text of a new key once. */
 export function KeyMade({ text, onClose }: { text: string; onClose: () => void }) {
   return (
     <Dialog

@@ -4,7 +4,10 @@ import { buttonClass } from "../buttons/plain-button.tsx";
 import { Icon, type IconName } from "../icon.tsx";
 import styles from "./menu.module.css";
 
-/** One entry of a menu. `checked` makes it one of several options of which one is chosen; `note` is shown below its words. */
+/**
+ * One entry of a menu. `checked`: set if the menu chooses one of several options; true for the chosen option. `note`: shown below the
+ * entry's words.
+ */
 export type MenuEntry = {
   id: string;
   words: string;

@@ -8,8 +8,8 @@ import styles from "./palette-dialog.module.css";
 export type PaletteLine = { id: string; words: string; note: string; icon: IconName };
 
 /**
- * A dialog with an input and the lines found for it; the first line is selected by default. After a line that opens a page (`leads`), the
- * page's heading gets the focus; otherwise the focus returns to where it was.
+ * A dialog with an input and the lines that match the input. The first line is selected at first. After a line that opens a page (`leads`),
+ * the heading of that page gets the focus. Otherwise the focus returns to the element that had it before.
  */
 export function PaletteDialog<Line extends PaletteLine>({
   open,
@@ -35,7 +35,7 @@ export function PaletteDialog<Line extends PaletteLine>({
       autoFocusOnHide={() => {
         if (!isLed.current) return true;
         isLed.current = false;
-        // The heading of the page that is shown: a page that is still loading takes the focus when it appears.
+        // The heading of the page that is shown now. A page that is still loading takes the focus itself when it appears.
         document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
         return false;
       }}

@@ -2,7 +2,10 @@ import * as Ariakit from "@ariakit/react";
 import type { ReactElement } from "react";
 import styles from "./tooltip.module.css";
 
-/** Shows more about its content, on hover and focus. `isLabel` if the text is its accessible name; otherwise it is its description. */
+/**
+ * A text that appears when the user points at the content or focuses it. `isLabel`: true if the text is the content's accessible name;
+ * otherwise the text is its description.
+ */
 export function Tooltip({
   text,
   isLabel = false,

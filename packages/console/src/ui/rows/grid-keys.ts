@@ -1,14 +1,14 @@
 import { type FocusEvent, type RefObject, useLayoutEffect, useRef } from "react";
 
-/** The effect of a key in a focused list. */
+/** The effect of a pressed key in a list that has the focus. */
 type GridAct = { act: "move"; to: number } | { act: "open" } | { act: "panel" } | { act: "copy" } | { act: "close" };
 
-/** Number of rows that Page Up and Page Down move. */
+/** Number of rows by which Page Up and Page Down move. */
 const pageRows = 10;
 
 /**
- * Returns the effect of a key if the row at `at` of `count` has the focus; undefined if it has none. Letters work only if `letters` is on:
- * users can turn them off, because people who dictate to the page type letters by accident.
+ * Returns the effect of a pressed key in a list; undefined if the key has no effect. `at`: index of the row with the focus. `count`: number
+ * of rows. Letters work only if `letters` is true. Users can turn letters off, because speech recognition may type letters by accident.
  */
 export function gridAct(key: string, at: number, count: number, letters: boolean): GridAct | undefined {
   const move = (to: number): GridAct => ({ act: "move", to: Math.min(count - 1, Math.max(0, to)) });
@@ -50,7 +50,8 @@ function letterAct(key: string, at: number, move: (to: number) => GridAct): Grid
 }
 
 /**
- * Properties that keep the focus in a list: `row` is for its active row, the others are for the element around the list and its buttons.
+ * Properties that keep the focus in a list. `row`: for the active row. `onFocus`, `onBlur`: for the element around the list and its
+ * buttons.
  */
 type KeptFocus = {
   row: RefObject<HTMLDivElement | null>;
@@ -59,14 +60,15 @@ type KeptFocus = {
 };
 
 /**
- * Keeps the focus in a list whose rows come and go. While a row has the focus, it is the active row; if it is removed from the document,
- * the new active row gets the focus. This ends when the focus moves elsewhere. React does not report the loss of focus by a removed
- * element.
+ * Keeps the focus in a list whose rows come and go. The row with the focus is the active row. If that row is removed from the document, the
+ * new active row gets the focus, because React does not report the focus loss of a removed element. Moving the focus out of the list ends
+ * this.
  */
 export function useKeptFocus(): KeptFocus {
   const row = useRef<HTMLDivElement>(null);
   const holder = useRef<HTMLElement>(undefined);
-  // After every render, and before any other event: a key pressed in between would go to the page.
+  // Runs after every render and before any other event. Otherwise the page, and not the list, would receive a key that is pressed at that
+  // moment.
   useLayoutEffect(() => {
     const held = holder.current;
     if (held === undefined || held === row.current) return;

@@ -2,15 +2,15 @@ import type { MouseEvent, ReactNode, RefObject } from "react";
 import { visible } from "../../words/text.ts";
 import styles from "./grid.module.css";
 
-/** A column of a grid. `width` is a track of CSS grid (`96px`, `minmax(120px, 1fr)`). */
+/** A column of a grid. `width`: the size of its CSS grid track (for example `96px` or `minmax(120px, 1fr)`). */
 export type Column<Row> = { id: string; title: string; width: string; cell: (row: Row) => ReactNode };
 
-/** Returns the tracks of a grid's columns, in CSS. */
+/** Returns the widths of a grid's columns as a CSS value. */
 export function tracks<Row>(columns: readonly Column<Row>[]): string {
   return columns.map(({ width }) => width).join(" ");
 }
 
-/** One row of a grid, or its card on a phone. */
+/** One row of a grid. On a phone it is drawn as a card. */
 export function GridRow<Row>({
   index,
   start,
@@ -25,17 +25,17 @@ export function GridRow<Row>({
   onPress,
 }: {
   index: number;
-  /** Position in pixels from the start of the list. */
+  /** Distance from the start of the list, in pixels. */
   start: number;
   row: Row;
   columns: readonly Column<Row>[];
   card: (row: Row) => ReactNode;
   isPhone: boolean;
-  /** Ref of the active row; undefined for the others. */
+  /** Ref to the active row. Undefined for all other rows. */
   activeRow: RefObject<HTMLDivElement | null> | undefined;
   isOpen: boolean;
   measure: ((element: HTMLDivElement | null) => void) | undefined;
-  /** Called when the row, or something in it, gets the focus. */
+  /** Called when the row or an element in it gets the focus. */
   onFocus: () => void;
   onPress: () => void;
 }) {
@@ -87,7 +87,7 @@ function shown(content: ReactNode): ReactNode {
   return typeof content === "string" ? visible(content) : content;
 }
 
-/** True if a press was meant for the row: not for a link in it, and not the end of selecting its text. */
+/** True if the user pressed the row itself. False if the user pressed a link in the row, or has just selected text. */
 function isPressOfRow(event: MouseEvent): boolean {
   if (event.target instanceof Element && event.target.closest("a, button") !== null) return false;
   return getSelection()?.isCollapsed ?? true;

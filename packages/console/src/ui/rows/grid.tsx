@@ -8,36 +8,39 @@ import styles from "./grid.module.css";
 import { gridAct, useKeptFocus } from "./grid-keys.ts";
 import { type Column, GridRow, tracks } from "./grid-row.tsx";
 
-/** The content of a grid, and the actions on its rows. */
+/** The rows and columns of a grid, and the actions on its rows. */
 export type GridProps<Row> = {
   /** Accessible name of the list. */
   label: string;
   columns: readonly Column<Row>[];
-  /** Draws the same row on a phone, with its lines stacked. */
+  /** Draws a row as a card on a phone, with the values below each other. */
   card: (row: Row) => ReactNode;
   rows: readonly Row[];
   rowId: (row: Row) => string;
-  /** Opens the page of a row: Enter; on a phone also a press. */
+  /** Opens the page of a row. Called for the Enter key; on a phone also for a press. */
   onOpen: (row: Row) => void;
-  /** Opens a row's panel next to the list, or closes it: a press, and `o`. Without it a press opens the page. */
+  /**
+   * Opens the panel of a row next to the list, or closes the panel (undefined). Called for a press and for the key `o`. Without `onPanel`,
+   * a press opens the row's page.
+   */
   onPanel?: (row: Row | undefined) => void;
-  /** Id of the row whose panel is open. */
+  /** Id of the row whose panel is open; undefined if no panel is open. */
   openId?: string | undefined;
   hasMore?: boolean;
   loadMore?: () => void;
   loadingMore?: boolean;
-  /** New rows that wait to be shown; a press shows them. */
+  /** New rows that are not shown yet. `count`: their number. `show`: shows them when the user presses the button. */
   fresh?: { count: number; show: () => void };
-  /** Called with whether the reader is at the top, so that new rows can be shown immediately. */
+  /** Called with true if the user sees the top of the list, and with false otherwise. New rows can be shown at once at the top. */
   onTop?: (atTop: boolean) => void;
-  /** Called with the indexes of the first and last row in view whenever they change. */
+  /** Called when the visible rows change, with the indexes of the first and the last visible row. */
   onView?: (first: number, last: number) => void;
 };
 
-/** Distance to the last loaded row at which the next page is loaded, in rows. */
+/** Number of rows before the last loaded row at which the list loads the next page. */
 const nearRows = 20;
 
-/** A list of any length: only the rows in view are in the document. */
+/** A list of any length. Only the visible rows are in the document. */
 export function Grid<Row>(props: GridProps<Row>) {
   const { label, columns, rows, rowId, onOpen, onPanel, openId, fresh } = props;
   const isPhone = useIsPhone();
@@ -48,7 +51,7 @@ export function Grid<Row>(props: GridProps<Row>) {
   const [activeId, setActiveId] = useState<string>();
   const activeAt = useRef(0);
   const found = rows.findIndex((row) => rowId(row) === activeId);
-  // If the active row is gone, the row that took its position becomes active.
+  // If the active row was removed, the row that is now at its position becomes active.
   const active = Math.max(0, found === -1 ? Math.min(activeAt.current, rows.length - 1) : found);
   activeAt.current = activeId === undefined ? 0 : active;
   const rowHeight = isPhone ? 76 : isCoarse ? 44 : 36;
@@ -58,7 +61,7 @@ export function Grid<Row>(props: GridProps<Row>) {
     estimateSize: () => rowHeight,
     overscan: 8,
     getItemKey: (index) => rowId(rows[index] as Row),
-    // The focused row stays in the document wherever the list is scrolled: removing it would lose the focus.
+    // The row with the focus stays in the document while the list scrolls, because removing it would lose the focus.
     rangeExtractor: (range) =>
       [...new Set([Math.min(active, rows.length - 1), ...defaultRangeExtractor(range)])].sort((a, b) => a - b),
   });
@@ -153,7 +156,7 @@ export function Grid<Row>(props: GridProps<Row>) {
   );
 }
 
-/** True if a key belongs to the focused control, and not to the list around it. */
+/** True if a pressed key is for the focused control (for example a link), and not for the list around it. */
 function isControl(target: EventTarget): boolean {
   return target instanceof Element && target.closest("a, button, input, textarea, select") !== null;
 }

@@ -4,7 +4,10 @@ import { Skeleton } from "../notice/empty.tsx";
 import { FaultNotice } from "../notice/fault.tsx";
 import { Limited } from "../notice/notice.tsx";
 
-/** A list's rows, or its state if it has none: loading, failed, empty and no match look different. */
+/**
+ * Shows the rows of a list. If there are none, shows why: the rows are loading, loading failed, the list is empty, or no row passes the
+ * filters.
+ */
 export function ListStates({
   list,
   isFiltered = false,
@@ -19,15 +22,15 @@ export function ListStates({
     error: unknown;
     hasMore: boolean;
     reload: () => void;
-    /** The part of the list that the key may read; empty or undefined if it may read all of it. */
+    /** The part of the list that the key may read. Empty or undefined if the key may read the whole list. */
     limitedTo?: string;
   };
   isFiltered?: boolean;
-  /** Shown while there are no rows at all: explains how to get the first one. */
+  /** Shown if the list has no rows at all. It explains how to get the first row. */
   empty: ReactNode;
-  /** Shown if no row passes the filters, with a button that clears them. */
+  /** Shown if no row passes the filters. It has a button that clears the filters. */
   noMatch?: ReactNode;
-  /** Number of placeholder rows while the first rows load; those of a page by default. */
+  /** Number of placeholder rows while the first rows load. Default: the rows of one page. */
   skeletonRows?: number;
   children: ReactNode;
 }) {
@@ -39,7 +42,7 @@ export function ListStates({
   return limitedTo === "" ? shown : <Limited to={limitedTo}>{shown}</Limited>;
 }
 
-/** The button below the rows of a list that loads more; draws nothing if there are no more. */
+/** The button below a list that loads more rows. Draws nothing if there are no more rows. */
 export function LoadMore({
   list: { hasMore, loadMore, loadingMore },
 }: {
@@ -53,7 +56,7 @@ export function LoadMore({
   );
 }
 
-/** A button that clears every filter of a list; shown while a filter is set. */
+/** A button that clears every filter of a list. The list shows it while a filter is set. */
 export function ClearFilters({ onPress }: { onPress: () => void }) {
   return (
     <Button kind="quiet" icon="cross" onPress={onPress}>

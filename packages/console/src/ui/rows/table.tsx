@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./table.module.css";
 
-/** A small table for comparing figures: the first cell of each row is its name. `label` is the name of the table. */
+/** A small table of figures. The first cell of each row is the name of the row. `label`: the name of the table. */
 export function Table({
   label,
   head,

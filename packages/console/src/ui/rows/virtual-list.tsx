@@ -2,12 +2,12 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef } from "react";
 import styles from "./virtual-list.module.css";
 
-/** Distance from its end at which a list counts as being at its end, in pixels. */
+/** Distance from the end of the list, in pixels. Within this distance the reader counts as being at the end. */
 const nearPx = 24;
 
 /**
- * A list of any length whose rows have different heights. `follows` keeps the end in view while the reader is there; it does not move
- * readers who scrolled away.
+ * A list of any length whose rows have different heights. `follows`: true if the list scrolls to new rows while the reader is at its end.
+ * The list does not scroll for readers who have scrolled away.
  */
 export function VirtualList<Row>({
   label,

@@ -3,7 +3,10 @@ import { IconButton } from "../buttons/button.tsx";
 import { announce } from "../notice/announce.tsx";
 import styles from "./copy.module.css";
 
-/** Copies a text and announces it. Pages without https have no clipboard: there it copies by a selection. */
+/**
+ * Copies a text to the clipboard and announces it. Pages without https have no access to the clipboard, so there the function copies with a
+ * text selection.
+ */
 export async function copyText(text: string, what: string): Promise<void> {
   const copied = await write(text);
   announce(copied ? `Copied ${what}.` : `The browser did not let ${what} be copied.`, copied ? "plain" : "bad");
@@ -23,7 +26,7 @@ function copyBySelection(text: string): boolean {
   const area = document.createElement("textarea");
   area.value = text;
   area.className = "visually-hidden";
-  // Inside the open dialog, if there is one: it takes the focus back from everything outside.
+  // Adds the text area inside the open dialog, if there is one, because a dialog takes the focus away from elements outside of it.
   (document.activeElement?.parentElement ?? document.body).append(area);
   area.select();
   const copied = document.execCommand("copy");
@@ -31,7 +34,7 @@ function copyBySelection(text: string): boolean {
   return copied;
 }
 
-/** A button that copies a text; `what` names it ("id", "address"). */
+/** A button that copies a text. `what`: names the text (for example "id" or "address"). */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   return <IconButton icon="copy" label={`Copy ${what}`} onPress={() => void copyText(text, what)} />;
 }
@@ -58,7 +61,7 @@ export function CodeBlock({ text, what = "command" }: { text: string; what?: str
   );
 }
 
-/** Shortens a long id: its start is its kind, its end differs between ids. */
+/** Returns a long id in a short form. Keeps the start, which shows the kind of the id, and the end, which differs between ids. */
 export function shortId(id: string): string {
   return id.length <= 14 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`;
 }

@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from "react";
 import { visible } from "../../words/text.ts";
 import styles from "./facts.module.css";
 
-/** The facts of one thing, as names and values. An undefined value omits its line. */
+/** The facts of an object as names and values. A fact without a value is left out. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className={styles["facts"]}>

@@ -4,8 +4,8 @@ import { usePreferences } from "../../shell/preferences.ts";
 import { clockWords, relativeWords, zoneName } from "../../words/time.ts";
 
 /**
- * A time in milliseconds or RFC 3339: relative within a day, absolute beyond; its title has both and the zone. A text that is not a time is
- * shown unchanged.
+ * A time, given in epoch milliseconds or RFC 3339. A time less than a day away is shown relative to now, any other time as date and time.
+ * The tooltip shows both and the time zone. A text that is not a time is shown unchanged.
  */
 export function Moment({ at }: { at: number | string }) {
   const { zone } = usePreferences();

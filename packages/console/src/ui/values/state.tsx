@@ -3,7 +3,7 @@ import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
 import styles from "./state.module.css";
 
-/** A state as icon and word; its title explains it. */
+/** A state as an icon and a word. The tooltip explains the state. */
 export function State({ word }: { word: Word }) {
   const { tone, icon, says } = word;
   return (

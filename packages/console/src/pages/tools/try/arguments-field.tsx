@@ -9,7 +9,7 @@ import { Tabs } from "../../../ui/layout/tabs.tsx";
 import { argumentsText, formFault, toForm, toJson } from "./arguments.ts";
 import type { TryInput } from "./use-try.ts";
 
-/** The arguments, as a form or as JSON. Both show the same values. `mode` is the address's choice. */
+/** The arguments of a call, as a form or as JSON. Both show the same values. `mode`: the format that the address names. */
 export function ArgumentsField({
   shape,
   input: { typed, setTyped, fault },
@@ -23,14 +23,14 @@ export function ArgumentsField({
   faults: PlacedFaults;
   mode: "json" | undefined;
   onMode: (mode: "json" | undefined) => void;
-  /** Called when the user leaves a field, with its pointer; empty for the JSON as a whole. */
+  /** Called when the user leaves a field, with the field's pointer. The pointer is empty if the user leaves the JSON as a whole. */
   onLeave: (pointer: string) => void;
 }) {
   const selected = mode ?? "form";
   const listed = [...faults].flatMap(([pointer, messages]) =>
     messages.map((message) => `${pointer} ${message}`.trim()),
   );
-  // JSON that does not fit the form stays JSON, and the reason is shown.
+  // If the JSON does not fit the form, the page keeps the JSON and shows the reason.
   const stays = selected === "form" && typed.mode === "json" ? formFault(typed) : undefined;
   const shown = stays === undefined ? selected : "json";
   const held = shown === "json" ? toJson(typed) : toForm(typed);
@@ -87,7 +87,7 @@ export function ArgumentsField({
   );
 }
 
-/** Reports which of the fields inside was left; `pointer` is the pointer of the whole. */
+/** Calls `onLeave` with the pointer of the field that the user left. `pointer`: the pointer of the whole form. */
 function Leavable({
   onLeave,
   pointer,

@@ -2,34 +2,37 @@ import { isExactDouble } from "@svc/core/number-text";
 import { type Values, valuesOf } from "../../../form/value.ts";
 import { prettyJson } from "../../../words/pretty-json.ts";
 
-/** The arguments of a call as the user writes them: in the form, or as JSON, whose text is then sent unchanged. */
+/** The arguments of a call as the user writes them: values of the form, or JSON text. svc receives JSON text unchanged. */
 export type TypedArguments =
   | { readonly mode: "form"; readonly values: Values }
   | { readonly mode: "json"; readonly text: string };
 
-/** Returns the JSON text that is sent. */
+/** Returns the JSON text that the page sends as arguments. */
 export function argumentsText(typed: TypedArguments): string {
   return typed.mode === "form" ? JSON.stringify(typed.values) : typed.text;
 }
 
-/** Returns the arguments as JSON, with the form's values. */
+/** Returns the arguments as JSON text, with the values of the form. */
 export function toJson(typed: TypedArguments): TypedArguments {
   return typed.mode === "json" ? typed : { mode: "json", text: prettyJson(JSON.stringify(typed.values)) };
 }
 
-/** Returns the arguments in the form. JSON that does not fit the form unchanged stays JSON; `textFault` returns the reason. */
+/**
+ * Returns the arguments as values of the form. Returns JSON unchanged if it is invalid or if the form would lose digits of a number;
+ * `formFault` returns the reason.
+ */
 export function toForm(typed: TypedArguments): TypedArguments {
   if (typed.mode === "form" || textFault(typed.text) !== undefined || losesDigits(typed.text)) return typed;
   return { mode: "form", values: valuesOf(JSON.parse(typed.text)) };
 }
 
-/** Returns the reason why JSON cannot be shown in the form; undefined if it can. */
+/** Returns the reason why the form cannot show this JSON; undefined if the form can show it. */
 export function formFault(typed: TypedArguments): string | undefined {
   if (typed.mode === "form") return undefined;
   return textFault(typed.text) ?? (losesDigits(typed.text) ? "The form would lose digits of a number." : undefined);
 }
 
-/** Returns the fault of a text that must be the JSON of an object; undefined if it is valid. */
+/** Returns the fault of a text that must be the JSON of an object; undefined if the text has no fault. */
 export function textFault(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -41,19 +44,19 @@ export function textFault(text: string): string | undefined {
   }
 }
 
-/** Text in quotes, or a number. */
+/** Matches a text in quotes, or a number. */
 const tokens = /"(?:\\.|[^"\\])*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 function losesDigits(text: string): boolean {
   return [...text.matchAll(tokens)].some(([token]) => !token.startsWith('"') && !isExactDouble(token));
 }
 
-/** True if the JSON of an object itself confirms a destructive call. */
+/** True if the JSON of an object has the property `confirm`, which confirms a destructive call. */
 export function confirmsItself(text: string): boolean {
   return textFault(text) === undefined && Object.hasOwn(JSON.parse(text), "confirm");
 }
 
-/** Returns the JSON of an object with `confirm: true` before the other properties, which stay as written. */
+/** Returns the JSON of an object with `confirm: true` as its first property. The other properties stay as the user wrote them. */
 export function confirmed(text: string): string {
   const rest = text.trim().slice(1);
   return `{"confirm":true${/^\s*\}/.test(rest) ? "" : ","}${rest}`;

@@ -2,11 +2,11 @@ import { parseExactJson } from "@svc/core/exact-json";
 import type { Values } from "../../../form/value.ts";
 import { keptNames } from "../../../session/kept-names.ts";
 
-/** The last input for a tool, without the values that its definition marks as sensitive. */
+/** The user's last input for a tool, without the values that the tool's definition marks as sensitive. */
 export type KeptInput = { readonly entity: string; readonly values: Values };
 
 const storedAs = keptNames.input;
-/** Maximum number of tools whose input is kept; the most recent ones stay. */
+/** Maximum number of tools whose input is kept. The browser keeps the input of the tools used last. */
 const toolsMax = 40;
 /** Maximum length of kept input, in characters of its JSON text. */
 const textMax = 20_000;
@@ -15,14 +15,14 @@ function read(): Record<string, KeptInput> {
   try {
     return parseExactJson(localStorage.getItem(storedAs) ?? "{}") as Record<string, KeptInput>;
   } catch {
-    // Storage is off: input is kept while the page is open.
+    // The browser's storage is off, so input is kept only while the page is open.
     return {};
   }
 }
 
 let kept = read();
 
-/** Stores the input for a tool of a project. */
+/** Stores the user's input for a tool of a project in the browser. */
 export function keepInput(projectId: string, toolSlug: string, input: KeptInput): void {
   const key = `${projectId}/${toolSlug}`;
   if (JSON.stringify(input).length > textMax) return;
@@ -31,11 +31,11 @@ export function keepInput(projectId: string, toolSlug: string, input: KeptInput)
   try {
     localStorage.setItem(storedAs, JSON.stringify(kept));
   } catch {
-    // Storage is off, as above.
+    // The browser's storage is off (see above).
   }
 }
 
-/** Returns the last input for a tool of a project. */
+/** Returns the user's last input for a tool of a project; undefined if there is none. */
 export function keptInput(projectId: string, toolSlug: string): KeptInput | undefined {
   return kept[`${projectId}/${toolSlug}`];
 }

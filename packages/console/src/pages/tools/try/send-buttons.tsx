@@ -12,8 +12,8 @@ import type { CallCheck, TriedCall, useSend } from "./use-calls.ts";
 import type { TryInput } from "./use-try.ts";
 
 /**
- * The buttons that send a call, by the tool's class. A destructive call first needs confirmation, and only a call that was shown can be
- * confirmed.
+ * The buttons that send a call. They depend on the tool's class. A destructive call needs confirmation: the user first sends the call to
+ * see it, and then confirms it.
  */
 export function SendButtons({
   tool: { accessClass },
@@ -29,7 +29,10 @@ export function SendButtons({
   check: CallCheck;
   sending: ReturnType<typeof useSend>;
   isSandbox: boolean;
-  /** True if all faults of the arguments are shown at their fields. Otherwise a press shows them there, and sends nothing. */
+  /**
+   * True if the page already shows all faults of the arguments at their fields. If false, pressing the button shows the faults and sends
+   * nothing.
+   */
   isMarked: boolean;
   onMark: () => void;
 }) {
@@ -67,7 +70,9 @@ export function SendButtons({
   );
 }
 
-/** Returns the reason why a call cannot be sent as written; undefined if it can. A check that failed does not block sending. */
+/**
+ * Returns the reason why the call cannot be sent as it is written; undefined if it can be sent. A failed check does not prevent sending.
+ */
 function whyNot({ fault }: TryInput, { answer, error, isCurrent }: CallCheck, isMarked: boolean): string | undefined {
   if (fault !== undefined) return "Mend the JSON first.";
   if (error !== null) return undefined;
@@ -77,7 +82,7 @@ function whyNot({ fault }: TryInput, { answer, error, isCurrent }: CallCheck, is
   return isMarked ? "Mend what is marked first." : undefined;
 }
 
-/** The result of a call: the outcome, the answer, and a link to the stored call. */
+/** Shows the result of a call: its outcome, the answer, and a link to the stored call. */
 export function ResultView({
   projectId,
   made: { answer, at },

@@ -1,19 +1,19 @@
 import { confirmed, textFault } from "./arguments.ts";
 
-/** A call to write in another format. `argumentsJson` is the JSON text of an object. */
+/** A call that the page shows in other formats. `argumentsJson`: the JSON text of an object. */
 export type SnippetCall = {
   readonly toolSlug: string;
   readonly entityId: string;
   readonly argumentsJson: string;
   readonly isDestructive: boolean;
-  /** Address of the service, such as http://127.0.0.1:8080. */
+  /** Address of the service (for example `http://127.0.0.1:8080`). */
   readonly url: string;
 };
 
-/** The formats in which a call can be written. */
+/** The formats in which the page can show a call. */
 export const snippetKinds = ["cli", "curl", "typescript", "mcp"] as const;
 
-/** One of the formats in which a call can be written. */
+/** One of the formats in which the page can show a call. */
 export type SnippetKind = (typeof snippetKinds)[number];
 
 const writers: Record<SnippetKind, (call: SnippetCall) => string> = {
@@ -49,7 +49,10 @@ const { outcome, resultJson, message } = await tools.callTool({
 }`,
 };
 
-/** Returns the same call in another format; a destructive one with its confirmation. Arguments that are not JSON are written as `{}`. */
+/**
+ * Returns the call as text in another format. The text of a destructive call contains the confirmation. Arguments that are not JSON become
+ * `{}`.
+ */
 export function snippet(kind: SnippetKind, call: SnippetCall): string {
   const argumentsJson = textFault(call.argumentsJson) === undefined ? call.argumentsJson : "{}";
   return writers[kind]({ ...call, argumentsJson });
@@ -59,7 +62,7 @@ function whole({ argumentsJson, isDestructive }: SnippetCall): string {
   return isDestructive ? confirmed(argumentsJson) : argumentsJson;
 }
 
-/** Quotes a word of a shell command in single quotes if needed. */
+/** Returns a word of a shell command, in single quotes if the shell needs them. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

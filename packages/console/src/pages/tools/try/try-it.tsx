@@ -30,7 +30,7 @@ import { type TryInput, useTryInput } from "./use-try.ts";
 
 const settledMs = 250;
 
-/** The name of each format. */
+/** The shown name of each format. */
 const snippetWords: Record<SnippetKind, string> = {
   cli: "CLI",
   curl: "curl",
@@ -38,10 +38,10 @@ const snippetWords: Record<SnippetKind, string> = {
   mcp: "MCP",
 };
 
-/** Outcomes of a check that are about the account. */
+/** Outcomes of a check that report a problem with the account. */
 const ofAccount: readonly string[] = ["no_account", "account_unusable", "missing_scope"];
 
-/** The entity of a call, and whether it has an account. */
+/** The field for the entity of a call. It also shows whether the entity has an account. */
 function EntityField({
   projectId,
   tool: { toolkitSlug },
@@ -80,7 +80,7 @@ function EntityField({
   );
 }
 
-/** Tries a tool: the service checks the input after every change, and the page shows the request before sending it. */
+/** The section that tries a tool. The service checks the input after every change, and the page shows the request before it is sent. */
 export function TryIt({
   projectId,
   tool,
@@ -141,11 +141,15 @@ export function TryIt({
   );
 }
 
-/** The literal request of a call, with credentials and sensitive values masked. If there is none, the reason. */
+/**
+ * Shows the request of a call exactly as svc would send it, with credentials and sensitive values masked. If there is no request, shows the
+ * reason.
+ */
 function RequestView({ check: { answer, error }, fault }: { check: CallCheck; fault: string | undefined }) {
   if (fault !== undefined) return <p>{fault}</p>;
   if (error !== null && error !== undefined) return <FaultNotice error={error} />;
-  // A height between the one line of a missing value and the usual eight lines of a request, so that the page below moves little.
+  // The placeholder is higher than one line (a missing value) and lower than eight lines (a usual request), so that the page below moves
+  // little.
   if (answer === undefined) return <Skeleton rows={4} />;
   if (answer.request !== undefined) return <CodeBlock text={requestText(answer.request)} what="request" />;
   if (answer.outcome === "invalid_arguments") {
@@ -156,7 +160,7 @@ function RequestView({ check: { answer, error }, fault }: { check: CallCheck; fa
   return <p>Nothing: {answer.message}</p>;
 }
 
-/** Returns a request to an app as sent: line, headers, body. A JSON body is formatted. */
+/** Returns a request to an app as svc would send it: request line, headers and body. A JSON body is formatted. */
 function requestText({
   method,
   url,
@@ -167,7 +171,7 @@ function requestText({
   return [`${method} ${url}`, ...lines, ...(bodyJson === "" ? [] : ["", prettyJson(bodyJson)])].join("\n");
 }
 
-/** The same call in other formats. */
+/** Shows the call in other formats (for example as a `curl` command). */
 function SnippetsView({
   kind,
   onKind,
@@ -193,7 +197,7 @@ function SnippetsView({
   );
 }
 
-/** The idempotency key of a call: a new one after every change, and after `renew` is called. */
+/** Returns the idempotency key of a call. The key changes after every change of the call, and when the caller calls `renew`. */
 function useCallKey(call: WrittenCall): { key: string; renew: () => void } {
   const of = JSON.stringify(call);
   const [made, setMade] = useState(() => ({ of, key: randomKey() }));
@@ -202,7 +206,10 @@ function useCallKey(call: WrittenCall): { key: string; renew: () => void } {
   return { key: current.key, renew: () => setMade({ of, key: randomKey() }) };
 }
 
-/** Asks the service for the request it would send, 250 ms after the last change. It sends nothing and stores nothing. */
+/**
+ * Asks the service which request it would send, 250 ms after the user's last change. The service sends nothing to the app and stores
+ * nothing.
+ */
 function useCheck(call: WrittenCall, idempotencyKey: string, enabled: boolean): CallCheck {
   const now = JSON.stringify({ ...call, idempotencyKey });
   const settled = useSettled(now, settledMs);

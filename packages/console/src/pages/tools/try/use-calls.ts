@@ -4,21 +4,26 @@ import { useWrite } from "../../../calls/write.ts";
 import { useNow } from "../../../clock.ts";
 import { confirmed } from "./arguments.ts";
 
-/** A call as the user writes it: the entity and the arguments. */
+/** A call as the user writes it: the tool, the entity and the arguments. */
 export type WrittenCall = { readonly toolSlug: string; readonly entityId: string; readonly argumentsJson: string };
 
-/** The service's check of a call before it is made. */
+/** The result of the service's check of a call. The check runs before the call is sent. */
 export type CallCheck = {
   readonly answer: CallToolResponse | undefined;
   readonly error: unknown;
-  /** True if the answer is about the call as it is written now. */
+  /** True if the result is about the call as the user has written it now. */
   readonly isCurrent: boolean;
 };
 
-/** A call that was made: its answer, and the text that it was made from. */
+/**
+ * A call that the user made. `of`: the written call as text. `answer`: the service's answer. `at`: the time of the call, in milliseconds.
+ */
 export type TriedCall = { readonly of: string; readonly answer: CallToolResponse; readonly at: number };
 
-/** Makes a call as written. `isHeld`: the same call needs confirmation, so that it can be confirmed now. */
+/**
+ * Returns functions that send a call as it is written, and the state of the last call. `isHeld`: true if the last call was the same call
+ * and needs confirmation. The user can then confirm it.
+ */
 export function useSend(
   call: WrittenCall,
   { key, renew, isRead }: { key: string; renew: () => void; isRead: boolean },
@@ -29,7 +34,7 @@ export function useSend(
   const write = useWrite(ToolsService.method.callTool, {
     onSuccess: (answer) => {
       setMade({ of, answer, at: now });
-      // Repeating a read asks the app again. Any other call stays the same call until it is changed.
+      // A repeated read needs a new key, so that svc asks the app again. Any other call keeps its key until the user changes the call.
       if (isRead) renew();
     },
   });

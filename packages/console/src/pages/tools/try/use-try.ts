@@ -10,20 +10,22 @@ import { type KeptInput, keepInput } from "./kept-input.ts";
 
 const accountsMax = 500;
 
-/** The input for a call: the entity and the arguments. */
+/** The user's input for a call: the entity and the arguments. */
 export type TryInput = {
   readonly entity: string;
-  /** Entities with an active account of the toolkit that this service uses: a sandbox account in the sandbox, else a real one. */
+  /** Entities with an active account of the toolkit. In the sandbox only sandbox accounts count, outside of it only real ones. */
   readonly entities: readonly string[];
   readonly typed: TypedArguments;
   readonly argumentsJson: string;
-  /** Fault of the arguments found before the service is asked; undefined if there is none. */
+  /** A fault of the arguments that the page found without the service; undefined if there is none. */
   readonly fault: string | undefined;
   readonly setEntity: (entity: string) => void;
   readonly setTyped: (typed: TypedArguments) => void;
 };
 
-/** Holds the input, and stores it in the browser except for sensitive values. The first entity with an account is the default. */
+/**
+ * Returns the user's input and stores it in the browser, without sensitive values. Default entity: the first entity that has an account.
+ */
 export function useTryInput({
   projectId,
   tool,

@@ -4,15 +4,18 @@ import { quickenImports, settleAllocator } from "./start.ts";
 
 const required = 24;
 
-// If code reads the time zone of the process by mistake, it gets UTC on every node and in every thread.
+// All code of the process uses UTC, also code that reads the time zone of the process by mistake. The result is then the same on every node
+// and in every thread.
 process.env.TZ = "UTC";
 
 if (Number(process.versions.node.split(".")[0]) === required) {
-  // This comes before anything is loaded, because the process is replaced and would load everything twice.
+  // Runs before other modules are loaded, because it restarts the process. Otherwise the modules would be loaded twice.
   if (process.argv[2] === "serve") settleAllocator();
-  // The cache of compiled code is inside the checkout. The temporary folder is not used, because every user can write to it.
+  // The cache of compiled code is in the checkout. It is not in the temporary folder, because every user of the machine can write to that
+  // folder.
   quickenImports(fileURLToPath(new URL("../../../.cache/node", import.meta.url)));
-  // Imported only after the check of the Node version, so that an old version is reported instead of failing on newer syntax.
+  // Imports the program only after the check of the Node version. Otherwise an old version of Node would fail at newer syntax instead of
+  // reporting its version.
   const { run } = await import("./program.ts");
   await run(process.argv.slice(2));
 } else {

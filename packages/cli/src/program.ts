@@ -54,8 +54,12 @@ export async function run(argv: string[]): Promise<void> {
 }
 
 /**
- * Runs one command and resolves with its exit code: 0 for success; 1 if it was refused or failed, with the reason on standard error; 2 if
- * the arguments are wrong; 3 if a call needs confirmation or a watched job waits for a person; 130 if a watch was interrupted.
+ * Runs one command. Resolves with its exit code:
+ * - 0: success
+ * - 1: refused or failed; the reason is on standard error
+ * - 2: wrong arguments
+ * - 3: a call needs confirmation, or a watched job waits for a person
+ * - 130: the user interrupted a watch
  */
 export async function runCommand(argv: readonly string[], context: CommandContext): Promise<number> {
   let running: RanCommand | undefined;
@@ -67,14 +71,14 @@ export async function runCommand(argv: readonly string[], context: CommandContex
     await program.parseAsync(argv, { from: "user" });
     return 0;
   } catch (err) {
-    // commander has written the error, or the requested help.
+    // commander has already printed the error or the requested help.
     if (err instanceof CommanderError) return err.exitCode === 0 ? 0 : 2;
     context.note(`svc: ${failureText(err, originOf(context), running)}`);
     return err instanceof CommandError ? err.exitCode : 1;
   }
 }
 
-/** Returns a command as it is typed: `svc jobs park`. */
+/** Returns a command as the user types it (for example `svc jobs park`). */
 function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
@@ -82,7 +86,7 @@ function pathOf(command: Command): string {
 /** The version of this command line, from its package.json. */
 const version: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 
-/** Every command but `serve`, in the order of the help. */
+/** All commands except `serve`, in the order of the help. */
 const commands: Readonly<Record<string, CommandMaker>> = {
   projects: addProjectsCommand,
   keys: addKeysCommand,
@@ -129,7 +133,7 @@ const commands: Readonly<Record<string, CommandMaker>> = {
 
 nameCommands(callsOf(commands, "svc"));
 
-/** Yields the calls of each command, with the command's name in texts. */
+/** Yields the calls that each command makes, together with the name of the command. */
 function* callsOf(
   makers: Readonly<Record<string, CommandMaker>>,
   before: string,
@@ -140,7 +144,7 @@ function* callsOf(
   }
 }
 
-/** Returns every command as it is typed after `svc`, groups before their members: `jobs`, `jobs submit`, … */
+/** Returns the name of every command as the user types it after `svc`. A group comes before its members (`jobs`, `jobs submit`, …). */
 export function commandNames(): string[] {
   const namesOf = (command: Command, before: readonly string[]): string[] =>
     command.commands.flatMap((member) => {
@@ -150,12 +154,14 @@ export function commandNames(): string[] {
   return namesOf(createProgram(processContext()), []);
 }
 
-/** Returns the help of every command in parts, in the order of the help. */
+/** Returns the help of every command in parts. The order is that of the printed help. */
 export function commandHelp(): readonly CommandHelp[] {
   return createProgram(processContext()).commands.map((command) => helpOf(command));
 }
 
-/** Returns an option's description as help prints it: a list that is empty until the option is given is no default worth a word. */
+/**
+ * Returns the description of an option as the help prints it. Leaves out a default that is an empty list, because it gives no information.
+ */
 function describeOption(option: Option): string {
   return new Help().optionDescription(option).replace(/ \(default: (?:\[\]|\{\})\)$/, "");
 }
@@ -187,8 +193,8 @@ function createProgram(context: CommandContext): Command {
 }
 
 /**
- * Ends with an error if the arguments name an unknown command, or an unknown command of a group. A group that has its own list would
- * otherwise take the name as an argument of the list. Throws CommanderError.
+ * Throws CommanderError if the arguments name an unknown command or an unknown subcommand. Some groups also list something themselves;
+ * without this check, such a group would take an unknown name as an argument of its list.
  */
 function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
   let command = program;

@@ -1,9 +1,10 @@
 import { enableCompileCache, registerHooks } from "node:module";
 
 /**
- * Settings of glibc's allocator, which reads them only at the start of a process. Large blocks are returned when they are freed: by default
- * the allocator raises that limit to the largest block it has seen, and keeps 300 MB after a burst of large bodies. Two arenas instead of
- * eight per core.
+ * Settings of glibc's memory allocator. glibc reads them only when a process starts.
+ * - MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_: large blocks are returned to the system when they are freed. By default the allocator
+ *   raises this limit to the largest block so far, and keeps 300 MB after a burst of large bodies.
+ * - MALLOC_ARENA_MAX: two arenas instead of eight per core.
  */
 const settings = {
   MALLOC_MMAP_THRESHOLD_: "131072",
@@ -12,25 +13,25 @@ const settings = {
 } as const;
 
 /**
- * Replaces this process by the same one with the allocator's settings, if that is possible and none are set. Its process id and files stay.
- * Takes a tenth of a second. Returns if there is nothing to do.
+ * Restarts this process with the allocator's settings, if the system supports it and none of the settings is set. The process keeps its id
+ * and its open files. The restart takes a tenth of a second. If nothing has to be done, the function returns.
  */
 export function settleAllocator(): void {
   const isSet = Object.keys(settings).some((name) => process.env[name] !== undefined);
-  // A parent that communicates with this process, as `node --watch` does, would lose it.
+  // A parent process may communicate with this process (as `node --watch` does). A restart would close that channel.
   if (process.platform !== "linux" || isSet || process.send !== undefined || process.execve === undefined) return;
   const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   process.execve(process.execPath, args, { ...process.env, ...settings });
 }
 
-/** Packages with many ECMAScript modules that import each other by paths ending in `.js`. */
+/** Packages with many ECMAScript modules. The modules import each other by paths that end in `.js`. */
 const largePackages =
   /\/node_modules\/(?:drizzle-orm|@bufbuild\/protobuf\/dist\/esm|@connectrpc\/[^/]+\/dist\/esm|uuid\/dist-node)\//;
 
 /**
- * Makes later imports fast. Compiled code is kept in `cacheDir`, if it can be written. Relative imports, which are nearly all, are resolved
- * here: for each module of these packages Node 24 looks for the package.json around it and parses its `exports` (package_json_reader.js,
- * getPackageScopeConfig), although the file names already say the type.
+ * Makes later imports fast. Node keeps compiled code in `cacheDir`, if the folder can be written. This function also resolves relative
+ * imports, which are nearly all imports. Node 24 otherwise looks for a package.json around each module of these packages and parses its
+ * `exports` (package_json_reader.js, getPackageScopeConfig), although the file names already show the type of the module.
  */
 export function quickenImports(cacheDir: string): void {
   enableCompileCache(cacheDir);
@@ -47,7 +48,7 @@ export function quickenImports(cacheDir: string): void {
   });
 }
 
-/** The service's own sources, which are JavaScript in the package. */
+/** Address of the folder with the service's own sources. In the published package they are JavaScript. */
 const ownSources = new URL("../../", import.meta.url).href;
 
 function isOwn(parentURL: string): boolean {

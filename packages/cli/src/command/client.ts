@@ -17,16 +17,16 @@ import { CommandError } from "./error.ts";
 
 const exampleUrl = "http://127.0.0.1:8080";
 
-/** Options of every command that calls the server. */
+/** The options of every command that calls the server. */
 export type AddressedServer = { url?: string };
 
-/** Options of the commands of a project. */
+/** The options of every command that acts in a project. */
 export type ProjectOptions = AddressedServer & { apiKey?: string };
 
-/** Options of the administrator's commands. */
+/** The options of every command for the administrator. */
 export type AdminOptions = AddressedServer & { adminToken?: string };
 
-/** Adds `--url` to a command. */
+/** Adds the option `--url` to a command, and returns the command. */
 export function addServerOptions(command: Command): Command {
   return command.option(
     "--url <url>",
@@ -34,20 +34,20 @@ export function addServerOptions(command: Command): Command {
   );
 }
 
-/** Adds the options of a project's command. */
+/** Adds the options for the server and the API key to a command of a project, and returns the command. */
 export function addProjectOptions(command: Command): Command {
   const help =
     "key of the project (default: SVC_API_KEY, otherwise the first key in the data folder of a local service)";
   return addServerOptions(command).option("--api-key <key>", help);
 }
 
-/** Adds the options of an administrator's command. */
+/** Adds the options for the server and the administrator's token to a command, and returns the command. */
 export function addAdminOptions(command: Command): Command {
   const help = "the deployment's administrator token (default: SVC_ADMIN_TOKEN)";
   return addServerOptions(command).option("--admin-token <token>", help);
 }
 
-/** Returns the address of the server without a trailing slash. Throws CommandError. */
+/** Returns the address of the server without a slash at the end. Throws CommandError if the address is not valid. */
 export function serverUrl({ url }: AddressedServer, { environment }: CommandContext): string {
   const text = (url ?? environment.get("SVC_URL") ?? localUrl(environment)).trim();
   const [, port] = /^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(text) ?? [];
@@ -69,17 +69,23 @@ function localUrl(environment: Environment): string {
   );
 }
 
-/** The service that a command called. `credential`: where the credential came from (not the credential itself). */
+/**
+ * The service that a command called. `url`: its address. `credential`: the source of the credential, in words (the credential itself is not
+ * kept). `isAdmin`: true if the credential is the administrator's token.
+ */
 export type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
 
 const origins = new WeakMap<CommandContext, Origin>();
 
-/** Returns the origin that the command of this context used last, or undefined if it has made no call. */
+/** Returns the service that this command called last. Returns undefined if the command has called no service. */
 export function originOf(context: CommandContext): Origin | undefined {
   return origins.get(context);
 }
 
-/** Opens a client of the project whose key comes from the options, the environment or the data folder. Rejects with CommandError. */
+/**
+ * Opens a client for calls in a project. The API key comes from the options, from the environment, or from the data folder of a local
+ * service. Rejects with CommandError if there is no key.
+ */
 export async function openProjectClient(options: ProjectOptions, context: CommandContext): Promise<SvcClient> {
   const baseUrl = serverUrl(options, context);
   const found = given("key", [options.apiKey, "--api-key"], "SVC_API_KEY", context) ?? (await firstKey(context));
@@ -88,8 +94,8 @@ export async function openProjectClient(options: ProjectOptions, context: Comman
 }
 
 /**
- * Prints a note (once per command) if a list leaves out entries that the key may not read. Otherwise an empty table would look as if
- * nothing existed.
+ * Returns an interceptor that prints a note if a list leaves out entries that the key may not read. It prints the note once per command.
+ * Without the note, an empty table would look as if there were no entries.
  */
 function noteListLimits(context: CommandContext): Interceptor {
   const noted = new Set<string>();
@@ -105,7 +111,7 @@ function noteListLimits(context: CommandContext): Interceptor {
   };
 }
 
-/** Opens a client of the administrator. Throws CommandError without a token. */
+/** Opens a client for calls of the administrator. Throws CommandError if there is no administrator's token. */
 export function openAdminClient(options: AdminOptions, context: CommandContext): SvcAdminClient {
   const baseUrl = serverUrl(options, context);
   const found = given("token", [options.adminToken, "--admin-token"], "SVC_ADMIN_TOKEN", context);
@@ -118,7 +124,7 @@ export function openAdminClient(options: AdminOptions, context: CommandContext):
   );
 }
 
-/** A credential and its source. */
+/** A credential. `text`: the key or token. `source`: where it comes from, in words. */
 type Credential = { text: string; source: string };
 
 function given(
@@ -144,7 +150,7 @@ async function firstKey(context: CommandContext): Promise<Credential> {
   }
 }
 
-/** Returns the id of the key's own project, which the catalog's calls need to show private toolkits. */
+/** Returns the id of the key's own project. Calls of the catalog need it to show the project's private toolkits. */
 export async function ownProjectId({ identity }: SvcClient): Promise<string> {
   return (await identity.getIdentity({})).projectId;
 }
@@ -152,8 +158,8 @@ export async function ownProjectId({ identity }: SvcClient): Promise<string> {
 type SharedVariable = "SVC_DATA_DIR" | "SVC_VAULT_KEY" | "SVC_TOOLKITS" | "SVC_DEPLOYMENT";
 
 /**
- * Returns where a local server keeps its data and definitions, by the server's own variables and defaults. Reads only the variables that it
- * needs, because the shell of a client need not have the server's other variables. Rejects with ConfigError.
+ * Returns the folders of a local server's data and definitions, from the variables and defaults of the server. It reads only the named
+ * variables, because the shell of a client may lack the server's other variables. Rejects with ConfigError.
  */
 export async function localConfig(
   { environment }: CommandContext,
@@ -165,7 +171,7 @@ export async function localConfig(
   });
 }
 
-/** Returns all items of a paged list, or only the first `limit` items. Reads page after page. */
+/** Returns all items of a paged list, or only the first `limit` items. Reads one page after the other. */
 export async function collectPages<Item>(
   readPage: (pageToken: string) => Promise<{ items: readonly Item[]; nextPageToken: string }>,
   limit = Number.POSITIVE_INFINITY,
@@ -180,12 +186,14 @@ export async function collectPages<Item>(
   return found.slice(0, limit);
 }
 
-/** Returns the id of a project given by id or name. Rejects with CommandError if no project has that name. */
+/**
+ * Returns the id of a project. The caller gives the id or the name of the project. Rejects with CommandError if no project has this name.
+ */
 export async function findProjectId(client: SvcAdminClient, idOrName: string): Promise<string> {
   return idOrName.startsWith("prj_") ? idOrName : (await findProject(client, idOrName)).id;
 }
 
-/** Returns a project given by id or name. Rejects with CommandError if there is none. */
+/** Returns a project. The caller gives its id or its name. Rejects with CommandError if there is no such project. */
 export async function findProject(client: SvcAdminClient, idOrName: string): Promise<Project> {
   const found = await listProjects(client);
   const project = found.find(({ id, name }) => id === idOrName || name === idOrName);

@@ -1,24 +1,24 @@
 import { EventEmitter } from "node:events";
 import { type Command, Help } from "commander";
 
-/** An argument or option of a command: how it is typed, and its help. */
+/** An argument or option in the help of a command. `term`: what the user types. `says`: the help text. */
 type Term = { readonly term: string; readonly says: string };
 
-/** The help of a command and of its members. */
+/** The help of a command and of its subcommands. */
 export type CommandHelp = {
-  /** The command as it is typed after `svc`. */
+  /** The name of the command as the user types it after `svc`. */
   readonly name: string;
   readonly usage: string;
   readonly says: string;
   readonly aliases: readonly string[];
   readonly arguments: readonly Term[];
   readonly options: readonly Term[];
-  /** Help that follows the options: notes, and examples at the end. */
+  /** Help text after the options: first the notes, then the examples. */
   readonly more: string;
   readonly members: readonly CommandHelp[];
 };
 
-/** Returns the help of a command in parts, for pages that show it. */
+/** Returns the help of a command in parts. The documentation shows these parts. */
 export function helpOf(command: Command, before: readonly string[] = []): CommandHelp {
   const help = Object.assign(new Help(), command.configureHelp());
   const path = [...before, command.name()];
@@ -38,10 +38,10 @@ export function helpOf(command: Command, before: readonly string[] = []): Comman
   };
 }
 
-/** Returns what a command prints after its help. */
+/** Returns the text that a command prints after its help. */
 function afterHelpOf(command: Command): string {
   const parts: string[] = [];
-  // commander sends this event when it prints the help. Its types do not include the event.
+  // commander emits this event when it prints the help. The types of commander do not declare the event.
   const emitter: unknown = command;
   if (emitter instanceof EventEmitter)
     emitter.emit("afterHelp", { error: false, command, write: (text: string) => parts.push(text) });

@@ -3,7 +3,10 @@ import { readForeignText, requireText } from "@svc/core";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./error.ts";
 
-/** Returns the text of a file, or of standard input for `-`. `what`: the option or argument that named it. Rejects with CommandError. */
+/**
+ * Returns the text of a file, or of standard input if `file` is `-`. `what`: the option or argument that named the file, for errors.
+ * Rejects with CommandError if the text cannot be read.
+ */
 export async function readText(file: string, what: string, context: CommandContext): Promise<string> {
   try {
     return requireText(file === "-" ? await context.readInput() : await readFile(file));
@@ -12,7 +15,10 @@ export async function readText(file: string, what: string, context: CommandConte
   }
 }
 
-/** Returns the JSON text of an option: its value, `@file`, or `@-` for standard input. Rejects with CommandError if it is not JSON. */
+/**
+ * Returns the JSON text of an option. The option's value is the JSON text itself, `@file` for the text of a file, or `@-` for standard
+ * input. Rejects with CommandError if the text is not JSON.
+ */
 export async function readJsonOption(option: string, text: string, context: CommandContext): Promise<string> {
   const json = text.startsWith("@") ? await readText(text.slice(1), `${option} ${text}`, context) : text;
   try {
@@ -23,19 +29,19 @@ export async function readJsonOption(option: string, text: string, context: Comm
   }
 }
 
-/** The source of a secret. If no source is given, a person is asked at the terminal. */
+/** The place from which a command reads a secret. If the user names no place, the command asks for the secret at the terminal. */
 type SecretSource = {
   readonly fromInput: true | undefined;
-  /** Name of a variable. */
+  /** Name of the environment variable that contains the secret. */
   readonly variable: string | undefined;
-  /** The option that named the variable, for the refusal. */
+  /** The option that named the variable. Error texts mention it. */
   readonly option: string;
 };
 
 /**
- * Returns a secret from standard input, a variable, or the terminal. No option takes the secret itself, because it would stay in the
- * shell's history and in the list of processes. Returns "" if there is no source and no terminal. Rejects with CommandError if the variable
- * is not set.
+ * Returns a secret from standard input, from an environment variable, or from the terminal. No option takes the secret itself, because the
+ * secret would stay in the shell's history and in the list of processes. Returns "" if the user named no source and there is no terminal.
+ * Rejects with CommandError if the variable is not set.
  */
 export async function readSecret(
   what: string,
@@ -44,7 +50,7 @@ export async function readSecret(
 ): Promise<string> {
   if (fromInput) {
     const read = readForeignText(await readInput());
-    // The message does not quote the secret.
+    // The error text does not contain the secret.
     if ("fault" in read) throw new CommandError(`${what}: standard input ${read.fault}`);
     return read.text.replace(/\r?\n$/, "");
   }
@@ -56,17 +62,17 @@ export async function readSecret(
   return (await terminal?.askSecret(`${what} (not shown while you type): `)) ?? "";
 }
 
-/** The options for the source of a secret, for a declared command. */
+/** The options of a declared command that name the source of a secret. */
 export const secretOptions = [
   ["--secret-stdin", "read the value from standard input"],
   ["--secret-env <name>", "read it from this environment variable"],
 ] as const;
 
-/** Help for commands with these options. */
+/** Help text for commands that have the options `--secret-stdin` and `--secret-env`. */
 export const secretRemark =
   "\nNo option takes the value itself. At a terminal the command asks for it without showing it.";
 
-/** Reads the secret that these options name. Rejects with CommandError if the variable is not set. */
+/** Returns the secret from the source that the options of a command name. Rejects with CommandError if the variable is not set. */
 export function readSecretOption(
   what: string,
   values: Readonly<Record<string, unknown>>,

@@ -1,15 +1,15 @@
 import { confirmScopes, parseDuration, readTime, systemClock } from "@svc/core";
 import { type Command, InvalidArgumentError, Option } from "commander";
 
-/** The option to print the server's answer unchanged. */
+/** The option `--json`, with which a command prints the server's answer unchanged. */
 export type JsonOption = { json?: true };
 
-/** Adds `--json`. `what`: what it prints, by default the server's answer. */
+/** Adds the option `--json` to a command. `what`: the help text that says what the option prints. Default: the server's answer. */
 export function addJson(command: Command, what = "the server's answer as JSON"): Command {
   return command.option("--json", `print ${what}`);
 }
 
-/** The options that say which calls a person confirms. */
+/** The options that set which calls a person must confirm. */
 export type ConfirmOptions = { confirm?: string; confirmBy?: string; confirmInClient?: true };
 
 /** Adds `--confirm`, `--confirm-by` and `--confirm-in-client`. */
@@ -24,7 +24,7 @@ export function addConfirm(command: Command): Command {
     .option("--confirm-in-client", "let MCP clients ask their own user instead of the contact");
 }
 
-/** Returns the confirmation rule of these options, or nothing without `--confirm`. */
+/** Returns the confirmation rule for a request, from the options. Returns no rule if `--confirm` is not given. */
 export function confirmOf({ confirm: person, confirmBy: contact = "", confirmInClient }: ConfirmOptions): {
   readonly confirm?: { readonly person: string; readonly contact: string; readonly elicitation?: boolean };
 } {
@@ -32,10 +32,10 @@ export function confirmOf({ confirm: person, confirmBy: contact = "", confirmInC
   return { confirm: { person, contact, ...(confirmInClient && { elicitation: true }) } };
 }
 
-/** Reads a number of things to list. Throws InvalidArgumentError. */
+/** Reads the maximum number of things to list (1 to 999,999). Throws InvalidArgumentError for any other text. */
 export const parseCount = countUpTo(999_999);
 
-/** Returns a reader of numbers from 1 to `most`, which throws InvalidArgumentError. */
+/** Returns a reader of numbers from 1 to `most`. The reader throws InvalidArgumentError for any other text. */
 export function countUpTo(most: number): (text: string) => number {
   return (text) => {
     const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
@@ -44,7 +44,7 @@ export function countUpTo(most: number): (text: string) => number {
   };
 }
 
-/** Reads a duration such as 90d, 2h or PT12H as milliseconds. Throws InvalidArgumentError. */
+/** Returns a duration in milliseconds. The text is such as `90d`, `2h` or `PT12H`. Throws InvalidArgumentError for any other text. */
 export function parseSpan(text: string): number {
   try {
     return parseDuration(text);
@@ -53,7 +53,10 @@ export function parseSpan(text: string): number {
   }
 }
 
-/** Reads a time, given as RFC 3339 or as a span before now, as epoch milliseconds. Throws InvalidArgumentError. */
+/**
+ * Returns a time in epoch milliseconds. The text is a time in RFC 3339, or a duration before now (for example `2h`). Throws
+ * InvalidArgumentError for any other text.
+ */
 export function parseMoment(text: string): number {
   const ms = /^\d{4}-/.test(text) ? readTime(text) : momentAgo(text);
   if (ms !== undefined) return ms;
@@ -68,32 +71,40 @@ function momentAgo(text: string): number | undefined {
   }
 }
 
-/** Collects the texts of a repeatable option. */
+/** Adds a text to the texts that a repeatable option had before, and returns all of them. */
 export function collectText(text: string, before: readonly string[]): string[] {
   return [...before, text];
 }
 
-/** Collects the pairs of a repeatable option. Throws InvalidArgumentError. */
+/**
+ * Adds a pair `name=value` to the pairs that a repeatable option had before, and returns all of them. Throws InvalidArgumentError if the
+ * text is not a pair.
+ */
 export function collectPair(text: string, pairs: Readonly<Record<string, string>>): Record<string, string> {
   const at = text.indexOf("=");
   if (at < 1) throw new InvalidArgumentError("expected name=value");
   return { ...pairs, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-/** Reads words separated by commas, without spaces around them. Throws InvalidArgumentError if there is none. */
+/**
+ * Returns the words of a text, which separates them with commas. Removes spaces around the words. Throws InvalidArgumentError if there are
+ * no words.
+ */
 export function parseWords(text: string): string[] {
   const words = text.split(",").map((word) => word.trim());
   if (words.every((word) => word !== "")) return words;
   throw new InvalidArgumentError("expected words such as a,b");
 }
 
-/** Returns a text that may not be empty, because an unset shell variable would otherwise mean "everything". Throws InvalidArgumentError. */
+/**
+ * Returns the text. Throws InvalidArgumentError if the text is empty, because an unset shell variable would otherwise mean "everything".
+ */
 export function parseText(text: string): string {
   if (text.trim() !== "") return text;
   throw new InvalidArgumentError("expected a text that is not empty");
 }
 
-/** Adds examples at the end of a command's help, each as a typed line. */
+/** Adds examples to the end of a command's help. Each example is a line as the user types it. */
 export function addExamples(command: Command, examples: readonly string[]): void {
   command.addHelpText("after", `\nExamples:\n${examples.map((example) => `  ${example}`).join("\n")}`);
 }

@@ -3,41 +3,44 @@ import { DurationSchema, durationFromMs, TimestampSchema, timestampFromMs } from
 import { Argument, Option } from "commander";
 import { type ConfirmOptions, confirmOf, parseMoment, parseSpan, parseWords } from "./options.ts";
 
-/** Names of a message's fields in code. */
+/** The names of a message's fields in TypeScript. */
 export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Desc> & string, "$typeName" | "$unknown">;
 
-/** How an argument or option is read. Default: by the type of the request field that it fills. */
+/** How a command reads an argument or option. Default: by the type of the request field that the value fills. */
 type ReadRule<Field extends string> = {
-  /** The request field that the value fills. Default: the field with the same name as the option. */
+  /** The request field that the value fills. Default: the field with the name of the option. */
   readonly fills?: Field;
-  /** The field that refusals name for this option, if it is another field. */
+  /** The request field that errors of the service name for this option, if it differs from `fills`. */
   readonly named?: string;
   readonly choices?: readonly string[];
-  /** Reads the text. Throws InvalidArgumentError. */
+  /** Converts the typed text into the value. Throws InvalidArgumentError if the text is not valid. */
   readonly parse?: (text: string, before: never) => unknown;
   readonly default?: unknown;
-  /** The default in words. */
+  /** The default value in words, for the help. */
   readonly defaultText?: string;
   readonly conflicts?: string;
   readonly required?: true;
 };
 
-/** An option: its flags, its help, and how it is read. */
+/** The declaration of an option: its flags, its help text, and how the command reads it. */
 export type OptionDeclaration<Field extends string> = readonly [flags: string, help: string, reading?: ReadRule<Field>];
 
-/** The arguments of a command in order, by `<name>` or `[name]`: their help, and how they are read. */
+/**
+ * The declarations of a command's arguments, in order. The keys are `<name>` or `[name]`. The values are the help texts and how the command
+ * reads the arguments.
+ */
 export type ArgumentDeclarations<Field extends string> = Readonly<
   Record<string, string | readonly [help: string, reading: ReadRule<Field>]>
 >;
 
-/** The arguments and options of a command. Also whether it has the options for confirmations. */
+/** The arguments and options of a command. `hasConfirm`: true if the command also has the options for confirmations. */
 export type CommandParts<Field extends string> = {
   readonly takes?: ArgumentDeclarations<Field>;
   readonly options?: readonly OptionDeclaration<Field>[];
   readonly hasConfirm?: true;
 };
 
-/** Creates an argument from its declaration. */
+/** Returns the commander argument for a declaration. */
 export function argumentOf(shown: string, given: ArgumentDeclarations<string>[string], input?: DescMessage): Argument {
   const [help, reading = {}] = typeof given === "string" ? [given] : given;
   const argument = new Argument(shown, help);
@@ -47,7 +50,7 @@ export function argumentOf(shown: string, given: ArgumentDeclarations<string>[st
   return argument;
 }
 
-/** Creates an option from its declaration. */
+/** Returns the commander option for a declaration. */
 export function optionOf([flags, help, reading = {}]: OptionDeclaration<string>, input?: DescMessage): Option {
   const option = new Option(flags, help);
   const parse = reading.parse ?? readerOf(fieldOf(input, reading.fills ?? option.attributeName()));
@@ -58,7 +61,7 @@ export function optionOf([flags, help, reading = {}]: OptionDeclaration<string>,
   return option.makeOptionMandatory(reading.required === true);
 }
 
-/** An argument or option that fills a request field: its name in code, and as it is typed. */
+/** An argument or option that fills a request field: its name in code, and its name as the user types it. */
 type RequestFilling = {
   readonly name: string;
   readonly shown: string;
@@ -66,7 +69,7 @@ type RequestFilling = {
   readonly named?: string | undefined;
 };
 
-/** Returns the arguments and options that fill request fields. */
+/** Returns the arguments and options of a command that fill request fields. */
 export function fillingsOf<Input extends DescMessage>(
   input: Input | undefined,
   { takes = {}, options = [] }: CommandParts<FieldName<Input>>,
@@ -87,7 +90,7 @@ export function fillingsOf<Input extends DescMessage>(
   });
 }
 
-/** Returns the part of a request that arguments and options fill. */
+/** Returns the request fields that the arguments and options of a command fill. */
 export function filledRequest<Input extends DescMessage>(
   input: Input | undefined,
   declared: CommandParts<FieldName<Input>>,
@@ -106,7 +109,10 @@ function fieldOf(input: DescMessage | undefined, name: string): DescField | unde
   return input?.fields.find(({ localName }) => localName === name);
 }
 
-/** Returns the reader of texts for a field. Returns undefined for texts and switches, because commander reads these itself. */
+/**
+ * Returns the function that converts a typed text for a request field. Returns undefined for text and boolean fields, because commander
+ * reads these.
+ */
 function readerOf(field: DescField | undefined): ((text: string) => unknown) | undefined {
   if (field?.fieldKind === "list") return parseWords;
   if (field?.fieldKind !== "message") return undefined;

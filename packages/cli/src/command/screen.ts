@@ -4,20 +4,23 @@ import { styleText } from "node:util";
 /** The style of a line on a screen. */
 export type LineStyle = "bold" | "dim" | "green" | "red" | "yellow" | "none";
 
-/** One line of a block. `wraps`: true if a long line continues on further rows instead of being cut, so that it can be copied. */
+/**
+ * One line of a block. `wraps`: true if a long line continues on the next row, so that the user can copy the whole line. False if a long
+ * line is cut.
+ */
 export type ScreenLine = { readonly text: string; readonly style: LineStyle; readonly wraps?: boolean };
 
-/** A terminal on which a block of lines is redrawn in the same place. */
+/** A terminal that shows one block of lines and redraws the block in the same position. */
 export type Screen = {
-  /** Maximum rows of a block. */
+  /** Maximum rows of the block. */
   readonly rows: number;
-  /** Shows these lines in place of the last ones. */
+  /** Shows these lines in place of the lines shown before. */
   draw(lines: readonly ScreenLine[]): void;
-  /** Keeps the shown lines, so that the next block begins below them. */
+  /** Leaves the shown lines in the terminal. The next block begins below them. */
   keep(): void;
 };
 
-/** Returns the screen on standard error. Returns undefined if standard error is redirected or the terminal cannot move its cursor. */
+/** Returns the terminal on standard error. Returns undefined if standard error is redirected or if the terminal cannot move its cursor. */
 export function openScreen(stream: WriteStream, terminalType: string | undefined): Screen | undefined {
   if (!stream.isTTY || terminalType === "dumb") return undefined;
   let height = 0;
@@ -30,9 +33,9 @@ export function openScreen(stream: WriteStream, terminalType: string | undefined
       const width = stream.columns > 10 ? stream.columns : 80;
       const texts = lines.map(({ text, wraps }) => (wraps ? text : cutText(text, width - 1)));
       const block = texts.map((text, index) => `${styled(text, lines[index]?.style ?? "none", stream)}\n`).join("");
-      // An unchanged block is not drawn again, because redrawn text cannot be selected for copying.
+      // An unchanged block is not drawn again, so that the user can select its text and copy it.
       if (height > 0 && block === drawn) return;
-      // Moves the cursor to the first line of the block, and clears everything below.
+      // Moves the cursor to the first line of the block and clears all lines from there.
       stream.write(`${height === 0 ? "" : `\u001b[${height}A\r\u001b[J`}${block}`);
       height = texts.reduce((rows, text) => rows + Math.max(1, Math.ceil([...text].length / width)), 0);
       drawn = block;

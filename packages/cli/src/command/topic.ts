@@ -10,14 +10,14 @@ import { type CommandDeclaration, type CommandMaker, callerOf, command, type Met
 import { addExamples } from "./options.ts";
 import type { FieldName } from "./request-fields.ts";
 
-/** A topic of the command line: its help, and its commands in the order of the help. */
+/** A topic of the command line (for example `jobs`): its help, and its commands in the order of the help. */
 export type TopicDeclaration = {
   readonly says: string;
   readonly examples: readonly string[];
   readonly commands: Readonly<Record<string, CommandMaker>>;
 };
 
-/** Declares a topic with its commands. */
+/** Returns the command for a topic, with its subcommands. */
 export function topic({ says, examples, commands }: TopicDeclaration): CommandMaker {
   const make = (program: Command, context: CommandContext, name: string): void => {
     const parent = program.command(name).description(says);
@@ -27,32 +27,34 @@ export function topic({ says, examples, commands }: TopicDeclaration): CommandMa
   return Object.assign(make, { commands });
 }
 
-/** A completed call: the request, and the command that made it. */
+/** A call that a command has made: its request, and the run of the command. */
 export type CompletedCall<Input extends DescMessage, Values> = Run<Values> & {
   readonly request: MessageInitShape<Input>;
 };
 
 type Lines = string | readonly string[];
 
-/** A command that makes one call and shows its answer. */
+/** The declaration of a command that makes one call and shows the answer. */
 type CallDeclaration<Input extends DescMessage, Output extends DescMessage, Values> = CommandDeclaration<Input> & {
-  /** Returns the request fields that arguments and options do not fill. Rejects with CommandError. */
+  /** Returns the request fields that the arguments and options do not fill. Rejects with CommandError. */
   readonly request?: (run: Run<Values>) => MessageInitShape<Input> | Promise<MessageInitShape<Input>>;
   /** The field of the answer that the command shows and that `--json` prints. Default: the whole answer. */
   readonly result?: FieldName<Output>;
-  /** The request field with the id of the deleted object. `--json` prints the id as `deleted`. */
+  /** The request field that contains the id of the deleted object. `--json` prints this id as `deleted`. */
   readonly deleted?: FieldName<Input>;
-  /** The request field with the id of the ended object. `--json` prints the id as `ended`. */
+  /** The request field that contains the id of the ended object. `--json` prints this id as `ended`. */
   readonly ended?: FieldName<Input>;
-  /** Returns the lines of the result. A text is the line itself; `{field}` in it is replaced by a request field. */
+  /**
+   * The lines that show the result, or a function that returns them. In a text, `{field}` is replaced by the value of that request field.
+   */
   readonly shows:
     | string
     | ((answer: MessageShape<Output>, made: CompletedCall<Input, Values>) => Lines | Promise<Lines>);
-  /** Returns remarks on the result. They go to standard error, also with `--json`. */
+  /** Returns remarks about the result. The command prints them to standard error, even with `--json`. */
   readonly notes?: (answer: MessageShape<Output>, made: CompletedCall<Input, Values>) => Lines;
 };
 
-/** Declares a command that makes one call of a method. */
+/** Returns a command that makes one call of a method and shows the answer. */
 export function call<Input extends DescMessage, Output extends DescMessage, Values = Readonly<Record<string, unknown>>>(
   method: Method<Input, Output>,
   declared: CallDeclaration<Input, Output, Values>,
@@ -95,7 +97,7 @@ async function linesOf<Answer, CompletedCall extends { readonly request: unknown
   return [shows].flat().map((line) => line.replace(/\{(\w+)\}/g, (_, field) => plainText(String(fields[field]))));
 }
 
-/** Fields of an answer that are lists of messages. */
+/** Names of the answer's fields that are lists of messages. */
 type RowsField<Output extends DescMessage> = {
   [Name in FieldName<Output>]: MessageShape<Output>[Name] extends readonly object[] ? Name : never;
 }[FieldName<Output>];
@@ -105,10 +107,13 @@ type RowOf<
   Rows extends FieldName<Output>,
 > = MessageShape<Output>[Rows] extends readonly (infer Row)[] ? Row : never;
 
-/** A cell of a table: the field that it shows, or a function of the row. */
+/** A cell of a table: the name of the shown field, or a function that returns the text for a row. */
 type Cell<Row> = (keyof Row & string) | ((row: Row) => string);
 
-/** A command that lists the answer of a method, page by page if it has pages. */
+/**
+ * The declaration of a command that shows a list from the answers of a method. If the method has pages, the command reads them one after
+ * the other.
+ */
 type ListDeclaration<
   Input extends DescMessage,
   Output extends DescMessage,
@@ -116,23 +121,23 @@ type ListDeclaration<
   Values,
 > = CommandDeclaration<Input> & {
   readonly request?: (run: Run<Values>) => MessageInitShape<Input> | Promise<MessageInitShape<Input>>;
-  /** The field of the answer that is the list. */
+  /** The field of the answer that contains the list. */
   readonly rows: Rows;
-  /** The cells of a row by column heading, or the lines of the table. */
+  /** The cells of a row by column heading, or a function that returns the lines of the table. */
   readonly table:
     | Readonly<Record<string, Cell<RowOf<Output, Rows>>>>
     | ((rows: readonly RowOf<Output, Rows>[], run: Run<Values>) => readonly string[] | Promise<readonly string[]>);
-  /** Returns true for rows to show. Default: all. */
+  /** Returns true if the command shows the row. Default: it shows all rows. */
   readonly keeps?: (row: RowOf<Output, Rows>, values: Values) => boolean;
-  /** True if `--json` prints one row per line instead of a list. */
+  /** True if `--json` prints each row on its own line. Otherwise it prints one JSON list. */
   readonly isLines?: true;
-  /** Rows of a page. Default 500. */
+  /** Number of rows per page. Default: 500. */
   readonly pageSize?: number;
-  /** Adds a remark after the list, for example why it is empty. */
+  /** Prints a remark after the list (for example why the list is empty). */
   readonly remark?: (rows: readonly RowOf<Output, Rows>[], run: Run<Values>) => void | Promise<void>;
 };
 
-/** Declares a command that lists the answer of a method. The list ends after `--limit` rows, if the option is given. */
+/** Returns a command that shows a list from the answers of a method. With the option `--limit`, it stops after that number of rows. */
 export function list<
   Input extends DescMessage,
   Output extends DescMessage,
@@ -180,7 +185,7 @@ function tableOf<Row, Values>(
   );
 }
 
-/** Returns a value as a cell: times as RFC 3339, switches as yes or no, lists with commas. */
+/** Returns the text of a table cell: times in RFC 3339, booleans as yes or no, lists with commas between the items. */
 function cellText(value: unknown): string {
   if (value === undefined) return "-";
   if (isMessage(value, TimestampSchema)) return timeText(value);

@@ -1,4 +1,4 @@
-/** Advice for a server that is not running. */
+/** Advice for users whose server is not running. */
 const startHint =
   "Start the service (`npm start` in a checkout, `svc serve` of a package), or give its address with --url or SVC_URL.";
 
@@ -11,12 +11,15 @@ const untrusted = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 const outOfTime = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
-// Error codes if only one side uses TLS: a TLS server does not answer plain HTTP, and a server without TLS answers a TLS request in plain
-// HTTP.
+// Error codes that occur if only one side uses TLS. `closed`: a TLS server does not answer a plain HTTP request. `plain`: a server without
+// TLS answers a TLS request in plain HTTP.
 const closed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 const plain = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);
 
-/** Returns why `url` could not be reached or did not answer, and what to do. `err`: the error of fetch; its cause has the code. */
+/**
+ * Returns why the service at `url` could not be reached or did not answer, and what the user can do. `err`: the error of fetch. The cause
+ * of `err` contains the error code.
+ */
 export function unreachableHint(err: unknown, url: string): string {
   const code = faultCode(err);
   if (untrusted.has(code)) {
@@ -42,7 +45,7 @@ function closedHint(url: string): string {
     : `${told} The log of the service may say why.`;
 }
 
-/** Returns the code of fetch's failure, for example `ECONNREFUSED`, or an empty text. */
+/** Returns the error code of a failed fetch (for example `ECONNREFUSED`). Returns an empty text if there is no code. */
 export function faultCode(err: unknown): string {
   const cause = err instanceof Error ? err.cause : undefined;
   return cause instanceof Error && "code" in cause ? String(cause.code) : "";

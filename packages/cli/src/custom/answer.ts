@@ -17,7 +17,7 @@ const continuations = ["proceed", "retry-with", "skip", "abort"];
 const notes = `
 The key vouches for the contact. Approvals need a key with the role approver, and a contact who is an approver.`;
 
-/** `svc answer`. */
+/** The command `svc answer`. */
 export const addAnswerCommand = command(
   JobsService.method.answerAsk,
   {
@@ -56,15 +56,15 @@ export const addAnswerCommand = command(
     });
     if (job === undefined) return;
     context.print(asJson ? messageText(JobSchema, job) : `${job.id} is ${standingText(job)}`);
-    // A job that has ended cannot be watched.
+    // A job that has ended needs no watching.
     if (!hasEnded(job))
       context.note(`\`${["svc jobs watch", job.id, ...repeatedOptions(options)].join(" ")}\` follows it.`);
   },
 );
 
 /**
- * Returns the ids of the job and of the question. With both ids the answer goes to this question, even if the job asks another question
- * meanwhile.
+ * Returns the ids of a job and of its question. With both ids the answer goes to exactly this question, even if the job asks another
+ * question before the answer arrives.
  */
 async function findQuestion(client: SvcClient, id: string): Promise<{ jobId: string; requestId: string }> {
   if (id.startsWith("ask_")) return { jobId: (await findAsk(client, id)).jobId, requestId: id };

@@ -5,7 +5,7 @@ import { command, type Run } from "../command/declared.ts";
 import { CommandError } from "../command/error.ts";
 import { bytesText } from "../text/plain.ts";
 
-/** `svc backup`. */
+/** The command `svc backup`. */
 export const addBackupCommand = command(
   undefined,
   {
@@ -21,7 +21,7 @@ export const addBackupCommand = command(
   async ({ values: { file }, context, asJson }: Run<{ readonly file: string }>) => {
     const store = await embeddedStore(context);
     const { dataDir } = store;
-    // Loaded only here, so that other commands start without loading the server.
+    // Loads the server only here, so that other commands start without it.
     const { backUp } = await import("@svc/server/backup");
     const onProgress = (doneBytes: number, totalBytes: number) =>
       context.screen?.draw([{ text: `${bytesText(doneBytes)} of about ${bytesText(totalBytes)}`, style: "dim" }]);
@@ -41,8 +41,8 @@ export const addBackupCommand = command(
 );
 
 /**
- * Returns the local data folder, and the vault key if it is stored outside the folder. Throws CommandError if the service uses a PostgreSQL
- * of the operator.
+ * Returns the local data folder, and the vault key if it is outside of the folder. Throws CommandError if the service uses the operator's
+ * own PostgreSQL.
  */
 async function embeddedStore(context: CommandContext): Promise<Pick<Config, "dataDir" | "vaultKeys">> {
   if (context.environment.get("SVC_DATABASE_URL") !== undefined) {
@@ -53,7 +53,7 @@ async function embeddedStore(context: CommandContext): Promise<Pick<Config, "dat
   return localConfig(context, "SVC_DATA_DIR", "SVC_VAULT_KEY");
 }
 
-/** `svc restore`. */
+/** The command `svc restore`. */
 export const addRestoreCommand = command(
   undefined,
   {
@@ -72,7 +72,7 @@ export const addRestoreCommand = command(
 
     const store = await embeddedStore(context);
     const { dataDir } = store;
-    // Loaded only here, so that other commands start without loading the server.
+    // Loads the server only here, so that other commands start without it.
     const { restore: restoreBackup } = await import("@svc/server/backup");
     const onProgress = (doneBytes: number) =>
       context.screen?.draw([{ text: `${bytesText(doneBytes)} written`, style: "dim" }]);

@@ -19,7 +19,7 @@ type EraseOptions = ErasureOptions &
     readonly dryRun?: true;
   };
 
-/** `svc erase`. */
+/** The command `svc erase`. */
 export const addEraseCommand = command(
   AdminService.method.eraseEntity,
   {
@@ -66,13 +66,13 @@ export const addEraseCommand = command(
   },
 );
 
-/** Options of a command that erases. */
+/** The options of a command that erases data. */
 export type ErasureOptions = { yes?: true; wait: boolean };
 
 const everyMs = 1_000;
 const interruptedExitCode = 128 + constants.signals.SIGINT;
 
-/** Asks a person to confirm the erasure of `what`. Rejects with CommandError if the person declines, or there is no terminal. */
+/** Asks the user to confirm that `what` is erased. Rejects with CommandError if the user declines or if there is no terminal. */
 async function confirmErasure(what: string, { yes }: ErasureOptions, { terminal }: CommandContext): Promise<void> {
   if (yes === true) return;
   if (terminal === undefined)
@@ -81,7 +81,7 @@ async function confirmErasure(what: string, { yes }: ErasureOptions, { terminal 
   if (answer.trim() !== "yes") throw new CommandError("nothing was erased");
 }
 
-/** Waits for the end of an erasure, reports its progress, and prints what it deleted. */
+/** Waits until an erasure ends and shows its progress. Then prints what the erasure deleted. */
 async function followErasure(
   { admin }: SvcAdminClient,
   begun: Erasure | undefined,
@@ -105,7 +105,7 @@ async function followErasure(
   printErasure(erasure, options, context);
 }
 
-/** Prints what an erasure deleted, or a dry run counted, and what was not searched. */
+/** Prints what an erasure deleted, or what a dry run counted. Also prints which data was not searched. */
 function printErasure(erasure: Erasure | undefined, { json }: JsonOption, context: CommandContext): void {
   if (erasure === undefined) return;
   if (json) {
@@ -149,7 +149,7 @@ function sumOf({ counts }: Erasure): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** `svc projects delete`. */
+/** The command `svc projects delete`. */
 export const addProjectDelete = command(
   AdminService.method.deleteProject,
   {

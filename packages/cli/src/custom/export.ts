@@ -7,7 +7,7 @@ import { countText, tableLines } from "../text/table.ts";
 
 type ExportOptions = { readonly project: string; readonly entity: string; readonly file: string };
 
-/** `svc export`. */
+/** The command `svc export`. */
 export const addExportCommand = command(
   AdminService.method.exportEntity,
   {
@@ -49,7 +49,10 @@ export const addExportCommand = command(
 
 type Counts = Readonly<Record<string, number>>;
 
-/** Passes on the lines as they arrive. Returns the number of rows by table. Rejects with CommandError if the last line is missing. */
+/**
+ * Writes the lines to the output as they arrive. Returns the number of rows by table. Rejects with CommandError if the last line of the
+ * export is missing, because the export is then incomplete.
+ */
 async function writeLines(
   messages: AsyncIterable<{ lines: string[] }>,
   write: (lines: readonly string[]) => Promise<void>,
@@ -64,7 +67,7 @@ async function writeLines(
   return end.counts;
 }
 
-/** Creates the file, readable only by its owner, and removes it if it was not written to its end. */
+/** Creates a file that only its owner can read, and writes it with `write`. Removes the file if writing fails. */
 async function toFile<T>(file: string, write: (handle: FileHandle) => Promise<T>): Promise<T> {
   const handle = await open(file, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
     const why = error.code === "EEXIST" ? "it already exists" : (error.code ?? error.message);

@@ -12,7 +12,7 @@ import { messageText } from "../text/message.ts";
 type QuotaValue = readonly [name: (typeof quotaNames)[number], value: number];
 type QuotasOptions = { readonly set: readonly QuotaValue[]; readonly project: string };
 
-/** `svc projects quotas`. */
+/** The command `svc projects quotas`. */
 export const addProjectQuotas = command(
   AdminService.method.setProjectPolicy,
   {
@@ -44,7 +44,7 @@ export const addProjectQuotas = command(
   },
 );
 
-/** Words for numbers of the contract. */
+/** Words that the user may type in place of special numbers of the API. */
 const words: ReadonlyMap<string, number> = new Map([
   ["default", 0],
   ["unlimited", unlimited],
@@ -63,8 +63,8 @@ function collectQuota(text: string, before: readonly QuotaValue[]): readonly Quo
 }
 
 /**
- * Returns a number for the contract, or undefined if the text is not one. Throws InvalidArgumentError for a text that would be read as
- * another number.
+ * Returns the number for a quota, or undefined if the text is not a number. Throws InvalidArgumentError for 0, because 0 would not forbid
+ * anything, and for numbers that are too large to be exact.
  */
 function readAmount(text: string): number | undefined {
   if (!/^(?:-1|\d+)$/.test(text)) return undefined;
@@ -95,7 +95,7 @@ Without --confirm, the calls that a person confirms are unchanged; --confirm nee
 All hosts are replaced together; without --http-host and --no-http-hosts they are unchanged. A host does not include its subdomains.
 Quotas are unchanged: \`svc projects quotas\` sets them.`;
 
-/** `svc projects policy`. */
+/** The command `svc projects policy`. */
 export const addProjectPolicy = call(AdminService.method.setProjectPolicy, {
   says: "set a project's policy: redirect URLs and plan approval, which return to their defaults if not given; hosts for http steps; calls that a person confirms",
   takes: { "<project>": "id or name of the project" },
@@ -139,7 +139,10 @@ export const addProjectPolicy = call(AdminService.method.setProjectPolicy, {
   ],
 });
 
-/** A text that is not a URL is reported here. The service names the others by index. */
+/**
+ * Adds a URL to the URLs that the option had before. Throws InvalidArgumentError if the text is not a URL, because the service would name
+ * the URL only by its index.
+ */
 function collectUrl(text: string, before: readonly string[]): string[] {
   if (URL.canParse(text)) return collectText(text, before);
   throw new InvalidArgumentError("expected an absolute URL, such as https://app.example.com/connected");

@@ -5,7 +5,7 @@ import { countText, timeText } from "../text/table.ts";
 
 type ResumeOptions = { readonly dryRun?: boolean };
 
-/** `svc resume`. */
+/** The command `svc resume`. */
 export const addResumeCommand = command(
   AdminService.method.resumeRestored,
   {
@@ -40,7 +40,7 @@ function restoreLine(restore: Restore, isDryRun: boolean): string {
   const from = `restored from a backup of ${timeText(backupEndsAt)}`;
   if (resumedAt === undefined) return `held: ${from}; ${waiting} wait`;
   const doubt = nothingSince ? "no writes of jobs are in doubt" : "writes of jobs without a key are in doubt";
-  // Only the call that ended the hold reports how much waited.
+  // Only the call that ended the hold returns how many deliveries and jobs waited.
   const waited = isDryRun ? "nothing waits for a resume any more" : `${waiting} waited`;
   return `resumed ${timeText(resumedAt)}: ${from}; ${waited}, ${doubt}`;
 }

@@ -13,7 +13,7 @@ type TestOptions = { readonly wait: boolean; readonly id: string };
 const waitMs = 20_000;
 const pollMs = 250;
 
-/** `svc subscriptions test`. */
+/** The command `svc subscriptions test`. */
 export const addSubscriptionTest = command(
   TriggersService.method.sendTestEvent,
   {

@@ -7,18 +7,22 @@ import { addExamples } from "../command/options.ts";
 import { tableLines } from "../text/table.ts";
 
 /**
- * Size in bytes to which V8's old heap may grow before it is collected. The whole process then stays below 600 MiB, including the young
- * generation and large values.
+ * Size in bytes to which V8's old generation may grow before V8 collects garbage. With this size the whole process stays below 600 MiB,
+ * including the young generation and large values.
  */
 const grownBytes = 190 * 1024 * 1024;
-/** Smallest and largest growth step of the heap, in percent. A step is never larger than V8's own. */
+/**
+ * Smallest and largest growth step of the heap, in percent (`--heap-growing-percent`). V8 never takes a larger step than its own rule
+ * allows.
+ */
 const [stepMin, stepMax] = [30, 300];
 const lookEveryMs = 250;
 
 /**
- * Keeps V8's young generation at its initial size until `followHeapGrowth`. What loads at the start stays in memory, so more room for
- * garbage would not help. Without this, the young generation grows to 128 MiB and never shrinks. V8 has no setting for this at run time,
- * but asks for a growth factor each time; start flags would have to be added everywhere svc is started.
+ * Keeps V8's young generation at its initial size until `followHeapGrowth` is called. Almost everything that loads at the start stays in
+ * memory, so more room for garbage would not help. Without this setting, the young generation grows to 128 MiB and never shrinks. V8 cannot
+ * change its size at run time, but it reads the growth factor before each growth. A start flag would have to be added everywhere svc is
+ * started.
  */
 function holdHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
@@ -26,14 +30,14 @@ function holdHeapGrowth(): void {
 
 /**
  * Frees memory that loading has left unused: definitions in the form in which they were read, and nearly empty heap pages. This is a
- * quarter of an idle process. It blocks this thread for a third of a second, so it runs before the server listens.
+ * quarter of the memory of an idle process. It blocks the thread for a third of a second, so it runs before the server listens.
  */
 export async function compactHeap(): Promise<void> {
   const { Session } = await import("node:inspector/promises");
   const session = new Session();
   session.connect();
   try {
-    // V8 does this by itself only if memory is short. Without a start flag, this is the only way to request it.
+    // V8 does this only if memory is short. Without a start flag, the inspector is the only way to request it.
     await session.post("HeapProfiler.enable");
     await session.post("HeapProfiler.collectGarbage");
   } finally {
@@ -42,10 +46,10 @@ export async function compactHeap(): Promise<void> {
 }
 
 /**
- * Lets the heap grow with the load, which costs the least processor time (calls of tools take 12 % more if the young generation ends at 64
- * MiB). The present use decides how far the old generation grows before it is collected. With V8's own measure, up to four times the live
- * data, floods of values made 600 MiB of it, one after another. With a third of the process's size, a node under load that kept 14 MiB for
- * a moment was collected each time.
+ * Lets the heap grow with the load, because this needs the least processor time. (With a young generation of at most 64 MiB, tool calls
+ * need 12 % more.) The heap in use decides how far the old generation grows before V8 collects garbage. By V8's own rule, the old
+ * generation may reach four times the live data, and floods of values made it 600 MiB large. With a limit of a third of the process's size,
+ * V8 collected garbage each time a loaded node kept 14 MiB for a moment.
  */
 function followHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=2");
@@ -58,7 +62,7 @@ function followHeapGrowth(): void {
   }, lookEveryMs).unref();
 }
 
-/** `svc serve`. */
+/** The command `svc serve`. */
 export function addServeCommand(program: Command): void {
   const serve = program
     .command("serve")
@@ -68,7 +72,7 @@ export function addServeCommand(program: Command): void {
     )
     .action(async ({ process: processNumber }: { process?: number }) => {
       holdHeapGrowth();
-      // Loaded here, so that every other command starts without the server's parts.
+      // Loads the server only here, so that every other command starts without it.
       const { serve: runServer } = await import("@svc/server");
       await runServer({
         ...{ nextSignal, program: thisProgram, processNumber },
@@ -93,7 +97,7 @@ export function addServeCommand(program: Command): void {
   ]);
 }
 
-/** This program again, by the path that it was started with. */
+/** The path and arguments with which this program was started. The server uses them to start more processes of the program. */
 const thisProgram = {
   file: process.argv[1] ?? "",
   argumentsOf: (number: number) => ["serve", "--process", String(number)],

@@ -19,7 +19,7 @@ type StatsOptions = {
   readonly tool?: string;
 };
 
-/** `svc stats`. */
+/** The command `svc stats`. */
 export const addStatsCommand = command(
   StatsService.method.getBacklog,
   {

@@ -18,7 +18,7 @@ const kinds: Readonly<Record<string, NoticeKind>> = {
 
 type WatchOptions = { readonly kind?: string[]; readonly since?: number };
 
-/** `svc watch`. */
+/** The command `svc watch`. */
 export const addWatchCommand = command(
   StatsService.method.watchProject,
   {

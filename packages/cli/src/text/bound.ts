@@ -2,7 +2,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { plainText } from "./plain.ts";
 import { timeText } from "./table.ts";
 
-/** The access scope of a key, as in the contract. */
+/** The access scope of a key, as in the API. */
 type ScopeOfKey = {
   readonly entityId: string;
   readonly accessClasses: readonly string[];
@@ -12,8 +12,8 @@ type ScopeOfKey = {
 type Confirmed = { readonly person: string; readonly contact: string; readonly elicitation?: boolean | undefined };
 
 /**
- * Returns the calls that a person confirms, such as `destructive by lead` or `destructive by lead or in the client`. Empty if there are
- * none.
+ * Returns which calls a person confirms (for example `destructive by lead` or `destructive by lead or in the client`). Empty if no calls
+ * need confirmation.
  */
 export function confirmText(policy: Confirmed | undefined): string {
   if (policy === undefined || policy.contact === "") return "";
@@ -22,15 +22,15 @@ export function confirmText(policy: Confirmed | undefined): string {
 }
 
 /**
- * Returns the access scope of a key, such as `ada; read,write; calendar`, with a star for an unlimited part. Empty for a key that is not
- * scoped.
+ * Returns the access scope of a key (for example `ada; read,write; calendar`). A star means that the part is not limited. Empty if the key
+ * is not scoped.
  */
 export function boundText({ entityId, accessClasses, toolkitSlugs }: ScopeOfKey): string {
   const parts = [entityId, accessClasses.join(","), toolkitSlugs.join(",")];
   return parts.every((part) => part === "") ? "" : parts.map((part) => part || "*").join("; ");
 }
 
-/** Returns the state of a key: `revoked`, `until` its end, or `valid`. */
+/** Returns the state of a key: `revoked`, `until` with its end, or `valid`. */
 export function keyStateText({
   revokedAt,
   expiresAt,

@@ -1,16 +1,21 @@
 import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
 
-// The runtime has raw JSON (ECMAScript's JSON.parse source text access), but the compiler's library does not know it yet.
+// Node supports raw JSON (ECMAScript's JSON.parse source text access), but the compiler's library does not declare it yet.
 const json = JSON as JSON & { rawJSON(text: string): object };
 
-/** Parses JSON and keeps every number as written, because ids of some apps are integers beyond a double's range. Throws SyntaxError. */
+/**
+ * Parses JSON and returns its value. Every number stays as it is written, because ids of some apps are integers that a double cannot
+ * represent. Throws SyntaxError.
+ */
 export function parseKeepingNumbers(text: string): unknown {
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === "number" && context?.source !== undefined ? json.rawJSON(context.source) : value,
   );
 }
 
-/** Returns JSON text over several lines, with its numbers as written. A text that is not JSON is returned unchanged. */
+/**
+ * Returns JSON text with indentation over several lines. Numbers stay as they are written. A text that is not JSON is returned unchanged.
+ */
 export function indentJson(text: string): string {
   try {
     return JSON.stringify(parseKeepingNumbers(text), undefined, 2);
@@ -19,7 +24,7 @@ export function indentJson(text: string): string {
   }
 }
 
-// Unset fields too, as in the server's answer.
+// Also prints fields that are not set, like the server's own answers.
 const jsonOptions = { alwaysEmitImplicit: true };
 
 /** Returns a message as JSON text over several lines. */

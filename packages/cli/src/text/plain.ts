@@ -1,22 +1,22 @@
-/** Returns a foreign text on one line, without characters that a terminal would interpret. */
+/** Returns a text of another author in one line, without characters that a terminal would interpret. */
 export function plainText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");
 }
 
-/** Returns the lines of a foreign text, each as `plainText` returns it, without empty lines. */
+/** Returns the lines of a text of another author, without empty lines. Each line is in the form that `plainText` returns. */
 export function plainLines(text: string): string[] {
   const lines = text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => plainText(line).trimEnd());
   const told = lines.filter((line) => line !== "");
   return told.length === 0 ? [""] : told;
 }
 
-/** Returns a number with separated thousands: `20,000`. */
+/** Returns a number with commas between thousands (for example `20,000`). */
 export function numberText(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** Returns a time span in its two largest units: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
+/** Returns a duration in its two largest units (for example `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`). */
 export function spanText(ms: number): string {
   if (ms < 9_950) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
@@ -38,17 +38,19 @@ export function spanText(ms: number): string {
     .join(" ");
 }
 
-/** Quotes a word for a POSIX shell if it needs that. */
+/** Returns a word for a POSIX shell. Adds quotes if the shell needs them. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Returns a number of bytes for a person: `12.3 MB`. */
+/** Returns a number of bytes in a readable unit (for example `12.3 MB`). */
 export function bytesText(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 }
 
-/** Returns the name of an enum's value in lower-case words: `pending plan approval`. An unknown value is returned as its number. */
+/**
+ * Returns the name of an enum value in lower-case words (for example `pending plan approval`). For an unknown value, returns its number.
+ */
 export function enumWords(names: Readonly<Record<string, number | string>>, value: number): string {
   const [name = String(value)] = Object.entries(names).find(([, number]) => number === value) ?? [];
   return name.toLowerCase().replaceAll("_", " ");

@@ -1,6 +1,6 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 
-/** Returns rows as lines with aligned columns. The last column is not padded. `header` names the columns. */
+/** Returns a table as lines with aligned columns. `header`: the names of the columns. The last column has no padding. */
 export function tableLines(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
@@ -12,17 +12,20 @@ export function tableLines(header: readonly string[], rows: readonly (readonly s
   );
 }
 
-/** Returns a time of a message in RFC 3339, or `-` if it is unset. */
+/** Returns a time in RFC 3339. Returns `-` if the time is not set. */
 export function timeText(timestamp: Timestamp | undefined): string {
   return timestamp === undefined ? "-" : timestampDate(timestamp).toISOString();
 }
 
-/** Returns a count with its noun: `1 event`, `2 events`. */
+/** Returns a count with its noun (for example `1 event`, `2 events`). */
 export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Returns names with their values in two columns, further lines of a value below its first. Empty values are left out. */
+/**
+ * Returns names and values as lines in two columns. If a value has several lines, they are below each other in the second column. Leaves
+ * out empty values.
+ */
 export function factLines(facts: readonly (readonly [name: string, value: string])[]): string[] {
   const told = facts.filter(([, value]) => value !== "");
   const width = Math.max(...told.map(([name]) => name.length));
@@ -31,12 +34,12 @@ export function factLines(facts: readonly (readonly [name: string, value: string
   });
 }
 
-/** Characters of a line before it is broken. */
+/** Maximum characters of a line before it is broken. */
 const widthMax = 120;
-/** Least width of the last column of a table, in characters. */
+/** Minimum width of a table's last column, in characters. */
 const columnMin = 40;
 
-/** Returns a text in lines of at most `width` characters, broken between words. A longer word has its own line. */
+/** Returns a text as lines of at most `width` characters. Lines break between words. A word longer than `width` has its own line. */
 export function wrapText(text: string, width = widthMax): string[] {
   const lines: string[] = [];
   for (const word of text.split(/\s+/).filter((part) => part !== "")) {
@@ -47,7 +50,7 @@ export function wrapText(text: string, width = widthMax): string[] {
   return lines;
 }
 
-/** Returns a table whose last column is broken into lines within the column. */
+/** Returns a table as lines. A long text in the last column is broken into several lines within that column. */
 export function wrappedTableLines(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const others = [header, ...rows].map((row) => row.slice(0, -1));
   const widths = header.slice(0, -1).map((_, column) => Math.max(...others.map((row) => row[column]?.length ?? 0)));

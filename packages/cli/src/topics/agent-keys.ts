@@ -9,7 +9,7 @@ import { timeText } from "../text/table.ts";
 
 const { createAgentKey, listAgentKeys, revokeAgentKey } = GrantsService.method;
 
-/** `svc agent-keys create|list|revoke`. */
+/** The commands `svc agent-keys create|list|revoke`. */
 export const addAgentKeysCommand = topic({
   says: "create, list and revoke short-lived keys for agents, with an approver's key",
   examples: [
@@ -41,7 +41,7 @@ export const addAgentKeysCommand = topic({
       ],
       hasConfirm: true,
       json: "the key with its text as JSON",
-      // Only the key goes to standard output, so that a shell can keep it in a variable.
+      // Standard output contains only the key, so that a shell can store it in a variable.
       shows: ({ key }) => key,
       notes: ({ apiKey }) => {
         if (apiKey === undefined) return [];

@@ -8,7 +8,7 @@ import { plainText } from "../text/plain.ts";
 
 type VerifyOptions = { readonly heads?: true };
 
-/** `svc audit verify`. */
+/** The command `svc audit verify`. */
 const addAuditVerify = command(
   AdminService.method.verifyAuditLog,
   {
@@ -43,7 +43,7 @@ function faultLine({ projectId, position, eventId, kind, message }: AuditFault):
   return [kind, projectId || "-", position || "-", eventId || "-", plainText(message)].join(" ");
 }
 
-/** `svc audit list|verify`. */
+/** The commands `svc audit list|verify`. */
 export const addAuditCommand = topic({
   says: "list who did what, and check that the audit log is unchanged, as the administrator",
   examples: ["svc audit", "svc audit verify"],

@@ -9,7 +9,7 @@ import { addCatalogPublish } from "../custom/catalog/publish.ts";
 import { addCatalogShow, connectabilityText, listTools, ownerText } from "../custom/catalog/show.ts";
 import { tableLines } from "../text/table.ts";
 
-/** `svc catalog check|list|show|publish|delete`. */
+/** The commands `svc catalog check|list|show|publish|delete`. */
 export const addCatalogCommand = topic({
   says: "check toolkit definitions, read the catalog, and publish the project's own toolkits",
   examples: ["svc catalog check", "svc catalog list", "svc catalog show calendar.list_events"],
@@ -49,8 +49,8 @@ export const addCatalogCommand = topic({
 });
 
 /**
- * Asks a person to confirm a deletion: revoked accounts do not come back with their toolkit. Rejects with CommandError unless the person
- * agrees.
+ * Asks the user to confirm a deletion, because the toolkit's revoked accounts do not return if the toolkit is published again. Rejects with
+ * CommandError if the user does not confirm.
  */
 async function confirmDeletion(slug: string, { terminal }: CommandContext): Promise<void> {
   const what = `deletes ${slug} and revokes every account connected to it, for good`;

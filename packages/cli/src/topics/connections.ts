@@ -19,7 +19,7 @@ reached changes nothing.
 
 Exit status: 0 works, 1 refused or not testable, 2 wrong options, 3 unknown.`;
 
-/** `svc connections test`. */
+/** The command `svc connections test`. */
 const addConnectionTest = command(
   ConnectionsService.method.testConnection,
   {
@@ -57,7 +57,7 @@ const exampleId = "acc_01h455vb4pex5vsknk084sn02q";
 
 type ReferencesValues = { readonly id: string; readonly reference: readonly string[]; readonly clear?: true };
 
-/** `svc connections list|show|test|references|link|delete`. */
+/** The commands `svc connections list|show|test|references|link|delete`. */
 export const addConnectionsCommand = topic({
   says: "list, show, test and delete connected accounts, and set which events belong to them",
   examples: ["svc connections", "svc connections list --entity ada"],

@@ -10,7 +10,7 @@ const { listDeliveries, getDelivery, listDeliveryAttempts, tryNow } = TriggersSe
 const exampleId = "dlv_01h455vb4pex5vsknk084sn02q";
 const idHelp = "id of the delivery, dlv_…; deliveries to ask endpoints have such ids too";
 
-/** The parts of a command that makes waiting deliveries due now. */
+/** The common parts of commands that make waiting deliveries due at once. */
 export const tryParts = {
   json: "the answer as JSON",
   shows: ({ count }: TryNowResponse) => `${count} ${count === 1 ? "delivery is" : "deliveries are"} due now`,
@@ -31,7 +31,7 @@ export const tryParts = {
         ],
 } as const;
 
-/** `svc deliveries list|show|attempts|try`. */
+/** The commands `svc deliveries list|show|attempts|try`. */
 export const addDeliveriesCommand = topic({
   says: "list the deliveries of an event or of a subscription, and their attempts",
   examples: ["svc deliveries --event evt_01h455vb4pex5vsknk084sn02q", `svc deliveries attempts ${exampleId}`],
@@ -104,7 +104,7 @@ export const addDeliveriesCommand = topic({
   },
 });
 
-/** Returns attempts as a table, each with the first line of the endpoint's answer. */
+/** Returns attempts as the lines of a table. A row shows the first line of the endpoint's answer. */
 export function attemptTable(attempts: readonly DeliveryAttempt[]): string[] {
   const rows = attempts.map(({ number, at, statusCode, error, durationMs, address, responseBody }) => [
     String(number),
@@ -118,7 +118,9 @@ export function attemptTable(attempts: readonly DeliveryAttempt[]): string[] {
   return tableLines(["ATTEMPT", "AT", "HTTP", "ERROR", "MS", "ADDRESS", "ANSWER"], rows);
 }
 
-/** Returns deliveries as a table, with the reason and end of a wait if some wait. */
+/**
+ * Returns deliveries as the lines of a table. If some deliveries wait, the table has columns for the reason and for the end of the wait.
+ */
 export function deliveryTable(deliveries: readonly Delivery[]): string[] {
   const hasWaiting = deliveries.some(({ waitingReason }) => waitingReason !== "");
   const rows = deliveries.map((delivery) => [
@@ -134,7 +136,7 @@ export function deliveryTable(deliveries: readonly Delivery[]): string[] {
   return tableLines([...columns, ...(hasWaiting ? ["NEXT ATTEMPT", "WAITS FOR"] : [])], rows);
 }
 
-/** Returns why a delivery is pending, in words. Empty if there is no reason. */
+/** Returns in words why a delivery is pending. Empty if there is no reason. */
 function waitText(reason: string): string {
   return waits[reason] ?? reason;
 }

@@ -12,7 +12,7 @@ import { factLines, timeText } from "../text/table.ts";
 const { listEvents, getEvent } = TriggersService.method;
 const exampleId = "evt_01h455vb4pex5vsknk084sn02q";
 
-/** `svc events list|show|replay`. */
+/** The commands `svc events list|show|replay`. */
 export const addEventsCommand = topic({
   says: "list the project's events, show one with its payload, and deliver past events again",
   examples: ["svc events", "svc events --trigger calendar.events_changed --limit 100"],
@@ -68,7 +68,10 @@ export const addEventsCommand = topic({
   },
 });
 
-/** Returns the deliveries of an event by state, those that need attention first; `+` if more were not counted, `-` if there are none. */
+/**
+ * Returns how many deliveries of an event are in each state. States that need attention come first. A `+` means that more deliveries were
+ * not counted, a `-` that there are none.
+ */
 function deliveriesText(of: EventDeliveries | undefined): string {
   const counts = { dead_letter: of?.deadLetter, pending: of?.pending, delivered: of?.delivered };
   const words = Object.entries(counts).flatMap(([state, count]) =>
@@ -77,7 +80,7 @@ function deliveriesText(of: EventDeliveries | undefined): string {
   return words.join(", ") || "-";
 }
 
-/** Notes that a toolkit does not exist, because a misspelled one looks like one without events. */
+/** Prints a note if the toolkit does not exist. Without the note, a misspelled toolkit would look like a toolkit without events. */
 async function noteUnknownToolkit(
   found: readonly unknown[],
   { values: { toolkit }, context, project }: Run<Readonly<Record<string, unknown>>>,

@@ -22,7 +22,7 @@ type JobValues = { readonly id: string };
 type JobListValues = { readonly status?: string; readonly skill?: string };
 type AnsweredJob = { readonly job?: Job | undefined };
 
-/** The parts of a command that acts on one job and prints its new state. */
+/** The common parts of commands that act on one job and print its new state. */
 const aboutJob = {
   takes: { "<id>": "id of the job, job_…" },
   result: "job",
@@ -31,7 +31,7 @@ const aboutJob = {
     job === undefined ? [] : `${id} is ${standingText(job)}`,
 } as const;
 
-/** The parts of an administrator's command that acts on one job of a project. */
+/** The common parts of administrator's commands that act on one job of a project. */
 const aboutJobOfProject = {
   ...aboutJob,
   takes: { "<id>": ["id of the job, job_…", { fills: "jobId" }] },
@@ -41,7 +41,7 @@ const aboutJobOfProject = {
   }),
 } as const;
 
-/** `svc jobs submit|check|list|show|steps|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`. */
+/** The commands `svc jobs submit|check|list|show|steps|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`. */
 export const addJobsCommand = topic({
   says: "check programs and submit them as jobs; follow, read, retry, pause, resume, cancel and promote jobs; as administrator, park and release them",
   examples: [
@@ -73,12 +73,12 @@ export const addJobsCommand = topic({
       ],
       request: ({ values: { status = "", skill = "" }, asJson }: Run<JobListValues>) => ({
         status: statusOfName(status),
-        // The toolkit of all skills may be omitted.
+        // The user may leave out `skills.`, the toolkit of all skills.
         skillSlug: skill === "" || skill.includes(".") ? skill : `skills.${skill}`,
-        // With --json the whole job is printed.
+        // With `--json`, the command prints the whole job.
         view: asJson ? JobView.UNSPECIFIED : JobView.SUMMARY,
       }),
-      // A job comes with its program, so pages are small.
+      // Each job contains its program, so a page has few jobs.
       pageSize: 50,
       rows: "jobs",
       table: {
@@ -121,7 +121,7 @@ export const addJobsCommand = topic({
         AT: "at",
         TYPE: ({ type }) => type,
         STEP: ({ stepId }) => stepId || "-",
-        // The last one of a chain caused the entry itself. Its JSON has the rest.
+        // The last member of the chain caused the entry itself. The JSON output has the whole chain.
         "CAUSED BY": ({ principalChain }) => plainText(principalChain.at(-1) ?? "-"),
         PARTICULARS: "payloadJson",
       },

@@ -21,7 +21,7 @@ type PutValues = {
   readonly paused?: boolean;
 };
 
-/** `svc limits list|put|delete`. */
+/** The commands `svc limits list|put|delete`. */
 export const addLimitsCommand = topic({
   says: "list, create and delete the project's call limits",
   examples: ["svc limits", "svc limits put calendar --toolkit calendar --key accountId --rate 10/1s"],
@@ -77,19 +77,19 @@ export const addLimitsCommand = topic({
   },
 });
 
-/** Reads 10/1s. Throws InvalidArgumentError. */
+/** Returns a rate from a text such as `10/1s`. Throws InvalidArgumentError for any other text. */
 function parseRate(text: string): Rate {
   const [, max = "", per = ""] = /^(\d+)\/(.+)$/.exec(text) ?? [];
   const calls = max === "" ? 0 : parseRateMax(max);
   try {
     if (calls > 0) return { max: calls, per: durationFromMs(parseDuration(per)) };
   } catch {
-    // The error is thrown below.
+    // The code below throws the error.
   }
   throw new InvalidArgumentError("expected calls and a time, such as 10/1s or 100/1h");
 }
 
-/** Returns the limits in words: `4 at once, 10 in 1s`. */
+/** Returns the limits as text (for example `4 at once, 10 in 1s`). */
 function boundsText({ concurrency, rate, paused }: CallLimit): string {
   if (paused) return "paused";
   const bounds = [

@@ -8,7 +8,7 @@ import { countText, tableLines } from "../text/table.ts";
 
 const { createProject, listProjects, getProjectUsage } = AdminService.method;
 
-/** `svc projects create|delete|list|policy|quotas|usage`. */
+/** The commands `svc projects create|delete|list|policy|quotas|usage`. */
 export const addProjectsCommand = topic({
   says: "create, list and delete projects, set their limits, and show their use, as the administrator",
   examples: ["svc projects create billing", "svc projects list"],

@@ -17,10 +17,10 @@ type ReleaseValues = {
   readonly dryRun?: true;
 };
 
-/** Posts that are handled between two lines of progress. */
+/** Number of posts that the command handles before it prints the next line of progress. */
 const pagePosts = 100;
 
-/** `svc quarantine release`. */
+/** The command `svc quarantine release`. */
 const addQuarantineRelease = command(
   AdminService.method.releaseQuarantinedPosts,
   {
@@ -45,7 +45,7 @@ const addQuarantineRelease = command(
       throw new CommandError("no posts are selected: give their ids, --toolkit, --since or --until", 2);
     }
     const released: QuarantineRelease[] = [];
-    // One page after another, with a line for each, because a release may take minutes.
+    // A release may take minutes, so the command handles one page after the other and prints a line for each.
     let pageToken = "";
     do {
       const page = { ...request, ids: [...ids], pageSize: pagePosts, pageToken };
@@ -73,7 +73,7 @@ function summaryOf(released: readonly QuarantineRelease[], isDryRun: boolean): s
   return isDryRun ? `Dry run, nothing was released. ${text}` : text;
 }
 
-/** `svc quarantine show`. */
+/** The command `svc quarantine show`. */
 const addQuarantineShow = call(AdminService.method.getQuarantinedPost, {
   says: "show one post with its headers and body; credentials and signatures are removed",
   takes: { "<id>": "id of the post, qrn_…" },
@@ -115,7 +115,7 @@ function partLines(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [`\n${title}:`, ...lines];
 }
 
-/** `svc quarantine list|show|release`. */
+/** The commands `svc quarantine list|show|release`. */
 export const addQuarantineCommand = topic({
   says: "list, show and release verified posts that could not become events, as the administrator",
   examples: ["svc quarantine", "svc quarantine release --toolkit calendar --dry-run"],

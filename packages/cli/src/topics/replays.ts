@@ -9,7 +9,7 @@ import { factLines } from "../text/table.ts";
 const { listReplays, getReplay, updateReplay, cancelReplay } = TriggersService.method;
 const exampleId = "rpl_01h455vb4pex5vsknk084sn02q";
 
-/** The parts of a command about one replay, which prints its new state. */
+/** The common parts of commands that act on one replay and print its new state. */
 const aboutReplay = {
   takes: { "<id>": "id of the replay, rpl_…" },
   result: "replay",
@@ -17,7 +17,7 @@ const aboutReplay = {
     replay === undefined ? [] : factLines(replayFacts(replay)),
 } as const;
 
-/** `svc replays list|show|watch|update|pause|resume|cancel`. */
+/** The commands `svc replays list|show|watch|update|pause|resume|cancel`. */
 export const addReplaysCommand = topic({
   says: "throttled replays: progress, pace, pauses; `svc events replay` starts one",
   examples: ["svc replays", `svc replays watch ${exampleId}`],

@@ -9,7 +9,7 @@ import { call, list } from "../command/topic.ts";
 import { boundText, confirmText } from "../text/bound.ts";
 import { firstSentence, tableLines, wrappedTableLines } from "../text/table.ts";
 
-/** `svc endpoints`. */
+/** The command `svc endpoints`. */
 export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoints, {
   says: "list the paths that providers post events to, and whether the deployment has a secret for each",
   rows: "endpoints",
@@ -28,7 +28,7 @@ export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoin
   examples: ["svc endpoints", "svc endpoints --json | jq '.[] | select(.secretSet | not)'"],
 });
 
-/** `svc whoami`. */
+/** The command `svc whoami`. */
 export const addWhoamiCommand = call(IdentityService.method.getIdentity, {
   says: "show the project and role of the key in use, the source of the key, and the service that answered",
   shows: (found, { context }) => {
@@ -47,7 +47,7 @@ export const addWhoamiCommand = call(IdentityService.method.getIdentity, {
   examples: ["svc whoami", "svc whoami --json"],
 });
 
-/** `svc search`. */
+/** The command `svc search`. */
 export const addSearchCommand = call(ToolsService.method.searchTools, {
   says: "find tools by what you want to do, in plain words, best first",
   takes: { "<words...>": "what you want to do, such as: move a meeting to tomorrow" },

@@ -8,7 +8,7 @@ const { listSkills, getSkill, deleteSkill } = JobsService.method;
 
 type SkillValues = { readonly skill: string; readonly skillVersion?: number };
 
-/** `svc skills list|get|delete`. */
+/** The commands `svc skills list|get|delete`. */
 export const addSkillsCommand = topic({
   says: "list, read and delete skills, the tools made from jobs",
   examples: ["svc skills", "svc skills get announce", "svc skills delete announce --skill-version 2"],
@@ -53,7 +53,7 @@ function versionOption(help: string) {
   return ["--skill-version <number>", help, { fills: "version", parse: readVersion }] as const;
 }
 
-/** Returns the slug of a skill from either form: `announce` or `skills.announce`. */
+/** Returns the slug of a skill. The name may be `announce` or `skills.announce`. */
 function skillSlugOf(name: string): string {
   return name.replace(/^skills\./, "");
 }

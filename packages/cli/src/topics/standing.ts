@@ -11,7 +11,7 @@ import { timeText } from "../text/table.ts";
 const { listStandingPrograms, pauseStandingProgram, resumeStandingProgram, deleteStandingProgram } =
   StandingService.method;
 
-/** The parts of a command that acts on one program and prints its new state. */
+/** The common parts of commands that act on one standing program and print its new state. */
 const aboutProgram = {
   takes: { "<program>": ["its slug or its id, stp_…", { fills: "id" }] },
   result: "standingProgram",
@@ -20,7 +20,7 @@ const aboutProgram = {
     program === undefined ? [] : `${program.slug} is ${programStateText(program)}`,
 } as const;
 
-/** `svc standing create|update|preview|list|show|runs|run|backfill|pause|resume|delete`. */
+/** The commands `svc standing create|update|preview|list|show|runs|run|backfill|pause|resume|delete`. */
 export const addStandingCommand = topic({
   says: "programs that svc starts by itself (schedules), and their runs",
   examples: [

@@ -12,7 +12,7 @@ const { createSubscription, listSubscriptions, getSubscription, updateSubscripti
   TriggersService.method;
 const exampleId = "sub_01h455vb4pex5vsknk084sn02q";
 
-/** `svc subscriptions create|list|show|update|delete|test|try`. */
+/** The commands `svc subscriptions create|list|show|update|delete|test|try`. */
 export const addSubscriptionsCommand = topic({
   says: "create, list, show, change and delete subscriptions of endpoints to events, and test an endpoint",
   examples: [
@@ -36,7 +36,7 @@ export const addSubscriptionsCommand = topic({
           { fills: "triggerSlug" },
         ],
       ],
-      // A catalog-wide slug names its toolkit.
+      // A slug such as `calendar.events_changed` contains the slug of its toolkit.
       request: ({ values: { toolkit = "", trigger = "" } }) =>
         toolkit === "" && String(trigger).includes(".") ? { toolkitSlug: String(trigger).split(".", 1)[0] ?? "" } : {},
       json: "the subscription and its secret as JSON",
@@ -114,7 +114,7 @@ export const addSubscriptionsCommand = topic({
   },
 });
 
-/** Returns subscriptions as a table, with a column of agents' keys if agents created some of them over MCP. */
+/** Returns subscriptions as the lines of a table. If agents created some of them over MCP, the table has a column for the agents' keys. */
 function subscriptionTable(subscriptions: readonly Subscription[]): string[] {
   const hasAgents = subscriptions.some(({ agent }) => agent !== undefined);
   const rows = subscriptions.map((subscription) => {
@@ -126,7 +126,7 @@ function subscriptionTable(subscriptions: readonly Subscription[]): string[] {
   return tableLines(["ID", "STATE", "EVENTS", "CREATED", ...(hasAgents ? ["AGENT'S KEY"] : []), "ENDPOINT"], rows);
 }
 
-/** Returns the state of an active subscription's endpoint, such as `failing: connection_refused` or `slow: 4000 ms`. */
+/** Returns the health of an active subscription's endpoint (for example `failing: connection_refused` or `slow: 4000 ms`). */
 function healthText({ health }: Subscription): string {
   const { state = "", lastError = "", p50Ms = 0 } = health ?? {};
   if (state === "well" || state === "") return "active";
@@ -134,7 +134,7 @@ function healthText({ health }: Subscription): string {
   return `${state.replaceAll("_", " ")}${detail === "" ? "" : `: ${detail}`}`;
 }
 
-/** Returns the events that a subscription receives: `calendar.events_changed of ada`. */
+/** Returns which events a subscription receives (for example `calendar.events_changed of ada`). */
 function eventsText({ toolkitSlug, triggerSlug, entityId }: Subscription): string {
   const events = triggerSlug || toolkitSlug || "all";
   return entityId === "" ? events : `${events} of ${plainText(entityId)}`;
@@ -167,5 +167,5 @@ function timesText({ p50Ms, p99Ms, measuredAttempts }: SubscriptionHealth): stri
   return `${numberText(p50Ms)} ms (half of the latest ${measuredAttempts} attempts), ${numberText(p99Ms)} ms (99 of 100)`;
 }
 
-/** The service counts no further. */
+/** Number at which the service stops counting. */
 const countedMax = 10_000;

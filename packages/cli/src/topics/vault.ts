@@ -14,7 +14,7 @@ type RotateOptions = AdminOptions & JsonOption & { watch?: true };
 
 const everyMs = 1_000;
 
-/** `svc vault rotate`. */
+/** The command `svc vault rotate`. */
 const addVaultRotate = command(
   AdminService.method.rotateVault,
   {
@@ -40,7 +40,7 @@ const addVaultRotate = command(
   },
 );
 
-/** Prints a rotation, or that there was none. */
+/** Prints the state of a rotation, or that there was no rotation. */
 function printRotation(
   rotation: VaultRotation | undefined,
   { json }: JsonOption,
@@ -50,7 +50,7 @@ function printRotation(
   else print(json ? messageText(VaultRotationSchema, rotation) : rotationLine(rotation));
 }
 
-/** Returns the state of a rotation in one line. */
+/** Returns the state of a rotation as one line. */
 function rotationLine(rotation: VaultRotation): string {
   const { state, toKeyId, fromKeyIds, resealed, finishedAt, problem } = rotation;
   const values = `${resealed} ${resealed === 1 ? "value" : "values"} sealed again`;
@@ -67,7 +67,7 @@ function progressText({ state, pass, seen, total }: VaultRotation): string {
 
 const { putDeploymentSecret, deleteDeploymentSecret, listDeploymentSecrets, getVaultRotation } = AdminService.method;
 
-/** `svc vault rotate|status|put|delete|list`. */
+/** The commands `svc vault rotate|status|put|delete|list`. */
 export const addVaultCommand = topic({
   says: "rotate the vault key and store secrets of the deployment itself, as the administrator",
   examples: ["svc vault rotate --watch", "svc vault status", "svc vault put embeddings_key --secret-stdin < token"],

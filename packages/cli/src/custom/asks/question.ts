@@ -7,7 +7,7 @@ import { plainLines, plainText, shellWord, spanText } from "../../text/plain.ts"
 import { readProgram } from "../jobs/shown-program.ts";
 import { rowsText } from "../jobs/text.ts";
 
-/** A question that a job waits for, from any source. */
+/** A question that a job asks a person. It comes from the job itself or from the list of asks. */
 export type Question = Pick<
   Ask,
   | "requestId"
@@ -19,16 +19,19 @@ export type Question = Pick<
   | "deliveredPrincipals"
   | "exhausted"
 > & {
-  /** When the question goes to the next hop (stage of the escalation), or is answered by its default. Epoch milliseconds. */
+  /**
+   * Time at which the question goes to the next hop (the next stage of the escalation) or is answered by its default. In epoch
+   * milliseconds.
+   */
   readonly deadlineMs: number | undefined;
   readonly isApproval: boolean;
-  /** How the rows that the question is about ended. */
+  /** Text about how many rows of the question's step succeeded, failed or were skipped. */
   readonly rows: string;
-  /** The program's params. Overrides of an answer may change them. */
+  /** The params of the program. An answer with overrides may change them. */
   readonly params: Readonly<Record<string, unknown>>;
 };
 
-/** Returns the question that a job waits for, or undefined if there is none. */
+/** Returns the question that a job waits for. Returns undefined if the job waits for no question. */
 export function questionOfJob(job: Job): Question | undefined {
   const { park, pendingAsk } = job;
   const { judgment } = park ?? {};
@@ -42,7 +45,7 @@ export function questionOfJob(job: Job): Question | undefined {
   };
 }
 
-/** Returns the question of an ask that was read by itself. */
+/** Returns the question of an ask that was read without its job. */
 export function questionOfAsk(ask: Ask): Question {
   const { requestId, question, continuations, answerSchemaJson, stepId } = ask;
   return { ...heldBy(ask), ...{ requestId, question, continuations, answerSchemaJson, stepId }, rows: "", params: {} };
@@ -53,9 +56,12 @@ function heldBy({ principalId, deliveredPrincipals, exhausted, deadlineAt, appro
   return { principalId, deliveredPrincipals, exhausted, deadlineMs, isApproval: approvalId !== "" };
 }
 
-/** Returns a question as lines: its text, its addressee, and the commands that answer it. `options`: those that the commands need. */
+/**
+ * Returns a question as lines: its text, the person who is asked, and the commands that answer it. `options`: the options that these
+ * commands need to reach the service.
+ */
 export function questionLines(question: Question, options: readonly string[]): string[] {
-  // Each line of the question is marked, because the lines around it were not written by the question's author.
+  // Each line of the question's text is marked, so that the user can tell it from the lines of the command.
   const [first, ...more] = plainLines(question.question);
   const rows = question.rows === "" ? [] : [`  rows: ${question.rows}`];
   return [
@@ -78,7 +84,7 @@ function holderText({ principalId, deliveredPrincipals, exhausted, deadlineMs, i
   return `with ${plainText(principalId)}${until}${others}`;
 }
 
-/** Returns the commands that answer a question, one for each continuation of its point. */
+/** Returns the commands that answer a question: one for each continuation (possible answer). */
 function answerCommands(question: Question, options: readonly string[]): string[] {
   const { requestId, continuations, principalId, deliveredPrincipals } = question;
   const principal = deliveredPrincipals.includes(principalId) ? principalId : (deliveredPrincipals[0] ?? principalId);
@@ -90,7 +96,10 @@ function answerCommands(question: Question, options: readonly string[]): string[
   });
 }
 
-/** Returns an example of overrides, with the current values if they are known. Returns undefined if the point accepts no overrides. */
+/**
+ * Returns an example of overrides for an answer, with the current values if they are known. Returns undefined if the question accepts no
+ * overrides.
+ */
 function sampleOverrides({ answerSchemaJson, params }: Question): string | undefined {
   if (answerSchemaJson === "") return undefined;
   const sample: unknown = sampleValue(JSON.parse(answerSchemaJson), "value", systemClock.now());
@@ -102,7 +111,7 @@ function sampleOverrides({ answerSchemaJson, params }: Question): string | undef
   return JSON.stringify(Object.fromEntries(entries));
 }
 
-/** Returns an ask by its id: first among the pending ones, then among all. Rejects with CommandError if there is none. */
+/** Returns the ask with this id. Searches the pending asks first, then all asks. Rejects with CommandError if there is no such ask. */
 export async function findAsk({ jobs }: SvcClient, requestId: string): Promise<Ask> {
   for (const state of [AskState.PENDING, AskState.UNSPECIFIED]) {
     let pageToken = "";

@@ -14,7 +14,7 @@ const askStates = namesOf(AskState);
 
 type ShowOptions = ProjectOptions & JsonOption & { job?: string };
 
-/** `svc asks show`. */
+/** The command `svc asks show`. */
 export const addAskShow = command(
   JobsService.method.getAsk,
   {
@@ -38,7 +38,7 @@ export const addAskShow = command(
     context.print("");
     const { job } = await client.jobs.getJob({ id: ask.jobId });
     const asked = job && questionOfJob(job);
-    // The question of the job also has the params of its program. It is used only if the job still waits for the same question.
+    // The question from the job also has the params of the program. It is used only if the job still waits for the same question.
     const question = asked?.requestId === ask.requestId ? asked : questionOfAsk(ask);
     for (const line of questionLines(question, repeatedOptions(options))) context.print(line);
   },
@@ -49,7 +49,10 @@ async function readAsk(client: SvcClient, requestId: string, jobId: string | und
   return (await client.jobs.getAsk({ jobId, requestId })).ask;
 }
 
-/** Returns the result of the simulation run before people were asked about the plan, or an empty text. */
+/**
+ * Returns the result of the simulation run that took place before people were asked about the plan. Returns an empty text if there was no
+ * simulation run.
+ */
 function simulationText({ jobId, simulationReceipt }: Ask): string {
   if (simulationReceipt === undefined) return "";
   const { rows, calls, limits } = simulationReceipt;
@@ -83,7 +86,7 @@ function factsOf(ask: Ask): [name: string, value: string][] {
   ];
 }
 
-/** Returns the state of a question, such as `answered: proceed`. */
+/** Returns the state of a question (for example `answered: proceed`). */
 export function askStateText({ state, exhausted, decision }: Ask): string {
   const name = askStates.get(state) ?? String(state);
   if (state === AskState.PENDING && exhausted) return "pending, exhausted";

@@ -4,18 +4,19 @@ import { CommandError } from "../../command/error.ts";
 import { readText } from "../../command/input.ts";
 import { parseKeepingNumbers } from "../../text/message.ts";
 
-/** Arguments of a call by name. */
+/** The arguments of a call, by name. */
 export type Arguments = { [name: string]: unknown };
 
-/** An argument as it was typed: `name=text`. */
+/** An argument in the form in which the user typed it: `name=text`. */
 export type TypedArgument = { readonly name: string; readonly text: string };
 
 type Schema = { readonly [keyword: string]: unknown };
 
 /**
- * Returns arguments with the types of the tool's input schema: numbers, booleans and null if the schema allows them, JSON for objects, one
- * item for each repetition of a list. A name may be a path into an object (`start.date`). A text that does not fit stays text; the server
- * then reports what would be right. Throws CommandError for invalid JSON, and for a repeated argument that is not a list.
+ * Returns the typed arguments as values of the types in the tool's input schema. A text becomes a number, a boolean or null if the schema
+ * allows it, and JSON becomes an object. A repeated argument becomes a list with one item for each repetition. A name may be a path into an
+ * object (`start.date`). A text that does not fit the schema stays a text, and the server reports the right type. Throws CommandError for
+ * invalid JSON, and for a repeated argument that is not a list.
  */
 export function typeArguments(schema: unknown, typed: readonly TypedArgument[], given: Arguments = {}): Arguments {
   const args = structuredCloneOf(given);
@@ -27,7 +28,10 @@ export function typeArguments(schema: unknown, typed: readonly TypedArgument[], 
   return args;
 }
 
-/** Reads `--args-json`: the JSON text of an object, `@file`, or `@-` for standard input. Rejects with CommandError. */
+/**
+ * Returns the arguments from `--args-json`. Its value is the JSON text of an object, `@file` for a file, or `@-` for standard input.
+ * Rejects with CommandError.
+ */
 export async function readArguments(text: string, context: CommandContext): Promise<Arguments> {
   const source = text.startsWith("@") ? await readText(text.slice(1), `--args-json ${text}`, context) : text;
   const value = parse(source, "--args-json");
@@ -35,7 +39,9 @@ export async function readArguments(text: string, context: CommandContext): Prom
   throw new CommandError(`--args-json ${formatValue(source)} is not a JSON object; expected {"name": value, …}`);
 }
 
-/** Returns the property with exactly this name. If there is none, returns the property to which the name's dots lead. */
+/**
+ * Returns the property with exactly this name. If there is none, treats the dots in the name as a path and returns the property at its end.
+ */
 function findProperty(schema: Schema, name: string): { steps: string[]; property: Schema } {
   const own = propertyOf(schema, name);
   if (own !== undefined || !name.includes(".")) return { steps: [name], property: asSchema(own) };
@@ -85,7 +91,10 @@ function scalarOf(name: string, schema: Schema, text: string): unknown {
   return parse(text, `--arg ${name}`); // the schema leaves the type open
 }
 
-/** Returns the types that a schema allows, including its alternatives and listed values. Empty if any type is allowed. */
+/**
+ * Returns the types that a schema allows, including the types of its alternatives and of its listed values. Returns an empty set if the
+ * schema allows any type.
+ */
 function typesOf(schema: Schema): ReadonlySet<string> {
   if (schema["type"] !== undefined) return new Set([schema["type"]].flat().map(String));
   const values = schema["const"] === undefined ? schema["enum"] : [schema["const"]];
@@ -111,7 +120,7 @@ function parse(text: string, option: string): unknown {
   }
 }
 
-/** Returns a copy of nested objects. Raw numbers are special objects and are not copied. */
+/** Returns a copy of arguments and of their nested objects. Raw numbers are special objects, so they are not copied. */
 function structuredCloneOf(args: Arguments): Arguments {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, isObject(value) ? structuredCloneOf(value) : value]),

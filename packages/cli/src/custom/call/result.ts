@@ -6,12 +6,12 @@ import { CommandError } from "../../command/error.ts";
 import { indentJson, messageText } from "../../text/message.ts";
 import { countText } from "../../text/table.ts";
 
-/** Exit code of a command whose call needs confirmation. */
+/** Exit code if the call needs confirmation. */
 const heldExitCode = 3;
 
 /**
- * Prints the result of a call as JSON or, for a dry run, the request. Everything else goes to standard error. Throws CommandError if the
- * outcome is not `ok`. A dry run has no outcome and does not throw.
+ * Prints the result of a call as JSON to standard output. For a dry run, prints the request instead. Everything else goes to standard
+ * error. Throws CommandError if the outcome is not `ok`. A dry run has no outcome, so it does not throw.
  */
 export function printCall(response: CallToolResponse, asked: CallRun, context: CommandContext): void {
   const { toolSlug, isDryRun, asMessage } = asked;
@@ -32,18 +32,18 @@ export function printCall(response: CallToolResponse, asked: CallRun, context: C
 
 const skillNote = "Sandbox: the job was submitted; the results of its calls are made up.";
 
-/** True if the tool is a skill: a call of it submits a job. */
+/** True if the tool is a skill. A call of a skill submits a job. */
 export function isSkill(toolSlug: string): boolean {
   return toolSlug.startsWith("skills.");
 }
 
-/** The tool that was called, and its entity. */
+/** The tool that the command called, and the entity of the call. */
 type CalledTool = { readonly toolSlug: string; readonly entity: string | undefined };
 
-/** Options of a call. */
+/** The options with which the user made a call. */
 type CallRun = CalledTool & {
   readonly isDryRun: boolean;
-  /** True if the server's answer is printed unchanged. */
+  /** True if the command prints the server's answer unchanged. */
   readonly asMessage: boolean;
 };
 
@@ -84,14 +84,14 @@ function failed(response: CallToolResponse, asked: CallRun, context: CommandCont
   return new CommandError(`${outcome}${status}: ${text} ${adviceOf(response, asked)}`.trimEnd());
 }
 
-/** Returns the message of a call in the words of the command line. The advice to connect an account becomes a complete command. */
+/** Returns the message of a call in the words of the command line. Advice to connect an account becomes a complete command. */
 export function spokenMessage(message: string, asked: CalledTool): string {
   return withCommands(message, { InitiateConnection: connectCommand(asked) });
 }
 
 function connectCommand({ toolSlug, entity = "" }: CalledTool): string {
   const [toolkit = ""] = toolSlug.split(".");
-  // The call named no entity, so the command has a placeholder.
+  // The call has no entity, so the shown command contains a placeholder.
   const id = entity === "" ? "<id>" : shellWord(entity);
   return `\`svc connect ${toolkit} --entity ${id}\``;
 }

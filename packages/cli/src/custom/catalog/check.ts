@@ -13,7 +13,7 @@ import { countText } from "../../text/table.ts";
 
 type CheckOptions = JsonOption & { deployment?: string };
 
-/** `svc catalog check`. */
+/** The command `svc catalog check`. */
 export const addCatalogCheck = command(
   undefined,
   {
@@ -60,15 +60,15 @@ async function placesOf(given: readonly string[], options: CheckOptions, context
 }
 
 type Parents = AsyncDisposable & {
-  /** Folders of toolkits for the loader. */
+  /** Folders that contain toolkits, as the loader needs them. */
   readonly folders: readonly string[];
-  /** Replaces the temporary folder in the loader's messages with the folder that the user named. */
+  /** Returns a message of the loader in which the folder that the user named replaces the temporary folder. */
   restore(text: string): string;
 };
 
 /**
- * Returns parent folders of toolkits, because the loader reads folders that contain toolkits. A single toolkit gets a temporary parent
- * folder with nothing else in it.
+ * Returns the parent folders of toolkits, because the loader reads only folders that contain toolkits. If the user named the folder of a
+ * single toolkit, the function creates a temporary parent folder that contains only this toolkit.
  */
 async function openParents(folders: readonly string[]): Promise<Parents> {
   if (!folders.some(isToolkit)) {
@@ -99,8 +99,8 @@ function isToolkit(folder: string): boolean {
 type Loaded = { catalog: Catalog | undefined; faults: readonly FileFault[] };
 
 /**
- * Loads the definitions with the deployment file. If the file has faults, its valid parts are still used, so that faults of the definitions
- * are also found.
+ * Loads the definitions together with the deployment file. If the deployment file has faults, its valid parts still count, so that faults
+ * of the definitions are also found.
  */
 async function load(folders: readonly string[], deploymentFile: string | undefined, isPart: boolean): Promise<Loaded> {
   const { checkDeployment, loadCatalog } = await import("@svc/catalog");
@@ -122,7 +122,7 @@ async function faultsOf<T>(run: () => Promise<T>): Promise<{ value?: T; faults: 
   }
 }
 
-/** Returns the part of a deployment about the toolkits in these folders. */
+/** Returns the part of a deployment that concerns the toolkits in these folders. */
 async function partOf(deployment: Deployment, folders: readonly string[]): Promise<Deployment> {
   const lists = folders.map((folder) => readdir(folder).catch(() => []));
   const names = new Set((await Promise.all(lists)).flat());
@@ -144,7 +144,7 @@ function faultLine({ file, line, path, reason, cure }: FileFault, restore: (text
   return restore(`${place}${path === "" ? "" : ` ${path}`}: ${reason}; ${cure}`);
 }
 
-/** Returns a path below the working folder relative to it. */
+/** Returns a path relative to the working folder if it is inside that folder. Returns any other path unchanged. */
 function shortPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short === "" || short.startsWith("..") ? path : short;

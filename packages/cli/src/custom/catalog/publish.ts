@@ -11,7 +11,7 @@ import { countText } from "../../text/table.ts";
 
 type PublishOptions = { readonly dryRun?: true; readonly folder: string };
 
-/** `svc catalog publish`. */
+/** The command `svc catalog publish`. */
 export const addCatalogPublish = command(
   CatalogService.method.publishToolkit,
   {
@@ -50,10 +50,10 @@ export const addCatalogPublish = command(
   },
 );
 
-/** The server names this many faults at most. */
+/** Maximum number of faults that the server names. */
 const detailsMax = 100;
 
-/** A YAML file of the toolkit, with the line of each path of its value. */
+/** A YAML file of the toolkit. It includes the line number of each value in the file. */
 type SourceFile = {
   readonly file: string;
   readonly value: unknown;
@@ -63,7 +63,7 @@ type SourceFile = {
 
 type SourceFiles = { readonly toolkit: SourceFile; readonly tools: ReadonlyMap<string, SourceFile> };
 
-/** Reads the files of a toolkit. Rejects with CommandError if one cannot be read, or its name or contents are not YAML. */
+/** Returns the files of a toolkit. Rejects with CommandError if a file cannot be read, or if its name or contents are not valid. */
 async function readToolkit(folder: string, context: CommandContext): Promise<SourceFiles> {
   const toolsFolder = join(folder, "tools");
   const names = (await entriesOf(toolsFolder)).filter((name) => !name.startsWith(".")).sort();
@@ -120,7 +120,7 @@ async function readSource(file: string): Promise<SourceFile> {
   };
 }
 
-/** Returns a fault with its place in the files. The server names it `definitionJson.tools.<tool>.<path>`. */
+/** Returns a line that describes a fault, with its file and line. The server names the position as `definitionJson.tools.<tool>.<path>`. */
 function faultLine(
   { field, help }: SvcErrorDetail,
   { folder, toolkit, tools }: SourceFiles & { folder: string },
@@ -135,7 +135,7 @@ function faultLine(
   return `${file.file}${line === undefined ? "" : `:${line}`}${path === "" ? "" : ` ${path}`}: ${help}`;
 }
 
-/** Returns the members of a path such as `input.properties.id` or `intents[2]`. */
+/** Returns the steps of a path. For `intents[2]`, the steps are `intents` and 2. */
 function stepsOf(path: string): (string | number)[] {
   const steps = path.match(/[^.[\]]+|\[\d+\]/g) ?? [];
   return steps.map((step) => (step.startsWith("[") ? Number(step.slice(1, -1)) : step));

@@ -1,14 +1,17 @@
 import { isObject } from "@svc/core";
 
-/** A JSON Schema for display. A value that is not an object counts as an empty schema. */
+/** A JSON Schema that a command shows. A value that is not an object counts as an empty schema. */
 type Schema = { readonly [keyword: string]: unknown };
 
-/** Returns the schema of a message's JSON text. */
+/** Returns the schema from the JSON text in a message. */
 export function parseSchema(text: string): Schema {
   return asSchema(JSON.parse(text));
 }
 
-/** Returns one row for each argument, nested ones below theirs: path, type, required or not, default, description. */
+/**
+ * Returns a table row for each argument: path, type, required or not, default, description. Rows of nested arguments follow the row of
+ * their parent.
+ */
 export function argumentRows(input: Schema): string[][] {
   return propertiesOf(input).map(({ path, schema, isRequired }) => {
     const fallback = schema["default"] === undefined ? "" : JSON.stringify(schema["default"]);
@@ -16,14 +19,14 @@ export function argumentRows(input: Schema): string[][] {
   });
 }
 
-/** Returns one row for each field of a result: path and type. */
+/** Returns a table row for each field of a result: path and type. */
 export function fieldRows(output: Schema): string[][] {
   const item = output["type"] === "array" ? asSchema(output["items"]) : undefined;
   const rows = propertiesOf(item ?? output, item === undefined ? "" : "[].");
   return rows.map(({ path, schema }) => [path, typeText(schema)]);
 }
 
-/** True if a schema has rules between arguments. */
+/** True if the schema has rules that concern several arguments together. */
 export function hasRules(schema: Schema): boolean {
   const keywords = ["if", "not", "allOf", "anyOf", "oneOf", "dependentRequired", "dependentSchemas", "minProperties"];
   return keywords.some((keyword) => schema[keyword] !== undefined);
@@ -31,7 +34,7 @@ export function hasRules(schema: Schema): boolean {
 
 type Property = { readonly path: string; readonly schema: Schema; readonly isRequired: boolean };
 
-/** Returns the properties of an object, each followed by those of its value or items. */
+/** Returns the properties of an object. After each property follow the properties of its value or of its items. */
 function propertiesOf(schema: Schema, prefix = ""): Property[] {
   const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
   return Object.entries(asSchema(schema["properties"])).flatMap(([name, value]) => {

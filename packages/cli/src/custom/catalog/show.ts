@@ -20,7 +20,7 @@ import { argumentRows, fieldRows, hasRules, parseSchema } from "./schema.ts";
 
 type ShowOptions = ProjectOptions & JsonOption;
 
-/** `svc catalog show`. */
+/** The command `svc catalog show`. */
 export const addCatalogShow = command(
   CatalogService.method.getToolkit,
   {
@@ -46,7 +46,7 @@ export const addCatalogShow = command(
   },
 );
 
-/** Prints fields that are not set too, as in the server's answer. */
+/** Also prints fields that are not set, like the server's own answers. */
 const jsonOptions = { alwaysEmitImplicit: true };
 
 async function showToolkit(slug: string, options: ShowOptions, context: CommandContext): Promise<void> {
@@ -112,7 +112,7 @@ async function showTool(slug: string, options: ShowOptions, context: CommandCont
   printSchemas(tool, context);
 }
 
-/** Returns how pages are requested, or new rows found, in the form of definitions: `arg: page_token, from: nextPageToken`. */
+/** Returns in one line how a tool requests pages, or how a trigger finds new rows (for example `arg: page_token, from: nextPageToken`). */
 function declaredText(json: string): string {
   const textOf = (value: unknown): string => {
     if (typeof value !== "object" || value === null) return String(value);
@@ -139,7 +139,7 @@ function printSchemas(tool: Tool, context: CommandContext): void {
   printBlock(fields.length > 0 ? tableLines([what, "TYPE"], fields) : ["Its result has no fields."], context);
 }
 
-/** Prints lines after an empty one. */
+/** Prints an empty line and then the lines. */
 function printBlock(lines: readonly string[], context: CommandContext): void {
   context.print("");
   for (const line of lines) context.print(line);
@@ -156,7 +156,7 @@ function schemeText({ type, defaultScopes, keyPlacement, keyName }: ToolkitAuthS
   return defaultScopes.length === 0 ? type : `${type}, with ${defaultScopes.join(" ")}`;
 }
 
-/** Returns every tool of a toolkit, or of all toolkits, ordered by slug. */
+/** Returns all tools of a toolkit, sorted by slug. Without a toolkit, returns the tools of all toolkits. */
 export function listTools(
   { catalog }: SvcClient,
   filter: { projectId: string; toolkitSlug?: string },
@@ -167,14 +167,14 @@ export function listTools(
   });
 }
 
-/** Returns the contract's word for how a toolkit can be connected: `ready`, `oauth_pending`, `needs_oauth_registration`. */
+/** Returns how a toolkit can be connected, in the word of the API: `ready`, `oauth_pending` or `needs_oauth_registration`. */
 export function connectabilityText(connectability: ToolkitConnectability): string {
   const found = Object.entries(ToolkitConnectability).find(([, value]) => value === connectability);
-  // A newer server may use words that this version does not know.
+  // A newer server may send values that this version does not know.
   return found === undefined ? String(connectability) : found[0].toLowerCase();
 }
 
-/** Returns the owner of a catalog entry: `shared`, or the project's id. */
+/** Returns the owner of an entry in the catalog: `shared`, or the id of the project. */
 export function ownerText({ ownerProjectId }: { ownerProjectId: string }): string {
   return ownerProjectId === "" ? "shared" : ownerProjectId;
 }

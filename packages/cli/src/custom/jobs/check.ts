@@ -11,7 +11,7 @@ import { estimateText } from "./show.ts";
 
 type CheckOptions = { readonly set: readonly TypedArgument[]; readonly program: string };
 
-/** `svc jobs check`. */
+/** The command `svc jobs check`. */
 export const addJobCheck = command(
   JobsService.method.checkProgram,
   {
@@ -50,7 +50,7 @@ export const addJobCheck = command(
   },
 );
 
-/** True if a text is the input of CreateStandingProgram: a start with a program inside. */
+/** True if the text is the input of CreateStandingProgram: a definition that contains a program. */
 function isStandingDefinition(text: string): boolean {
   const given: unknown = JSON.parse(text);
   return isObject(given) && isObject(given["program"]) && !Object.hasOwn(given, "steps");

@@ -10,19 +10,22 @@ import { plainText } from "../../text/plain.ts";
 import { countText } from "../../text/table.ts";
 import { type Arguments, type TypedArgument, typeArguments } from "../call/arguments.ts";
 
-/** A program as it was given. */
+/** A program as the user gave it. */
 export type ProgramFile = {
-  /** Its name in faults. */
+  /** The program's name in error texts. */
   readonly name: string;
-  /** Its unchanged text. */
+  /** The text of the program without changes. */
   readonly text: string;
-  /** The text to submit: with the values of `--set`. */
+  /** The text that the command submits. It contains the values of `--set`. */
   readonly programJson: string;
-  /** The names that `--set` filled in. */
+  /** The names of the values that `--set` filled in. */
   readonly set: readonly string[];
 };
 
-/** Reads a program from a file, or from standard input for `-`, and sets values in it. Rejects with CommandError if it is not JSON. */
+/**
+ * Returns a program from a file (or from standard input if the file is `-`), with the values of `--set`. Rejects with CommandError if the
+ * text is not JSON.
+ */
 export async function readProgramFile(
   file: string,
   typed: readonly TypedArgument[],
@@ -55,15 +58,15 @@ function setValues(program: unknown, typed: readonly TypedArgument[], name: stri
   try {
     return typeArguments(schema, typed, given);
   } catch (err) {
-    // The message names the option of `svc call`, so the option's name is replaced.
+    // The error text names the option of `svc call`. This command has another option, so its name is replaced.
     if (err instanceof CommandError) throw new CommandError(err.message.replace(/^--arg /, "--set "));
     throw err;
   }
 }
 
 /**
- * Rejects with the error of a refused document. `field`: its field in the request. If all faults are about the document, each is printed as
- * one line: `file:line pointer CODE: what and how`.
+ * Rejects with the error of a document that the service refused. `field`: the request field that contained the document. If all faults
+ * concern the document, the command prints each fault as one line: `file:line pointer CODE: what and how`.
  */
 export async function refuseDocument(
   err: unknown,
@@ -77,7 +80,7 @@ export async function refuseDocument(
   if (details.length === 0 || !details.every(isAbout)) throw err;
   const told = details.map(({ field: place, reason, help }) => ({ field: place, reason, help: spokenText(help) }));
   const lines = await faultLines(told, file);
-  // The message counts all faults; the details end at a hundred.
+  // The error's message has the number of all faults. The error's details name at most a hundred of them.
   let count = details.length;
   renderText(details[0]?.message ?? partedOf(""), (kind, part) => {
     if (kind === "count") count = Number(part);
@@ -88,7 +91,7 @@ export async function refuseDocument(
   throw new CommandError(`${file.name} has ${countText(count, "fault")}, and nothing was submitted`);
 }
 
-/** Returns faults of a program, one line each, as `file:line pointer CODE: what and how`. */
+/** Returns a line for each fault of a program: `file:line pointer CODE: what and how`. */
 export async function faultLines(
   faults: readonly { readonly field: string; readonly reason: string; readonly help: string }[],
   file: ProgramFile,
@@ -100,7 +103,7 @@ export async function faultLines(
   });
 }
 
-/** A note in the service's answer. */
+/** A note (not a fault) about a document, from the service's answer. */
 export type Note = {
   readonly reason: string;
   readonly field: string;
@@ -108,7 +111,7 @@ export type Note = {
   readonly help: string;
 };
 
-/** Returns notes about a document, one line each, as `file:line pointer note CODE: what, and what to do if it is not meant`. */
+/** Returns a line for each note about a document: `file:line pointer note CODE: what, and what to do if it is not meant`. */
 export function noteLines(notes: readonly Note[], file: ProgramFile): Promise<string[]> {
   const told = notes.map(({ field, reason, message, help }) => {
     return { field, reason: `note ${reason}`, help: withCommands(`${message}. If you do not mean that: ${help}.`) };
@@ -116,7 +119,7 @@ export function noteLines(notes: readonly Note[], file: ProgramFile): Promise<st
   return faultLines(told, file);
 }
 
-/** The option that fills in values of a program. */
+/** The option `--set`, which fills in values of a program. */
 export const setOption = [
   "--set <name=value>",
   "a value of the program: input.day=2026-12-01 or params.min=5; can be repeated",
@@ -133,13 +136,13 @@ function collect(text: string, before: readonly TypedArgument[]): TypedArgument[
 }
 
 /**
- * Returns a function that finds the line of a JSON Pointer (RFC 6901) in the file. If the value does not exist, it finds the line of the
- * value that would contain it.
+ * Returns a function that returns the line in the file for a JSON Pointer (RFC 6901). If the pointer's value does not exist, the function
+ * returns the line of the value that would contain it.
  */
 async function createLocator({ name, text, set }: ProgramFile): Promise<(pointer: string) => string> {
   const { LineCounter, parseDocument } = await import("yaml");
   const lines = new LineCounter();
-  // JSON is YAML, and this parser knows the place of each value.
+  // Every JSON text is also YAML. The YAML parser is used because it knows the position of each value.
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, strict: false, logLevel: "silent" });
   return (pointer) => {
     const path = pointer.split("/").slice(1).map(unescapePointer);
@@ -165,8 +168,8 @@ function rangeStart(node: unknown): number | undefined {
 }
 
 /**
- * Reads a definition from a file, or from standard input for `-`, and sends it. Prints its faults with their lines, and returns the notes
- * about it.
+ * Reads a definition from a file (or from standard input if the file is `-`), and sends it. Prints the definition's faults with their
+ * lines. Returns the service's notes about the definition.
  */
 export async function sendDefinition<Answer extends { readonly notes: readonly Note[] }>(
   file: string,

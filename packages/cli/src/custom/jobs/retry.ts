@@ -5,7 +5,7 @@ import { plainText } from "../../text/plain.ts";
 import { standingText } from "./text.ts";
 import { type WatchOptions, watchJob, watchParts } from "./watch/watch-job.ts";
 
-/** `svc jobs retry`. */
+/** The command `svc jobs retry`. */
 export const addJobRetry = command(
   JobsService.method.retryJob,
   {
@@ -41,7 +41,7 @@ export const addJobRetry = command(
   },
 );
 
-/** `svc jobs rerun`. */
+/** The command `svc jobs rerun`. */
 export const addJobRerun = command(
   JobsService.method.rerunJob,
   {

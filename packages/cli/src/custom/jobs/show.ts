@@ -16,7 +16,7 @@ import { repeatedOptions } from "./watch/watch-job.ts";
 type ShowOptions = ProjectOptions & JsonOption;
 type Fact = readonly [name: string, value: string];
 
-/** `svc jobs show`. */
+/** The command `svc jobs show`. */
 export const addJobShow = command(
   JobsService.method.getJob,
   {
@@ -56,7 +56,7 @@ export const addJobShow = command(
   },
 );
 
-/** True if the job was submitted in the sandbox, according to the first entry of its log. */
+/** True if the job was submitted in the sandbox. The first entry of its log says so. */
 async function isInSandbox({ jobs }: SvcClient, jobId: string): Promise<boolean> {
   const { events } = await jobs.listJobEvents({ jobId, pageSize: 1 });
   return events.some(({ type, payloadJson }) => type === "job-submitted" && JSON.parse(payloadJson).sandbox === true);
@@ -98,7 +98,10 @@ function jobFacts(job: Job, simulation: Job | undefined): Fact[] {
   ];
 }
 
-/** Returns the maximum that a program can do, in one line. */
+/**
+ * Returns one line with the maximum that a program can do: calls, writes, rows and questions. It also names the steps that cannot be
+ * undone.
+ */
 export function estimateText({
   callsMin,
   callsMax,
@@ -159,7 +162,7 @@ function attemptLine({ attempt, status, finishedAt, lastError }: Job["attempts"]
   return `${attempt}  ${statusText(status)} at ${timeText(finishedAt)}${why}`;
 }
 
-/** Returns the errors of the steps, and the answers given in them. */
+/** Returns lines with the errors of a job's steps, and with the answers that people gave in these steps. */
 function errorLines({ stepReceipts }: Job): string[] {
   return stepReceipts.flatMap(({ stepId, errors, rows }) =>
     errors.map(({ code, count, firstOrdinal, sample }) => {

@@ -1,21 +1,21 @@
 import { isObject } from "@svc/core";
 import type { Job } from "@svc/sdk";
 
-/** The shown parts of a program's step. */
+/** The parts of a step that the commands show. */
 export type ProgramStep = {
   readonly id: string;
   readonly kind: string;
-  /** Slug of the tool of a call, or of the first call of a map. Empty if it calls none. */
+  /** Slug of the tool that the step calls. For a map, the tool of its first call. Empty if the step calls no tool. */
   readonly toolSlug: string;
-  /** The row set that it reads. */
+  /** The id of the row set that the step reads. Undefined if it reads none. */
   readonly source: string | undefined;
-  /** Number of enclosing steps: branches, rounds, error handlers. */
+  /** Number of steps that contain this step (branches, rounds, error handlers). */
   readonly depth: number;
-  /** Its `parallel` and branch, as `gather/sales`. Empty if it is in none. */
+  /** The `parallel` step and the branch that contain this step (for example `gather/sales`). Empty if the step is in no branch. */
   readonly branch: string;
 };
 
-/** The shown parts of a job's program. */
+/** The parts of a job's program that the commands show. */
 export type ShownProgram = {
   readonly title: string;
   readonly steps: readonly ProgramStep[];
@@ -25,7 +25,8 @@ export type ShownProgram = {
 type Json = { readonly [name: string]: unknown };
 
 /**
- * Fields of steps that do not name their kind. The kind is the first other field. So a kind that this version does not know is found too.
+ * Fields of a step that do not name its kind. The kind is the first other field of the step. With this rule the command line also shows
+ * kinds that this version does not know.
  */
 const detailNames: ReadonlySet<string> = new Set([
   "id",
@@ -35,8 +36,8 @@ const detailNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads the program of a job for display. The server has already checked the program, so unknown parts are ignored. The kind of a step that
- * has begun is taken from its receipt.
+ * Returns the shown parts of a job's program. Ignores unknown parts, because the server has already checked the program. The kind of a step
+ * that has begun comes from its receipt.
  */
 export function readProgram({ programJson, stepReceipts }: Pick<Job, "programJson" | "stepReceipts">): ShownProgram {
   const program = asObject(parse(programJson));
@@ -62,7 +63,7 @@ function readSteps(steps: unknown, reading: ShownStepContext): ProgramStep[] {
   });
 }
 
-/** Returns the lists of steps in a step. The calls of a map are not such a list. */
+/** Returns the lists of steps inside a step. The calls of a map are not steps, so they are left out. */
 function innerLists(step: Json): readonly { readonly list: unknown; readonly branch?: string }[] {
   const branches = Object.entries(asObject(step["parallel"]));
   return [
@@ -82,12 +83,12 @@ function readStep(step: Json, { kinds, depth, branch }: ShownStepContext): Progr
   return { id, kind, toolSlug, source: textOf(step[kind]), depth, branch };
 }
 
-/** Returns the tool of a call. For an HTTP request, its name in receipts. */
+/** Returns the tool of a call. For an HTTP request, returns the name that receipts use. */
 function toolOf(step: Json): string {
   return textOf(step["call"]) || ("http" in step ? "http" : "");
 }
 
-/** Adds to each step the set of rows that it reads: the field that names the step's kind contains the name of the set. */
+/** Returns the steps, each with the row set that it reads. The field that names the step's kind contains the id of the row set. */
 function withSources(steps: readonly ProgramStep[]): ProgramStep[] {
   const ids = new Set(steps.map(({ id }) => id));
   return steps.map((step) => (ids.has(step.source ?? "") ? step : { ...step, source: undefined }));

@@ -5,7 +5,7 @@ import { numberText, plainText, spanText } from "../../text/plain.ts";
 import { tableLines } from "../../text/table.ts";
 import { callsText } from "./text.ts";
 
-/** `svc jobs steps`. */
+/** The command `svc jobs steps`. */
 export const addJobSteps = command(
   JobsService.method.listSteps,
   {
@@ -42,14 +42,14 @@ function stepRow(step: JobStep): string[] {
   ];
 }
 
-/** Returns the rows that a step has taken, and how many it made of them: `1,000 -> 20`. */
+/** Returns how many rows a step has read and how many it has made from them (for example `1,000 -> 20`). */
 function rowsOf({ rowsDone, rowsMade }: JobStep): string {
   if (rowsDone === 0 && !rowsMade) return "-";
   const taken = numberText(rowsDone);
   return rowsMade === undefined ? taken : `${taken} -> ${numberText(rowsMade)}`;
 }
 
-/** Returns the first writes of a simulated step, each call with its arguments. */
+/** Returns lines with the first writes of a simulated step. Each line shows a call with its arguments. */
 function simulatedLines({ stepId, simulatedCalls, simulatedWrites }: JobStep): string[] {
   if (simulatedCalls.length === 0) return [];
   const lines = simulatedCalls.map(({ toolSlug, entityId, argumentsJson }) => {

@@ -21,7 +21,7 @@ Without --watch the job's id goes to standard output, and the command ends with 
 id goes to standard error. Values of --set get the types of the program's inputSchema.
 ${watchNotes}`;
 
-/** `svc jobs submit`. */
+/** The command `svc jobs submit`. */
 export const addJobSubmit = command(
   JobsService.method.submitJob,
   {

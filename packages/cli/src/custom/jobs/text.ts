@@ -5,25 +5,25 @@ import { numberText, spanText } from "../../text/plain.ts";
 
 const statuses: ReadonlyMap<number, string> = namesOf(JobStatus);
 
-/** The statuses by name, in the order in which a job may have them. */
+/** The names of all job statuses, in the order in which a job may have them. */
 export const statusNames: readonly string[] = [...statuses.values()].filter((name) => name !== "unspecified");
 
-/** The values of an enum by number, named as this command line names them: `pending_plan_approval`. */
+/** Returns the values of an enum by number, in the form that the command line shows (for example `pending_plan_approval`). */
 export function namesOf(values: Readonly<Record<string, number>>): ReadonlyMap<number, string> {
   return new Map(Object.entries(values).map(([name, value]) => [value, name.toLowerCase()]));
 }
 
-/** Returns the command line's name of a status, or the number of an unknown one. */
+/** Returns the name of a job status. Returns the number of a status that this version does not know. */
 export function statusText(status: JobStatus): string {
   return statuses.get(status) ?? String(status);
 }
 
-/** Returns the status of a name, or UNSPECIFIED if there is none. */
+/** Returns the job status with this name. Returns UNSPECIFIED if there is no such status. */
 export function statusOfName(name: string): JobStatus {
   return JobStatus[name.toUpperCase() as keyof typeof JobStatus] ?? JobStatus.UNSPECIFIED;
 }
 
-/** Returns how a job waits for a person, such as `parked (approval at step gate)`, otherwise its status. */
+/** Returns the status of a job. If the job waits for a person, the text says why (for example `parked (approval at step gate)`). */
 export function standingText({ status, park, pausedAt }: Job): string {
   if (park === undefined) return pausedAt === undefined ? statusText(status) : `${statusText(status)} (to be paused)`;
   const place = park.stepId === "" ? "" : ` at step ${park.stepId}`;
@@ -32,7 +32,7 @@ export function standingText({ status, park, pausedAt }: Job): string {
 
 const heldReasons: ReadonlySet<string> = new Set(["poisoned", "administrator", "paused"]);
 
-/** True if a job waits for something outside of its program: svc or an administrator parked it, or it is paused. */
+/** True if a job waits for a release or a resume outside of its program: svc or an administrator parked the job, or the job is paused. */
 export function isHeld({ status, park }: Job): boolean {
   return status === JobStatus.PARKED && heldReasons.has(park?.reason ?? "");
 }
@@ -42,7 +42,7 @@ export function hasEnded({ finishedAt }: Pick<Job, "finishedAt">): boolean {
   return finishedAt !== undefined;
 }
 
-/** How rows ended. */
+/** The number of rows of a step by result (for example failed or skipped). */
 type Rows = {
   readonly in: number;
   readonly ok: number;
@@ -51,15 +51,15 @@ type Rows = {
   readonly unknown: number;
 };
 
-/** Kinds of steps that make a new set from another set, with more or fewer rows. */
+/** Kinds of steps that make a new row set from another one. The new set may have more or fewer rows. */
 const setKinds: ReadonlySet<string> = new Set(["limit", "distinct", "join", "group", "flatten"]);
 
-/** Returns the results of a step's rows, such as `1,200 rows, 3 failed`. Empty if there are none. */
+/** Returns the number of a step's rows by result (for example `1,200 rows, 3 failed`). Empty if the step has no rows. */
 export function rowsText(rows: Partial<Rows> | undefined, kind: string): string {
   if (rows === undefined) return "";
   const { ok = 0, failed = 0, skipped = 0, unknown = 0 } = rows;
   const taken = numberText(rows.in ?? 0);
-  // A filter skips rows by its condition, which is not a failure.
+  // A filter skips rows because of its condition. These rows have not failed.
   if (kind === "filter") return `${numberText(ok)} of ${taken} rows`;
   if (setKinds.has(kind)) return `${taken} -> ${numberText(ok)} ${ok === 1 ? "row" : "rows"}`;
   const ends = [
@@ -71,7 +71,7 @@ export function rowsText(rows: Partial<Rows> | undefined, kind: string): string 
   return [`${taken} ${taken === "1" ? "row" : "rows"}`, ...others].join(", ");
 }
 
-/** Returns the calls of a step or job, such as `81 read, 12 write, 1 retried`. Empty if there are none. */
+/** Returns the number of calls of a step or job by class (for example `81 read, 12 write, 1 retried`). Empty if there are no calls. */
 export function callsText(calls: StepReceipt["calls"]): string {
   if (calls === undefined) return "";
   return (["read", "write", "destructive", "retried", "unknown"] as const)
@@ -80,12 +80,13 @@ export function callsText(calls: StepReceipt["calls"]): string {
     .join(", ");
 }
 
-/** A time in which a job waited for a person, in epoch milliseconds. */
+/** A period in which a job waited for a person. Both times are in epoch milliseconds. */
 export type Wait = { readonly fromMs: number; readonly toMs: number };
 
 /**
- * Returns how long a step has worked: from its first start to its last end. Waits for a person are subtracted, also waits of a later
- * question that sent the job back to this step. Returns undefined if the step has not ended.
+ * Returns how long a step worked: the time from its first start to its last end, minus the time in which the job waited for a person. A
+ * later question may send the job back to this step; the wait for that question is also subtracted. Returns undefined if the step has not
+ * ended.
  */
 export function tookText(
   { startedAt, finishedAt }: Pick<StepReceipt, "startedAt" | "finishedAt">,
@@ -93,12 +94,12 @@ export function tookText(
 ): string | undefined {
   if (startedAt === undefined || finishedAt === undefined) return undefined;
   const [startMs, endMs] = [timestampMs(startedAt), timestampMs(finishedAt)];
-  // A job asks one question at a time, so the waits do not overlap.
+  // Waits never overlap, because a job asks one question at a time.
   const waitedMs = waits.map(({ fromMs, toMs }) => Math.max(0, Math.min(toMs, endMs) - Math.max(fromMs, startMs)));
   return spanText(waitedMs.reduce((rest, ms) => rest - ms, endMs - startMs));
 }
 
-/** Returns the times in which a job waited for people, from its questions. Reads nothing if no step of the job was answered. */
+/** Returns the periods in which a job waited for people. Makes no call if no step of the job was answered by a person. */
 export async function readWaits(
   { jobs }: Pick<SvcClient, "jobs">,
   { id: jobId, stepReceipts }: { readonly id: string; readonly stepReceipts: readonly StepReceipt[] },

@@ -1,18 +1,23 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** An address's answer to a forwarded delivery. `fault` is empty unless there was no answer. */
+/** The answer of an address to a forwarded delivery. `fault`: why there was no answer; empty if there was one. */
 export type ForwardAnswer = { status: number; headers: Record<string, string>; body: Buffer; fault: string };
 
-// Timeout in milliseconds. svc gives an attempt 15 s; a longer answer has failed by then, and this one says why.
+// Maximum time for an answer, in milliseconds. svc waits 15 s for an attempt. This timeout is shorter, so that svc receives the reason
+// before its own timeout.
 const timeoutMs = 14_000;
 
-// These headers describe the connection of the delivery (RFC 9110, 7.6.1), not the one it is forwarded on.
+// Headers that describe the connection of the delivery (RFC 9110, 7.6.1). They are not forwarded, because the forwarded request has its own
+// connection.
 const connectionHeaders = ["host", "connection", "content-length", "transfer-encoding", "keep-alive", "te", "upgrade"];
 
-/** Posts a delivery unchanged: the exact body, with its headers. Never rejects. The answer of an unreachable address is 502. */
+/**
+ * Posts a delivery to `url` unchanged, with the exact body and its headers. Returns the answer; if the address cannot be reached, the
+ * answer has the status 502. Never rejects.
+ */
 export async function forwardDelivery(url: string, headers: IncomingHttpHeaders, body: Buffer): Promise<ForwardAnswer> {
   const passed = Object.entries(headers).filter(([name]) => !connectionHeaders.includes(name));
-  // Most commands do not need it, and it takes a fifth of their start.
+  // Loads undici only here. Most commands do not need it, and loading it takes a fifth of a command's start.
   const { request } = await import("undici");
   try {
     const answer = await request(url, {
@@ -37,7 +42,10 @@ export async function forwardDelivery(url: string, headers: IncomingHttpHeaders,
   }
 }
 
-/** Returns the headers that svc uses or shows: Retry-After sets the next attempt, the content type belongs to the body. */
+/**
+ * Returns the headers of an answer that svc uses or shows. Retry-After sets the time of the next attempt. The content type belongs to the
+ * body.
+ */
 function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of ["retry-after", "content-type", "content-encoding"]) {

@@ -12,7 +12,7 @@ import { isLeftover, type ReceivedRequest, type ReceiverAnswer, startReceiver } 
 
 type ListenOptions = ProjectOptions & JsonOption & { forward?: string; toolkit?: string; trigger?: string };
 
-/** `svc listen`. */
+/** The command `svc listen`. */
 export const addListenCommand = command(
   undefined,
   {
@@ -63,7 +63,10 @@ export const addListenCommand = command(
   },
 );
 
-/** An earlier run that was killed could not remove its subscription, and svc would retry it for days. */
+/**
+ * Deletes subscriptions of earlier runs of this command. A run that was killed could not delete its subscription, and svc would retry the
+ * subscription's deliveries for days.
+ */
 async function removeLeftovers({ triggers }: SvcClient, context: CommandContext): Promise<void> {
   const subscriptions = await collectPages(async (pageToken) => {
     const { subscriptions: items, nextPageToken } = await triggers.listSubscriptions({ pageToken });
@@ -77,7 +80,7 @@ async function removeLeftovers({ triggers }: SvcClient, context: CommandContext)
 }
 
 function subscribe({ triggers }: SvcClient, endpointUrl: string, { toolkit = "", trigger = "" }: ListenOptions) {
-  // A catalog-wide slug names its toolkit.
+  // A slug such as `calendar.events_changed` contains the slug of its toolkit.
   const toolkitSlug = toolkit === "" && trigger.includes(".") ? trigger.slice(0, trigger.indexOf(".")) : toolkit;
   return triggers.createSubscription({ endpointUrl, toolkitSlug, triggerSlug: trigger });
 }
@@ -90,7 +93,7 @@ async function unsubscribe({ triggers }: SvcClient, id: string): Promise<void> {
   }
 }
 
-/** Verifies, forwards and prints one delivery. Returns the answer for svc. */
+/** Verifies a delivery, forwards it and prints it. Returns the answer that svc receives. */
 async function receive(
   { headers, body }: ReceivedRequest,
   secret: string,
@@ -111,11 +114,14 @@ async function receive(
   }
 }
 
-/** When a delivery arrived, and the forward's answer, undefined if none. */
+/**
+ * A received delivery. `startedMs`: its arrival in epoch milliseconds. `answer`: the answer of the address to which it was forwarded;
+ * undefined if it was not forwarded.
+ */
 type ReceivedDelivery = { readonly answer: ForwardAnswer | undefined; readonly startedMs: number };
 
 function deliveryJson(verified: VerifiedDelivery, body: Buffer, { answer, startedMs }: ReceivedDelivery): string {
-  // As received: ordinary parsing would lose digits of numbers beyond 2^53 - 1.
+  // Parses the payload so that it stays as received. Ordinary parsing would lose digits of numbers above 2^53 - 1.
   const { payload } = parseExactJson(requireText(body)) as { payload?: unknown };
   const delivery = { ...verified, ...(payload !== undefined && { payload }) };
   const { status, fault } = answer ?? {};
@@ -145,7 +151,7 @@ function readyText(url: string, subscriptionId: string, { forward, toolkit, trig
   return `Listening at ${url} for ${what} (${subscriptionId})${where}. Ctrl-C stops.`;
 }
 
-/** Uses the parsed host, in which 127.1 and the like are written out. */
+/** True if the URL leads to this machine. The check uses the parsed host, in which short forms such as 127.1 are complete. */
 function isLoopbackUrl(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);

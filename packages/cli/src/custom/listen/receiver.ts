@@ -3,23 +3,23 @@ import { type AddressInfo, connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { createId, systemClock, uuidOfId } from "@svc/core";
 
-/** A complete request to the receiver. */
+/** A complete HTTP request to the receiver. */
 export type ReceivedRequest = { headers: IncomingHttpHeaders; body: Buffer };
 
-/** The receiver's answer. */
+/** The receiver's answer to an HTTP request. */
 export type ReceiverAnswer = { status: number; headers?: Record<string, string>; body?: Buffer };
 
-/** A receiver of deliveries on this machine. */
+/** A small HTTP server on this machine that receives deliveries. */
 export type Receiver = {
   readonly url: string;
-  /** Accepts no more connections. Resolves when the requests in flight are answered. */
+  /** Stops accepting connections. Resolves when all open requests are answered. */
   close(): Promise<void>;
 };
 
-// A later run recognizes by it what an earlier one left behind.
+// Start of the receiver's path. By this prefix, a later run finds the subscriptions that an earlier run did not delete.
 const pathPrefix = "/svc-listen/";
 
-/** Returns true if the endpoint belongs to a receiver on this machine that no longer runs. */
+/** True if the address belongs to a receiver on this machine that is no longer running. */
 export async function isLeftover(endpointUrl: string): Promise<boolean> {
   const url = URL.parse(endpointUrl);
   if (url?.hostname !== "127.0.0.1" || !url.pathname.startsWith(pathPrefix)) return false;
@@ -32,16 +32,16 @@ export async function isLeftover(endpointUrl: string): Promise<boolean> {
   return refuses;
 }
 
-/** Listens on a free loopback port at a secret path, and answers every POST with the result of `answer`. */
+/** Starts a receiver on a free loopback port, at a secret path. It answers every POST with the result of `answer`. */
 export async function startReceiver(answer: (request: ReceivedRequest) => Promise<ReceiverAnswer>): Promise<Receiver> {
   const server = createServer((req, res) => {
     handle(req, answer).then(
       ({ status, headers, body }) => {
-        // During closing, a connection ends with its answer instead of waiting for another request.
+        // While the receiver closes, a connection ends after its answer and accepts no further request.
         if (!server.listening) res.shouldKeepAlive = false;
         res.writeHead(status, headers).end(body);
       },
-      // The sender disconnected in the middle and will retry.
+      // The sender disconnected before the request was complete. It will retry.
       () => res.destroy(),
     );
   });

@@ -18,7 +18,7 @@ import { progressText, watchNotes, watchReplay } from "./watch.ts";
 
 const perSecondMax = 5_000;
 
-/** Reads a pace such as `50/s` as deliveries per second. Throws InvalidArgumentError. */
+/** Returns a pace as deliveries per second. The text is such as `50/s`. Throws InvalidArgumentError for any other text. */
 export function parsePace(text: string): number {
   const [, digits = ""] = /^(\d{1,4})(?:\/s)?$/.exec(text) ?? [];
   const perSecond = Number(digits);
@@ -26,14 +26,14 @@ export function parsePace(text: string): number {
   throw new InvalidArgumentError(`expected deliveries per second, such as 50/s, up to ${perSecondMax}/s`);
 }
 
-/** The option of a pace. */
+/** The option `--rate`, which sets the pace of a replay. */
 const rateOption = [
   "--rate <pace>",
   "deliveries per second, such as 50/s",
   { fills: "perSecond", parse: parsePace },
 ] as const;
 
-/** The options of a range. */
+/** The options that select the range of a replay. */
 const rangeOptions = [
   ["--since <when>", "events received at or after this time: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
   ["--until <when>", "events received before this time (default: now)"],
@@ -44,14 +44,14 @@ const rangeOptions = [
   ["--dry-run", "count the deliveries without queueing any"],
 ] as const;
 
-/** Throws CommandError without --since. `hint`: the alternative. */
+/** Throws CommandError if `--since` is not given. `hint`: what the user can do instead, for the error text. */
 function requireRange({ since }: { readonly since?: number }, hint: string): void {
   if (since === undefined) throw new CommandError(`no events are selected: give ${hint}`, 2);
 }
 
 type ReplayValues = { readonly event?: string; readonly since?: number; readonly subscription?: string };
 
-/** `svc replay`. */
+/** The command `svc replay`. */
 export const addReplayCommand = command(
   TriggersService.method.replayEvents,
   {
@@ -114,7 +114,7 @@ function printRange(
 
 type StartValues = JsonOption & { readonly since?: number; readonly watch?: true };
 
-/** `svc events replay`. */
+/** The command `svc events replay`. */
 export const addEventReplay = command(
   TriggersService.method.startReplay,
   {

@@ -19,7 +19,7 @@ const states: Readonly<Partial<Record<ReplayState, string>>> = {
   [ReplayState.CANCELLED]: "cancelled",
 };
 
-/** Returns the state of a replay in words: `running`, `waits for sub_… (backoff)`, `cancelled (requested)`. */
+/** Returns the state of a replay (for example `running`, `waits for sub_… (backoff)` or `cancelled (requested)`). */
 export function replayStateText({ state, reason, waitsFor }: Replay): string {
   const text = states[state] ?? "unknown";
   if (reason === "") return text;
@@ -27,14 +27,14 @@ export function replayStateText({ state, reason, waitsFor }: Replay): string {
   return waitsFor === "" ? `waits (${reason})` : `waits for ${waitsFor} (${reason})`;
 }
 
-/** Returns the progress of a replay: `1,200 of 100,000 (1 %)`. A number that is not counted completely has a plus. */
+/** Returns the progress of a replay (for example `1,200 of 100,000 (1 %)`). If svc has not counted all events, the total has a plus. */
 export function progressText({ queued, total, totalComplete }: Replay): string {
   const percent = total === 0 ? 0 : Math.min(100, Math.floor((100 * queued) / total));
   const share = totalComplete && total > 0 ? ` (${percent} %)` : "";
   return `${numberText(queued)} of ${numberText(total)}${totalComplete ? "" : "+"}${share}`;
 }
 
-/** Returns a replay as facts. */
+/** Returns the facts of a replay as names and values. */
 export function replayFacts(replay: Replay): readonly (readonly [string, string])[] {
   const { id, since, until, toolkitSlug, triggerSlug, subscriptionId, onlyUndelivered, perSecond } = replay;
   return [
@@ -54,7 +54,7 @@ export function replayFacts(replay: Replay): readonly (readonly [string, string]
   ];
 }
 
-/** True if it has ended and queues nothing more. */
+/** True if the replay has ended and queues no further deliveries. */
 function hasEnded({ state }: Replay): boolean {
   return state === ReplayState.DONE || state === ReplayState.CANCELLED;
 }
@@ -62,13 +62,13 @@ function hasEnded({ state }: Replay): boolean {
 const pollMs = 1_000;
 const interruptedExitCode = 128 + constants.signals.SIGINT;
 
-/** How a watch ends, for the help of the commands that watch. */
+/** Help text that says how a watch of a replay ends. */
 export const watchNotes = `
 Progress goes to standard error, at a terminal as one line that is redrawn. Ctrl-C stops watching, and the replay continues.
 
 Exit status: 0 done; 1 cancelled, or the service refused or was not reachable; 2 wrong options; 130 Ctrl-C.`;
 
-/** Shows a replay until it has ended. Rejects with CommandError if it was cancelled, or the watch was interrupted. */
+/** Shows a replay until it has ended. Rejects with CommandError if the replay was cancelled or the user interrupted the watch. */
 export async function watchReplay(
   { triggers }: Pick<SvcClient, "triggers">,
   id: string,
@@ -108,7 +108,7 @@ function end(replay: Replay, { options, context }: { options: JsonOption; contex
   if (replay.state === ReplayState.CANCELLED) throw new CommandError(`the replay was ${replayStateText(replay)}`, 1);
 }
 
-/** `svc replays watch`. */
+/** The command `svc replays watch`. */
 export const addReplayWatch = command(
   TriggersService.method.getReplay,
   {

@@ -13,13 +13,13 @@ import { namesOf } from "../jobs/text.ts";
 
 const states = namesOf(BackfillState);
 
-/** Returns the state of a backfill, such as `running (waiting)`. */
+/** Returns the state of a backfill (for example `running (waiting)`). */
 function backfillStateText({ state, reason }: Backfill): string {
   const name = states.get(state) ?? String(state);
   return reason === "" ? name : `${name} (${plainText(reason)})`;
 }
 
-/** Returns the progress of a backfill: `12 of 40, 10 started, 1 skipped, 1 passed by`. */
+/** Returns the progress of a backfill (for example `12 of 40, 10 started, 1 skipped, 1 passed by`). */
 function backfillProgressText({ total, started, skipped, passed }: Backfill): string {
   const done = numberText(started + skipped + passed);
   const parts = [
@@ -30,12 +30,12 @@ function backfillProgressText({ total, started, skipped, passed }: Backfill): st
   return `${done} of ${numberText(total)}, ${parts.join(", ")}`;
 }
 
-/** Returns a backfill as one line for its program: `bkf_…, running: 12 of 40, 12 started`. */
+/** Returns a backfill as one line (for example `bkf_…, running: 12 of 40, 12 started`). The details of its program show this line. */
 export function backfillLine(backfill: Backfill): string {
   return `${backfill.id}, ${backfillStateText(backfill)}: ${backfillProgressText(backfill)}`;
 }
 
-/** Returns a backfill as facts. */
+/** Returns the facts of a backfill as names and values. */
 function backfillFacts(backfill: Backfill): readonly (readonly [string, string])[] {
   const { id, standingProgramId, since, until, again, perMinute, policy, createdAt, endedAt } = backfill;
   return [
@@ -53,7 +53,7 @@ function backfillFacts(backfill: Backfill): readonly (readonly [string, string])
   ];
 }
 
-/** True if it has ended and makes no more runs. */
+/** True if the backfill has ended and makes no further runs. */
 function hasBackfillEnded({ state }: Backfill): boolean {
   return state === BackfillState.DONE || state === BackfillState.CANCELLED;
 }
@@ -61,14 +61,14 @@ function hasBackfillEnded({ state }: Backfill): boolean {
 const pollMs = 1_000;
 const interruptedExitCode = 128 + constants.signals.SIGINT;
 
-/** How a watch ends, for the help of the command. */
+/** Help text that says how a watch of a backfill ends. */
 const backfillWatchNotes = `
 With --watch, progress goes to standard error, at a terminal as one line that is redrawn. Ctrl-C stops watching, and the
 backfill continues.
 
 Exit status: 0 done; 1 cancelled, or the service refused or was not reachable; 2 wrong options; 130 Ctrl-C.`;
 
-/** Shows a backfill until it has ended. Rejects with CommandError if it was cancelled, or the watch was interrupted. */
+/** Shows a backfill until it has ended. Rejects with CommandError if the backfill was cancelled or the user interrupted the watch. */
 async function watchBackfill(
   { standing }: Pick<SvcClient, "standing">,
   id: string,
@@ -99,7 +99,7 @@ async function watchBackfill(
 
 type BackfillValues = JsonOption & { readonly program: string; readonly watch?: true; readonly cancel?: true };
 
-/** `svc standing backfill`. */
+/** The command `svc standing backfill`. */
 export const addStandingBackfill = command(
   StandingService.method.backfillStandingProgram,
   {

@@ -7,7 +7,7 @@ import { tableLines, timeText } from "../../text/table.ts";
 import { sendDefinition } from "../jobs/program-file.ts";
 import { dueText, passedOverText, pendingText, programStateText } from "./text.ts";
 
-/** `svc standing create`. */
+/** The command `svc standing create`. */
 export const addStandingCreate = command(
   StandingService.method.createStandingProgram,
   {
@@ -44,7 +44,7 @@ export const addStandingCreate = command(
   },
 );
 
-/** `svc standing update`. */
+/** The command `svc standing update`. */
 export const addStandingUpdate = command(
   StandingService.method.updateStandingProgram,
   {
@@ -81,7 +81,7 @@ export const addStandingUpdate = command(
 
 type PreviewValues = { readonly definition?: string; readonly program?: string };
 
-/** `svc standing preview`. */
+/** The command `svc standing preview`. */
 export const addStandingPreview = command(
   StandingService.method.previewStandingProgram,
   {

@@ -13,7 +13,7 @@ import { passedOverText, pollFacts, programStateText, runHeader, runRow, runStat
 
 type RunsValues = { readonly program: string; readonly skipped?: true; readonly limit: number };
 
-/** `svc standing runs`. */
+/** The command `svc standing runs`. */
 export const addStandingRuns = command(
   StandingService.method.listStandingRuns,
   {
@@ -53,7 +53,7 @@ export const addStandingRuns = command(
 
 type RunValues = WatchOptions & { readonly input?: string; readonly watch?: true };
 
-/** `svc standing run`. */
+/** The command `svc standing run`. */
 export const addStandingRun = command(
   StandingService.method.runStandingProgram,
   {
@@ -88,10 +88,10 @@ export const addStandingRun = command(
   },
 );
 
-/** Runs that are shown with a program. */
+/** Maximum number of runs that the command shows with a program. */
 const runsShown = 10;
 
-/** `svc standing show`. */
+/** The command `svc standing show`. */
 export const addStandingShow = command(
   StandingService.method.getStandingProgram,
   {

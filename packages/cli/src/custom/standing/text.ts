@@ -6,24 +6,24 @@ import { namesOf } from "../jobs/text.ts";
 const states = namesOf(StandingState);
 const runStates = namesOf(StandingRunState);
 
-/** The states that a list of programs can be filtered by, by name. */
+/** The names of the states by which a list of programs can be filtered. */
 export const stateNames: readonly string[] = [...states.values()].filter((name) => name !== "unspecified");
 
-/** Returns the state of a name, or UNSPECIFIED if there is none. */
+/** Returns the program state with this name. Returns UNSPECIFIED if there is no such state. */
 export function stateOfName(name: string): StandingState {
   return StandingState[name.toUpperCase() as keyof typeof StandingState] ?? StandingState.UNSPECIFIED;
 }
 
-/** Returns the state of a program, such as `paused (failures)`. */
+/** Returns the state of a program (for example `paused (failures)`). */
 export function programStateText({ state, pauseReason }: StandingProgram): string {
   const name = states.get(state) ?? String(state);
   return pauseReason === "" ? name : `${name} (${plainText(pauseReason)})`;
 }
 
-/** Times of a program that are printed when it is created. */
+/** Maximum number of next start times that the command prints after it creates a program. */
 const duesShown = 3;
 
-/** Returns the next times of a program, at most three, and the time zone of its schedule. */
+/** Returns the next start times of a program (at most three), and the time zone of its schedule. */
 export function dueText({ nextTimes, timeZone }: StandingProgram): string {
   const times = nextTimes.slice(0, duesShown).map((time) => timeText(time));
   const [last = "", ...others] = times.toReversed();
@@ -31,25 +31,25 @@ export function dueText({ nextTimes, timeZone }: StandingProgram): string {
   return `${all}; the time zone of its schedule is ${timeZone}`;
 }
 
-/** Returns the remark that events were ignored because they are not about the program's entity. */
+/** Returns the remark that a program ignored a number of events, because they are not about the program's entity. */
 export function passedOverText(count: number): string {
   return `${count} of the last 1,000 events of its trigger ${count === 1 ? "is" : "are"} not about its entity, and started nothing`;
 }
 
-/** Returns the remark that a version of a program waits for approval, or undefined. */
+/** Returns the remark that a version of a program waits for approval. Returns undefined if no version waits. */
 export function pendingText({ pendingVersion, id }: StandingProgram): string | undefined {
   if (pendingVersion === 0) return undefined;
   return `Version ${pendingVersion} waits for approval: svc asks list --program ${id}`;
 }
 
-/** Returns the state of a run, such as `skipped (overlap)` or `ended (succeeded)`. */
+/** Returns the state of a run (for example `skipped (overlap)` or `ended (succeeded)`). */
 export function runStateText({ state, reason, jobStatus }: StandingRun): string {
   const name = runStates.get(state) ?? String(state);
   const why = reason || jobStatus;
   return why === "" ? name : `${name} (${plainText(why)})`;
 }
 
-/** Returns the facts about a program's polls. Empty if it does not poll. */
+/** Returns the facts about a program's polls. Returns an empty list if the program does not poll. */
 export function pollFacts(poll: PollState | undefined): [string, string][] {
   if (poll === undefined) return [];
   if (poll.polledAt === undefined) return [["polled", "not yet"]];
@@ -63,7 +63,7 @@ export function pollFacts(poll: PollState | undefined): [string, string][] {
   ];
 }
 
-/** Returns a run as a row of a table: when it was due, its id, its source, its state, and its job. */
+/** Returns a run as a row of a table: the time at which it was due, its id, its source, its state, and its job. */
 export function runRow(run: StandingRun): string[] {
   const { id, kind, fireAt, count, jobId, missed, detail, key, rowCount } = run;
   const times = count > 1 ? ` x ${count}` : "";
@@ -76,5 +76,5 @@ export function runRow(run: StandingRun): string[] {
   return [timeText(fireAt), id, kind, `${runStateText(run)}${times}`, jobId || "-", others.join(", ")];
 }
 
-/** The names of the columns of `runRow`. */
+/** The column headings for the rows of `runRow`. */
 export const runHeader: readonly string[] = ["DUE", "RUN", "BY", "STATE", "JOB", ""];

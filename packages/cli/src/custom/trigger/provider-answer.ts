@@ -3,10 +3,13 @@ import { CommandError, wrongListenerHint } from "../../command/error.ts";
 import { faultCode, unreachableHint } from "../../command/unreachable.ts";
 import type { ProviderPost, ReceivingToolkit } from "./receiving-toolkit.ts";
 
-/** The server's answer to a post. */
+/** The server's answer to a posted event. */
 export type ServerAnswer = { status: number; body: string };
 
-/** Posts as a provider does. Rejects with CommandError if the server cannot be reached. A refusal is an answer. */
+/**
+ * Sends a post to the server in the way that the provider (the app) would. Returns the server's answer, also if the server refuses the
+ * post. Rejects with CommandError if the server cannot be reached.
+ */
 export async function sendPost(url: string, { headers, query, body }: ProviderPost): Promise<ServerAnswer> {
   const search = new URLSearchParams(query).toString();
   try {
@@ -19,13 +22,13 @@ export async function sendPost(url: string, { headers, query, body }: ProviderPo
   }
 }
 
-/** Returns 1 if an accepted post became an event, 0 if not, and undefined if the answer does not say. */
+/** Returns how many events an accepted post became: 1 or 0. Returns undefined if the server's answer does not contain this. */
 export function storedCount({ body }: ServerAnswer): number | undefined {
   const accepted = (parseJsonBody(body) as { accepted?: unknown } | undefined)?.accepted;
   return typeof accepted === "number" ? accepted : undefined;
 }
 
-/** Returns one line for an accepted post. */
+/** Returns one line that describes an accepted post. */
 export function acceptedText(answer: ServerAnswer, triggerSlug: string): string {
   const { status, body } = answer;
   const accepted = storedCount(answer);
@@ -33,15 +36,15 @@ export function acceptedText(answer: ServerAnswer, triggerSlug: string): string 
   return accepted === 0 ? `${status} no event stored` : `${status} stored (${triggerSlug})`;
 }
 
-/** Returns the same as JSON. `trigger` is empty if the post matches none. */
+/** Returns the description of an accepted post as JSON. `trigger` is empty if the post matches no trigger. */
 export function acceptedJson(answer: ServerAnswer, triggerSlug: string): string {
   return JSON.stringify({ status: answer.status, accepted: storedCount(answer) ?? null, trigger: triggerSlug });
 }
 
-/** The parts of a refusal that are read. A server other than svc may have answered. */
+/** The parts of a refusal that the command reads. All are unknown, because a server other than svc may have answered. */
 type RefusalBody = { readonly message?: unknown; readonly details?: readonly { debug?: { reason?: unknown } }[] };
 
-/** Returns one line for a refused post, with what to do. */
+/** Returns one line that describes a refused post and what the user can do. */
 export function refusalText({ slug, webhook }: ReceivingToolkit, { status, body }: ServerAnswer): string {
   const { message, details } = (parseJsonBody(body) as RefusalBody | undefined) ?? {};
   const text = `the service refused with ${status}: ${typeof message === "string" ? message : body.slice(0, 200)}`;
@@ -53,7 +56,7 @@ export function refusalText({ slug, webhook }: ReceivingToolkit, { status, body 
   return status === 404 ? `${text}. Does the service have the same definition of ${slug}?` : text;
 }
 
-/** Returns a body parsed as JSON, with all digits of its numbers, or undefined if it is empty or not JSON. */
+/** Returns a body parsed as JSON. Numbers keep all their digits. Returns undefined if the body is empty or is not JSON. */
 export function parseJsonBody(text: string): unknown {
   try {
     return parseExactJson(text);

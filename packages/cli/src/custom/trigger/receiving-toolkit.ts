@@ -4,10 +4,13 @@ import { localConfig } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
 
-/** A toolkit that receives posts. */
+/** A toolkit that declares a webhook, and so receives posts from its app. */
 export type ReceivingToolkit = Toolkit & { readonly webhook: Webhook };
 
-/** Loads a local server's definitions and returns a toolkit that receives posts. Rejects with CommandError or DefinitionError. */
+/**
+ * Loads the definitions of a local server, and returns the toolkit with this slug. Rejects with CommandError if it receives no posts, or
+ * with DefinitionError.
+ */
 export async function findReceivingToolkit(slug: string, context: CommandContext): Promise<ReceivingToolkit> {
   const { toolkitFolders: folders, deploymentFile } = await localConfig(context, "SVC_TOOLKITS", "SVC_DEPLOYMENT");
   const { loadCatalog, loadDeployment } = await import("@svc/catalog");
@@ -27,7 +30,10 @@ export function takesPosts(toolkit: Toolkit): toolkit is ReceivingToolkit {
   return toolkit.webhook !== undefined;
 }
 
-/** Returns a toolkit's trigger by name or slug, or the first if none is named. Throws CommandError if there is none. */
+/**
+ * Returns the trigger of a toolkit with this name or slug. Without `name`, returns the toolkit's first trigger. Throws CommandError if
+ * there is no such trigger.
+ */
 export function chooseTrigger({ slug, triggers }: ReceivingToolkit, name?: string): Trigger {
   const trigger =
     name === undefined ? triggers[0] : triggers.find((known) => known.name === name || known.slug === name);
@@ -36,10 +42,13 @@ export function chooseTrigger({ slug, triggers }: ReceivingToolkit, name?: strin
   throw new CommandError(`toolkit "${slug}" has no trigger "${name ?? ""}"; it has: ${names}`);
 }
 
-/** A post to an inbound path, as a provider would send it. */
+/** A post to the address of an incoming webhook, in the form in which the provider (the app) would send it. */
 export type ProviderPost = { headers: Record<string, string>; query: Record<string, string>; body: Buffer };
 
-/** Returns the post with the signature of its toolkit's scheme. `nowMs`: the time that slack_v0 signs. */
+/**
+ * Returns the post with a signature by the toolkit's signature scheme. `nowMs`: the time that the scheme `slack_v0` signs, in epoch
+ * milliseconds.
+ */
 export function signPost(webhook: Webhook, post: ProviderPost, secret: string, nowMs: number): ProviderPost {
   switch (webhook.scheme) {
     case "hmac_sha256": {

@@ -19,10 +19,10 @@ type Pairs = Readonly<Record<string, string>>;
 type PostOptions = { body?: string; header: Pairs; query: Pairs; secret?: string };
 type TriggerOptions = AddressedServer & JsonOption & PostOptions & { trigger?: string };
 
-/** How an option of pairs is read. */
+/** How the command reads an option whose value is a pair `name=value`. */
 const pairs = { parse: collectPair, default: {}, defaultText: "none" } as const;
 
-/** `svc trigger`. */
+/** The command `svc trigger`. */
 export const addTriggerCommand = command(
   undefined,
   {
@@ -66,7 +66,7 @@ function secretOf(
   { secret }: PostOptions,
   { environment }: CommandContext,
 ): string {
-  // The variable may hold several secrets during a rotation. Each of them is valid.
+  // During a rotation, the variable may contain several secrets. All are valid, so the command uses the first.
   const found = secret ?? environment.get(webhook.secretEnv)?.trim().split(/\s+/)[0];
   if (found !== undefined && found !== "") return found;
   throw new CommandError(
@@ -100,12 +100,12 @@ async function readBody(file: string, context: CommandContext): Promise<Buffer> 
 }
 
 /**
- * The result that the local definitions predict for a post. `slug`: the trigger that accepts the post; if empty, `fault` says why.
- * `account`: the app's own id of the account in the post.
+ * The result that the local definitions predict for a post. `slug`: the trigger that accepts the post, or an empty text. `fault`: why no
+ * trigger accepts the post. `account`: the app's own id of the account in the post.
  */
 type Expectation = { readonly slug: string; readonly fault: string; readonly account?: string };
 
-/** Returns what the local definitions will make of a post: its trigger, or why it has none. */
+/** Returns the result that the local definitions predict for a post: its trigger, or the reason why no trigger accepts it. */
 function expectation(
   { slug, webhook, triggers }: ReceivingToolkit,
   { headers, query, body }: ProviderPost,
@@ -126,7 +126,10 @@ function expectation(
   };
 }
 
-/** Returns why a post that matches a trigger became no event. A repeated post counts as stored, so no project receives it. */
+/**
+ * Returns why a post that matches a trigger became no event. A post that was sent before counts as stored, so the remaining reason is that
+ * no project receives it.
+ */
 function whyUnstored({ slug }: ReceivingToolkit, { account = "" }: Expectation): string {
   const named =
     account === ""

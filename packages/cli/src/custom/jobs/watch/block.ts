@@ -9,11 +9,14 @@ import { callsText, hasEnded, readWaits, rowsText, standingText, tookText, type 
 import type { WatchView } from "./lines.ts";
 import { createPaceMeter, doneRows, type Pace, type PaceMeter, placedText, progressText } from "./step.ts";
 
-/** Interval of redrawing the block, and of reading a job at work, in milliseconds. */
+/** Interval in milliseconds at which the block is redrawn and a running job is read. */
 const drawMs = 250;
 const readMs = 1_000;
 
-/** Shows a watched job as one block that is redrawn in place: a line for each step, and the question if it waits for one. */
+/**
+ * Returns a view that shows a watched job as one block of lines. The block has a line for each step, and the question if the job waits for
+ * one. The view redraws the block in the same position.
+ */
 export function createBlockView(
   client: Pick<SvcClient, "jobs">,
   start: Job,
@@ -35,7 +38,7 @@ export function createBlockView(
       notice = "";
       isBehind = true;
     },
-    // The job's own question is part of the block, so it is not printed here.
+    // The block already contains the job's own question, so this function prints nothing.
     question(lines) {
       told = lines;
     },
@@ -46,7 +49,7 @@ export function createBlockView(
       stopped.abort();
       await loop;
       job = last ?? job;
-      // If the read fails, the job is shown with the waits that were read before.
+      // If the read fails, the block uses the waits that were read before.
       waits = await readWaits(client, job).catch(() => waits);
       draw();
       screen.keep();
@@ -68,7 +71,7 @@ export function createBlockView(
     }
   }
 
-  /** A failed read is repeated later. The stream reports the error. */
+  /** A failed read needs no message here. It is repeated later, and the stream of the log reports the error. */
   async function read(): Promise<void> {
     try {
       const { job: found } = await client.jobs.getJob({ id: job.id }, { signal: stopped.signal });
@@ -85,7 +88,7 @@ function isAtWork(job: Job): boolean {
   return !hasEnded(job) && job.park === undefined;
 }
 
-/** Returns the pace of the current step, by its id. */
+/** Returns the pace of the current step, by the id of the step. */
 function measure(meter: PaceMeter, program: ShownProgram, job: Job): ReadonlyMap<string, Pace | undefined> {
   const { stepReceipts: receipts } = job;
   const atWork = receipts.find(({ state }) => state === "");
@@ -99,22 +102,22 @@ function rowsByStep({ stepReceipts }: Job) {
   return new Map(stepReceipts.flatMap(({ stepId, rows }) => (rows === undefined ? [] : [[stepId, rows] as const])));
 }
 
-/** Indent of a step inside another. */
+/** Indent of a step that is inside another step. */
 const indent = "  ";
 
-/** The values that a block is drawn from. */
+/** The values from which the block is drawn. */
 type BlockState = {
   readonly job: Job;
   readonly program: ShownProgram;
   readonly paces: ReadonlyMap<string, Pace | undefined>;
   readonly waits: readonly Wait[];
   readonly notice: string;
-  /** The last question of a child job. */
+  /** The lines of the last question that a child job asked. */
   readonly told: readonly string[];
   readonly options: readonly string[];
 };
 
-/** Returns the lines of a block: the job, its steps, and what it waits for. */
+/** Returns the lines of the block: the job, its steps, and the question for which the job waits. */
 function blockLines({ job, program, paces, waits, notice, told, options }: BlockState): ScreenLine[] {
   const idWidth = Math.max(...program.steps.map(({ id, depth }) => id.length + indent.length * depth), 4);
   const receipts = new Map(job.stepReceipts.map((receipt) => [receipt.stepId, receipt]));
@@ -139,7 +142,7 @@ function blockLines({ job, program, paces, waits, notice, told, options }: Block
 function headLine(job: Job, { title }: ShownProgram): ScreenLine {
   const { createdAt, finishedAt } = job;
   const endMs = finishedAt === undefined ? systemClock.now() : timestampMs(finishedAt);
-  // A question is not redrawn, so that it can be read and copied.
+  // A block with a question is not redrawn, so that the user can read and copy the question.
   const isAsking = job.park?.judgment !== undefined;
   const age = createdAt === undefined || isAsking ? "" : ` ${spanText(endMs - timestampMs(createdAt))}`;
   return line(`${job.id} ${plainText(title)}: ${standingText(job)}${age}`, "bold");
@@ -197,7 +200,7 @@ function line(text: string, style: LineStyle = "none"): ScreenLine {
   return { text, style };
 }
 
-/** Returns the lines that fit on the screen: the first line, then the lines around the current step and after it. */
+/** Returns the lines that fit on the screen: the first line, then the lines around the current step and the lines after it. */
 function fit(lines: readonly ScreenLine[], rows: number): readonly ScreenLine[] {
   const [head] = lines;
   if (lines.length <= rows || head === undefined) return lines;

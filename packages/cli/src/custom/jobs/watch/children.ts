@@ -2,20 +2,23 @@ import { systemClock } from "@svc/core";
 import { type JobEvent, JobStatus, type SvcClient } from "@svc/sdk";
 import { type Question, questionOfJob } from "../../asks/question.ts";
 
-/** Interval at which the children of a waiting job are read, in milliseconds. */
+/** Interval at which the command reads the child jobs of a waiting job, in milliseconds. */
 const lookMs = 1_000;
-/** Deepest nesting of child jobs. */
+/** Maximum nesting of child jobs that the command reads. */
 const depthMax = 4;
 
-/** A question of a child job. */
+/** A question of a child job. `id`: the id of the child job. */
 export type ChildQuestion = { readonly id: string; readonly question: Question };
 
-/** Watches the children of a job. `stopped` settles after its signal has aborted. */
+/**
+ * Watches the child jobs of a job. `event`: receives each entry of the job's log. `stopped`: settles after the signal of the watch has
+ * aborted.
+ */
 export type ChildWatch = { event(event: JobEvent): void; readonly stopped: Promise<void> };
 
 /**
- * While a job waits for its child jobs, checks if one of them asks a person, because the job's own log does not report this. Each question
- * is shown once.
+ * Watches a job's child jobs while the job waits for them, and shows each question of a child job once. The log of the job itself does not
+ * contain these questions.
  */
 export function watchChildren(
   client: Pick<SvcClient, "jobs">,
@@ -28,7 +31,7 @@ export function watchChildren(
     while (!signal.aborted) {
       await systemClock.wait(lookMs, signal);
       if (!isWaiting || signal.aborted) continue;
-      // A failed read is repeated later. The stream reports the error.
+      // A failed read needs no message here. It is repeated later, and the stream of the log reports the error.
       const found = await findQuestion(client, jobId, signal).catch(() => undefined);
       if (found === undefined || told.has(found.question.requestId) || signal.aborted) continue;
       told.add(found.question.requestId);
@@ -45,7 +48,7 @@ export function watchChildren(
   };
 }
 
-/** Returns a question of a child of the given job, at any depth. */
+/** Returns a question of a child job at any depth below the given job. Returns undefined if no child job asks a question. */
 async function findQuestion(
   client: Pick<SvcClient, "jobs">,
   parentJobId: string,

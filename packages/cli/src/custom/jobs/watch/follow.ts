@@ -2,12 +2,15 @@ import { systemClock } from "@svc/core";
 import { Code, ConnectError, type JobEvent, type SvcClient } from "@svc/sdk";
 import { CommandError } from "../../../command/error.ts";
 
-/** Waits between attempts to reach the server again, and the maximum total time, in milliseconds. */
+/**
+ * Limits for attempts to reach the server again, in milliseconds. `firstWaitMs`: pause before the first attempt. `waitMsMax`: maximum pause
+ * between attempts. `lostMsMax`: maximum total time without the server.
+ */
 const firstWaitMs = 500;
 const waitMsMax = 5_000;
 const lostMsMax = 2 * 60_000;
 
-/** Refusals that do not change however often the call is repeated. */
+/** Codes of refusals that stay the same if the call is repeated. */
 const finalCodes: ReadonlySet<Code> = new Set([
   Code.NotFound,
   Code.Unauthenticated,
@@ -16,19 +19,19 @@ const finalCodes: ReadonlySet<Code> = new Set([
   Code.Unimplemented,
 ]);
 
-/** An attempt that lasted at least this long (milliseconds) counts as connected, because an idle connection may be closed by a proxy. */
+/** Minimum duration in milliseconds after which an attempt counts as connected. A proxy may close a connection that is idle for so long. */
 const reachedMs = 30_000;
 
 /**
- * The log to follow. `onBreak`: called with the reason if the server cannot be reached at once. It is called again only after new entries
- * have arrived.
+ * The log to follow. `onBreak`: called with the reason if the connection breaks and the server cannot be reached again at once. It is not
+ * called again before new entries have arrived.
  */
 export type FollowOptions = { readonly jobId: string; readonly signal: AbortSignal; onBreak(reason: string): void };
 
 /**
- * Yields the log of a job entry by entry until the job has ended or the signal aborts. A broken stream continues after the last received
- * entry. Rejects with the refusal, with the reason why the first attempt did not reach the server, or with CommandError if the server is
- * away for 2 minutes.
+ * Yields the entries of a job's log until the job has ended or the signal aborts. If the stream breaks, a new stream continues after the
+ * last received entry. Rejects with the refusal of the service. Rejects with the reason if the first attempt did not reach the server, and
+ * with CommandError if the server cannot be reached for 2 minutes.
  */
 export async function* followJob(
   client: Pick<SvcClient, "jobs">,
@@ -38,7 +41,7 @@ export async function* followJob(
   try {
     yield* resumeUntilEnd(client, { jobId, signal: AbortSignal.any([signal, left.signal]), onBreak });
   } finally {
-    // Closes the connection if the reader stops early. An open connection would keep the process running.
+    // Closes the connection if the reader stops before the end. An open connection would keep the process running.
     left.abort();
   }
 }
@@ -55,7 +58,7 @@ async function* resumeUntilEnd(
     try {
       for await (const { event } of jobs.watchJob({ jobId, afterSeq }, { signal })) {
         failures = 0;
-        // After a broken connection, entries may arrive a second time.
+        // After a broken connection, the server may send entries that have already arrived.
         if (event === undefined || event.seq <= afterSeq) continue;
         afterSeq = event.seq;
         yield event;

@@ -8,22 +8,22 @@ import { readProgram, type ShownProgram } from "../shown-program.ts";
 import { rowsText } from "../text.ts";
 import { createPaceMeter, doneRows, placedText, progressText, type StepRows } from "./step.ts";
 
-/** A view of a watched job. */
+/** A view that shows a watched job to the user. */
 export type WatchView = {
-  /** Shows the next entry of the log. */
+  /** Shows the next entry of the job's log. */
   event(event: JobEvent): void;
-  /** Shows the question of a job that waits for a person, and the commands that answer it. */
+  /** Shows the question for which a job waits, and the commands that answer it. */
   question(lines: readonly string[]): void;
-  /** Shows that the connection broke and is being made again. */
+  /** Shows that the connection broke and that the command tries to connect again. */
   broken(reason: string): void;
-  /** Shows the job a last time, in its present state if that is known. */
+  /** Shows the job for the last time. `job`: its latest state, if known. */
   close(job?: Job): Promise<void>;
 };
 
-/** Note for a job in the sandbox. */
+/** Note that a watch shows for a job in the sandbox. */
 const sandboxNote = "in the sandbox: results of calls are made up, and no app is called";
 
-/** Shows a watched job as lines on standard error, one for each entry worth showing. */
+/** Returns a view that shows a watched job as lines on standard error. Each log entry that is worth showing has one line. */
 export function createLineView(job: Job, context: CommandContext): WatchView {
   const describe = createDescriber(readProgram(job));
   return {
@@ -50,7 +50,8 @@ function timeOf({ at }: JobEvent): number {
 type Payload = { readonly [name: string]: unknown };
 
 /**
- * Returns a function that describes the entries of one log, read from its start. It returns undefined for entries that need not be shown.
+ * Returns a function that describes the entries of one log. The function must receive the entries from the start of the log. It returns
+ * undefined for entries that are not shown.
  */
 function createDescriber(program: ShownProgram): (event: JobEvent) => string | undefined {
   const rowsOf = new Map<string, StepRows>();
@@ -84,7 +85,7 @@ function createDescriber(program: ShownProgram): (event: JobEvent) => string | u
   };
 }
 
-/** Reasons that add nothing to the status. */
+/** Reasons that give no information in addition to the status. */
 const plainReasons: ReadonlySet<string> = new Set(["", "started", "finished"]);
 
 function otherText({ type, stepId }: JobEvent, payload: Payload): string | undefined {
@@ -105,7 +106,7 @@ function otherText({ type, stepId }: JobEvent, payload: Payload): string | undef
       return `${step}an answer was refused: ${text("reason")}`;
     case "compensation-step":
       return `${step}undoing: ${text("state")}, ${text("done") || 0} undone, ${text("failed") || 0} failed`;
-    // It is part of the question, or of the shown list.
+    // This entry is not shown, because the question itself is shown.
     case "ask-raised":
       return undefined;
     default:
@@ -113,7 +114,10 @@ function otherText({ type, stepId }: JobEvent, payload: Payload): string | undef
   }
 }
 
-/** Returns the scalars of another entry, by name. */
+/**
+ * Returns the simple values (such as texts and numbers) of an entry's payload with their names. It is used for entries that have no text of
+ * their own.
+ */
 function particulars(payload: Payload): string {
   const facts = Object.entries(payload).flatMap(([name, value]) => {
     const text = scalarText(value);

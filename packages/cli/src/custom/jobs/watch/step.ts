@@ -2,19 +2,25 @@ import type { StepReceipt } from "@svc/sdk";
 import { numberText, spanText } from "../../../text/plain.ts";
 import type { ProgramStep, ShownProgram } from "../shown-program.ts";
 
-/** Pace of a step's rows. Undefined if there is too little data. */
+/**
+ * The pace of a step. `perSecond`: rows per second. `leftMs`: estimated time until the step ends, in milliseconds; undefined if it cannot
+ * be estimated.
+ */
 export type Pace = { readonly perSecond: number; readonly leftMs: number | undefined };
 
-/** Measures the pace of the current step. */
+/** Measures the pace of the current step from samples. */
 export type PaceMeter = {
-  /** Records how many rows of a step are done at a time, in epoch milliseconds. `total` is unknown while rows are still being fetched. */
+  /**
+   * Records how many rows of a step are done at a time, and returns the pace. `atMs`: the time, in epoch milliseconds. `total`: undefined
+   * while the step still fetches rows. Returns undefined if there are too few samples.
+   */
   measure(sample: { stepId: string; atMs: number; done: number; total: number | undefined }): Pace | undefined;
 };
 
-/** Older samples do not affect the present pace. */
+/** Maximum age of a sample that counts for the pace, in milliseconds. */
 const windowMs = 60_000;
 
-/** Creates a meter. It forgets a step when another follows, or when the same one starts again. */
+/** Returns a new meter. The meter drops its samples if another step follows, or if the same step starts again. */
 export function createPaceMeter(): PaceMeter {
   let stepId = "";
   let samples: { readonly atMs: number; readonly done: number }[] = [];
@@ -35,13 +41,13 @@ export function createPaceMeter(): PaceMeter {
   };
 }
 
-/** The row counts of a step, from a receipt or from a log entry. */
+/** The numbers of a step's rows. They come from a receipt or from an entry of the log. */
 export type StepRows = Partial<Pick<NonNullable<StepReceipt["rows"]>, "in" | "ok" | "failed" | "skipped" | "unknown">>;
 
-/** Rows of a step that are done, and the total if known. */
+/** The progress of a step in rows. `done`: rows that are done. `total`: all rows; undefined if not known. */
 export type RowProgress = { readonly done: number; readonly total: number | undefined };
 
-/** Returns the progress of a step. Rows that are still being fetched have no known total. */
+/** Returns the progress of a step. While the step still fetches rows, the total is undefined. */
 export function doneRows(
   program: ShownProgram,
   stepId: string,
@@ -53,14 +59,17 @@ export function doneRows(
   return { done: rows.in ?? 0, total: step.source === undefined ? undefined : setSize(program, step.source, rowsOf) };
 }
 
-/** Returns the size of a set: for a call and a map all rows that the step took, otherwise those that it made or kept. */
+/**
+ * Returns the number of rows in a set. If a call or a map made the set, the number includes all rows that the step took. Otherwise it
+ * includes only the rows that the step made or kept. Returns undefined if it is unknown.
+ */
 function setSize(program: ShownProgram, setId: string, rowsOf: ReadonlyMap<string, StepRows>): number | undefined {
   const rows = rowsOf.get(setId);
   const kind = program.steps.find(({ id }) => id === setId)?.kind;
   return kind === "call" || kind === "map" ? rows?.in : rows?.ok;
 }
 
-/** Returns the progress in words: `1,200 of 5,000 rows (24 %), 250 rows/s, 15 s left`. */
+/** Returns the progress as text (for example `1,200 of 5,000 rows (24 %), 250 rows/s, 15 s left`). */
 export function progressText({ done, total }: RowProgress, pace: Pace | undefined): string {
   const share = total === undefined || total === 0 ? "" : ` (${Math.floor((100 * done) / total)} %)`;
   const rows = total === undefined ? numberText(done) : `${numberText(done)} of ${numberText(total)}`;
@@ -74,12 +83,15 @@ function paceNumber(perSecond: number): string {
   return perSecond < 10 ? perSecond.toFixed(1) : numberText(Math.round(perSecond));
 }
 
-/** Returns the kind and tool of a step, such as `map messaging_bot.send_message`. */
+/** Returns the kind and the tool of a step (for example `map messaging_bot.send_message`). */
 function stepText({ kind, toolSlug }: Pick<ProgramStep, "kind" | "toolSlug">): string {
   return toolSlug === "" ? kind : `${kind} ${toolSlug}`;
 }
 
-/** Returns the same with its branch, such as `call sales_crm.list_deals, in gather/sales`. */
+/**
+ * Returns the kind and the tool of a step, and the branch that contains the step (for example `call sales_crm.list_deals, in
+ * gather/sales`).
+ */
 export function placedText(step: Pick<ProgramStep, "kind" | "toolSlug" | "branch">): string {
   return step.branch === "" ? stepText(step) : `${stepText(step)}, in ${step.branch}`;
 }

@@ -15,14 +15,14 @@ import { watchChildren } from "./children.ts";
 import { followJob } from "./follow.ts";
 import { createLineView, type WatchView } from "./lines.ts";
 
-/** Options of a command that watches a job. `wait` is undefined unless one of its two options is given. */
+/** The options of a command that watches a job. `wait`: true for `--wait`, false for `--no-wait`, undefined if neither is given. */
 export type WatchOptions = ProjectOptions & JsonOption & { wait?: boolean };
 
-/** Exit code of a watch that ended because the job waits for a person: for an answer, a release or a resume. */
+/** Exit code of a watch that ended because the job waits for a person (for an answer, a release or a resume). */
 const waitsExitCode = 3;
 const interruptedExitCode = 128 + constants.signals.SIGINT;
 
-/** How a watch ends, for the help of the commands that watch. */
+/** Help text that says how a watch ends. All commands that watch a job print it. */
 export const watchNotes = `
 Progress goes to standard error, at a terminal as one block that is redrawn; the program's declared result goes to standard
 output as JSON. A broken connection continues where it was. Ctrl-C stops watching, and the job continues.
@@ -31,7 +31,7 @@ Exit status: 0 succeeded; 1 failed, aborted, rejected, expired or cancelled, or 
 2 wrong options; 3 the job waits for a person's answer, or for its release or resumption; 130 Ctrl-C. At a terminal the
 command shows a question and waits for its answer; otherwise it ends with 3. --wait and --no-wait choose one of the two.`;
 
-/** The parts of a command that watches a job. */
+/** The common parts of all commands that watch a job. */
 export const watchParts = {
   json: "the job as JSON instead of its result",
   lastOptions: [
@@ -41,14 +41,14 @@ export const watchParts = {
   more: watchNotes,
 } as const;
 
-/** Returns the options that a command needs to reach the same service as this one. A key is not repeated, because it is a secret. */
+/** Returns the options with which another command reaches the same service. They do not contain the API key, because it is a secret. */
 export function repeatedOptions({ url }: ProjectOptions): string[] {
   return url === undefined ? [] : ["--url", url];
 }
 
 /**
- * Shows a job until it has ended, or until it waits for a person and the options say not to wait for that. Prints the declared result of a
- * successful job. Otherwise rejects with CommandError, whose exit code says why.
+ * Shows a job until it has ended, or until it waits for a person if the command does not wait for answers. Prints the declared result of a
+ * job that succeeded. In all other cases rejects with CommandError; its exit code gives the reason.
  */
 export async function watchJob(
   client: SvcClient,
@@ -96,7 +96,9 @@ export async function watchJob(
   throw new CommandError(isHeld(last) ? heldText(last) : `job ${jobId} waits for an answer`, waitsExitCode);
 }
 
-/** Returns the job if an entry parked it from outside its program and it is still parked. */
+/**
+ * Returns the job if this entry parked it for a reason outside of its program, and the job is still parked. Returns undefined otherwise.
+ */
 async function findHeld(client: SvcClient, { type, jobId, payloadJson }: JobEvent): Promise<Job | undefined> {
   if (type !== "job-status-changed" || JSON.parse(payloadJson).to !== "parked") return undefined;
   const job = await readJob(client, jobId);
@@ -115,7 +117,10 @@ async function readJob({ jobs }: SvcClient, id: string): Promise<Job> {
   return job;
 }
 
-/** Shows the question that an entry raised or passed on, and returns the job, if the job still waits for that question. */
+/**
+ * Shows the question of an entry that raised or escalated it, if the job still waits for that question. Returns the job in that case, and
+ * undefined otherwise.
+ */
 async function showQuestion(
   client: SvcClient,
   { type, jobId, payloadJson }: JobEvent,
@@ -135,7 +140,7 @@ function interrupted(jobId: string, words: readonly string[]): CommandError {
   return new CommandError(text, interruptedExitCode);
 }
 
-/** Notes about failed rows: the first reason, and where the others can be read. */
+/** Prints a note about failed rows: the reason of the first failure, and the command that shows the other failures. */
 function noteRows({ id, lastError, stepReceipts }: Job, context: CommandContext): void {
   const [, stepId] = /^ROWS_(?:FAILED|UNKNOWN): step (\w+):/.exec(lastError) ?? [];
   const errors = stepReceipts.find((receipt) => receipt.stepId === stepId)?.errors ?? [];
@@ -160,13 +165,13 @@ function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): vo
   }
   const partly = receipt?.outcome === "partial" ? " partly" : "";
   context.note(`job ${job.id} succeeded${partly}${facts}`);
-  // Its work is done anyway.
+  // The work of the job is done; only its result is missing.
   if (lastError !== "") context.note(`its result could not be given: ${plainText(lastError)}`);
   if (json !== true && receipt !== undefined && receipt.resultJson !== "")
     context.print(indentJson(receipt.resultJson));
 }
 
-/** `svc jobs watch`. */
+/** The command `svc jobs watch`. */
 export const addJobWatch = command(
   JobsService.method.watchJob,
   {

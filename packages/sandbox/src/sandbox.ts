@@ -27,8 +27,8 @@ type OauthOptions = {
   readonly clock: Clock;
   readonly sealer: Sealer;
   /**
-   * The only address to which codes are sent: the service's own callback. A function is called at each request, because the port may become
-   * known only after the start.
+   * The only address to which the sandbox sends codes: the service's own callback. It may be a function, because the port may be known only
+   * after the start. The function is called at each request.
    */
   readonly callbackUrl: string | (() => string);
   /**

@@ -36,8 +36,8 @@ const countedMax = 10_000;
 const forgottenAfterMs = 10 * 60_000;
 
 /**
- * Counts the calls that failed because of a limited scenario. If a tool is not called for ten minutes, its count restarts, so that it fails
- * again and a program can be tried twice.
+ * Counts the calls to which a scenario with limited calls has applied. If a tool is not called for ten minutes, its count restarts. The
+ * scenario then applies again, so a program can be tried a second time.
  */
 class ScenarioCounts {
   readonly #clock: Clock;
@@ -48,8 +48,8 @@ class ScenarioCounts {
   }
 
   /**
-   * Counts a call and returns its scenario: the entity's own scenario, or the usual one if the scenario's calls are used up or the scenario
-   * is for another tool.
+   * Counts a call and returns the scenario for it. This is the scenario of the entity. It is the usual scenario if the entity's scenario is
+   * for another tool or its number of calls is used up.
    */
   next(scenario: Scenario, { projectId, entityId, toolkit, tool }: Played): Scenario {
     if (scenario.name === "usual" || scenario.name === "pages") return scenario;
@@ -75,10 +75,7 @@ export type TransportOptions = {
   readonly acceptsToken: AcceptsToken;
   /** Returns the toolkit of a call with all its tools, as the project has it now. Returns undefined if the toolkit does not exist. */
   readonly findWhole?: ((call: AppCall) => Promise<Toolkit | undefined>) | undefined;
-  /**
-   * Shares processor time among the apps that make up answers (a page of 250 objects takes 10 ms). If it is missing, answers are made
-   * immediately.
-   */
+  /** Shares processor time among the apps. A page of 250 objects takes 10 ms to make. Without it, answers are made at once. */
   readonly turns?: Pick<Turns, "next"> | undefined;
 };
 
@@ -119,8 +116,8 @@ async function send(
 }
 
 /**
- * Returns the toolkit whose tools determine an app's data. A job's toolkit is pinned: it has only the tools that the job's program calls.
- * With only these tools, each program would see its own data, without the objects of other programs.
+ * Returns the toolkit whose tools determine an app's data. The toolkit of a job is pinned: it contains only the tools that the job's
+ * program calls. With only these tools, a program would not see the objects of other programs.
  */
 async function appOf(call: AppCall, findWhole: TransportOptions["findWhole"]): Promise<Toolkit> {
   const whole = await findWhole?.(call);
@@ -196,7 +193,10 @@ function answer(status: number, headers: Readonly<Record<string, string>>, body:
   };
 }
 
-/** Returns the refusal for a request's credential: it is in the wrong place, has the wrong form, or is an unknown token. */
+/**
+ * Returns the refusal for the credential of a request, if the credential is in the wrong place, has the wrong form, or is an unknown token.
+ * Returns undefined if the credential is accepted.
+ */
 function refuseCredential(request: AppRequest, call: AppCall, acceptsToken: AcceptsToken): AppRefusal | undefined {
   const scheme = schemeOf(call);
   switch (scheme?.type) {
@@ -227,7 +227,7 @@ function refuseKey(
   return hasForm(given, value) ? undefined : unauthorized(`${place} must have the form ${formOf(value)}`);
 }
 
-/** True if a key has the form of its template: the literal pieces in their places, and a text for every placeholder. */
+/** True if a key fits its template: the literal pieces are in their places, and there is a text for every placeholder. */
 function hasForm(given: string, tree: TemplateTree): boolean {
   if (tree.kind !== "text") return tree.kind === "constant" && given === String(tree.value);
   const pieces = tree.template.parts.map((part) => (typeof part === "string" ? part : undefined));

@@ -1,7 +1,9 @@
 import type { AuthScheme } from "@svc/catalog";
 import type { AppCall } from "@svc/connections";
 
-/** Returns the scheme of the credential that a call carries, as its toolkit declares it; undefined if the toolkit does not declare it. */
+/**
+ * Returns the authentication scheme of the credential that a call carries. Returns undefined if the toolkit does not declare this scheme.
+ */
 export function schemeOf({ toolkit, scheme }: AppCall): AuthScheme | undefined {
   return toolkit.auth.find(({ type }) => type === scheme);
 }

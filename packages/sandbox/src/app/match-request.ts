@@ -8,9 +8,9 @@ import { Unifier } from "./unify.ts";
 export type MatchedRequest = { readonly args: Readonly<Record<string, unknown>>; readonly body: unknown };
 
 /**
- * Reads a request as the definition declares it: path, method, query, headers and JSON body. Every field must be in its declared place, and
- * no other fields are allowed. Returns the arguments, or the refusal that the app would send. The credential is not checked here;
- * `credentialQuery` is the query parameter that holds it.
+ * Compares a request with its definition: path, method, query, headers and JSON body. Each field must be in its declared place, and further
+ * fields are not allowed. Returns the arguments, or the refusal that the app would send. It does not check the credential.
+ * `credentialQuery`: the query parameter that contains the credential.
  */
 export function matchRequest(
   toolkit: Toolkit,
@@ -33,8 +33,8 @@ export function matchRequest(
 }
 
 /**
- * Returns true if the path matches. The action's path may follow the path of the base URL, or may be alone, because calls of an app without
- * an address are sent without a base URL.
+ * True if the path of a request fits the action. The path of the base URL may come before it. It may also be missing, because calls of an
+ * app without an address have no base URL.
  */
 function matchPath(toolkit: Toolkit, action: Action, pathname: string, unifier: Unifier): boolean {
   const own = segmentsOf(templateOf(action.request.path));
@@ -165,7 +165,10 @@ function parseBody(body: string): unknown {
   }
 }
 
-/** Returns an empty list for a declared list if none of its values was given. */
+/**
+ * Returns undefined for an empty list where the definition declares a list, because none of the list's values was given. Returns any other
+ * value unchanged.
+ */
 function emptied(own: TemplateTree | undefined, value: unknown): unknown {
   return own?.kind === "list" && Array.isArray(value) && value.length === 0 ? undefined : value;
 }
@@ -178,8 +181,8 @@ function wholeBody(always: Map<string, TemplateTree>, own: TemplateTree | undefi
 }
 
 /**
- * Checks arguments against the input schema, because apps check the values inside. Only arguments that reached the app with their JSON type
- * are checked.
+ * Adds the faults of arguments that do not fit the input schema, because real apps check the values too. Checks only arguments that reached
+ * the app with their JSON type.
  */
 function checkArguments(action: Action, { args, exact, faults }: Unifier): void {
   if (faults.length > 0) return;

@@ -4,7 +4,7 @@ import { isObject, parseExactJson } from "@svc/core";
 export type AppRefusal = {
   readonly status: 400 | 401 | 404 | 405;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The faults, each with its place, such as `body.title is required`. */
+  /** The faults, each with its position (for example `body.title is required`). */
   readonly faults: readonly string[];
 };
 
@@ -42,7 +42,10 @@ export function itemsOf(schema: unknown): AnyObject {
 
 const isJsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Returns the value of a text in a URL: a number, a boolean or a text. The first type that the schema allows and that fits is used. */
+/**
+ * Returns the value of a text from a URL: a number, a boolean or a text. It uses the first type that the schema allows and that fits the
+ * text.
+ */
 export function readScalar(text: string, schema: unknown): unknown {
   const types = typesOf(schema);
   if (types.includes("string") || types.length === 0) return text;

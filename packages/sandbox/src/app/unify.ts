@@ -14,8 +14,8 @@ import {
 import { itemsOf, propertiesOf, readScalar } from "./refusal.ts";
 
 /**
- * Finds the arguments from which a request was made. It compares a template with the request's values, part by part, and does not use the
- * code that fills in templates.
+ * Finds the arguments from which a request was made. It compares the values of the request with the template, part by part. It does not use
+ * the code that fills in templates.
  */
 export class Unifier {
   readonly faults: string[] = [];
@@ -121,8 +121,8 @@ export class Unifier {
   }
 
   /**
-   * Handles a missing field. A field may be missing if an argument that it needs may be missing. If an object has a constant next to
-   * arguments, the object must be present.
+   * Adds a fault if a missing field is required. A field may be missing if it depends on an argument that may be missing. An object that
+   * has a constant next to arguments is always required.
    */
   #absent(tree: TemplateTree, place: string): void {
     if (tree.kind === "object") {
@@ -153,7 +153,7 @@ export class Unifier {
     return schema;
   }
 
-  /** Returns the argument before its filters were applied, converted from its text. */
+  /** Returns the argument that was the input of the placeholder's filters, converted from its text. */
   #undo(placeholder: Placeholder, value: unknown): unknown {
     const schema = this.#schemaOf(placeholder);
     const filters = placeholder.filters.toReversed();
@@ -274,8 +274,9 @@ function splitText({ parts }: Template, text: string): [Placeholder, string][] |
 }
 
 /**
- * Pairs the items of a list with their templates. Items whose argument was missing are not in the list. So a shorter list is paired in
- * order, and templates whose constants do not match are skipped. Returns undefined if there are more items than templates.
+ * Returns each item of a list together with its template. An item whose argument was missing is not in the list. If the list is shorter
+ * than the templates, the items are paired in order, and templates whose constants do not match are skipped. Returns undefined if there are
+ * more items than templates.
  */
 function alignItems<T>(
   trees: readonly TemplateTree[],

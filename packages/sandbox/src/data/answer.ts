@@ -39,8 +39,8 @@ export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
 };
 
 /**
- * Performs a call and returns its result. The same request on the same state gives the same result. So creating an object twice with the
- * same arguments makes only one object.
+ * Performs a call and returns its result. The same request on the same state gives the same result. Two calls that create an object with
+ * the same arguments therefore create only one object.
  */
 export function answerCall(
   call: AppCall,
@@ -126,7 +126,7 @@ function planOf(work: Work, pages: number | undefined): ResultPlan {
   }
 }
 
-/** If a call is about a deleted object, returns a sentence about it. Otherwise returns undefined. */
+/** Returns a sentence about the deleted object if the call is about one. Otherwise returns undefined. */
 function findGone({ call, args, role, store }: Work): string | undefined {
   const own = role.kind && role.idArgument !== undefined ? [{ kind: role.kind, argument: role.idArgument }] : [];
   for (const { kind, argument } of [...role.subjects, ...own]) {
@@ -162,15 +162,15 @@ function create(work: Work): ShownObject | undefined {
 }
 
 /**
- * Returns the id of a new object. If the caller chose an id (in an argument with the name of the field that will show the id), returns that
- * id; otherwise a made-up one.
+ * Returns the id of a new object. If an argument has the name of the field that shows the id, the caller chose the id. Otherwise the id is
+ * made up.
  */
 function newId({ call, layout, facts, seed }: Work, kind: Kind): string {
   const idField = layout.entity?.idField ?? "id";
   const schema = schemaAt(call.action.outputSchema, [...(layout.entity?.place ?? []), idField]);
   const chosen = idField === "uri" ? undefined : sayOf(facts, [idField], schema);
   const { emailaddress: email } = facts;
-  // Members of mailing lists are identified by the hash of their email address.
+  // Returns a copy of `whole` in which the value at the path is `value`. Creates missing objects and lists on the path.
   if (typeof email === "string" && kind.idArguments.has("subscriberhash"))
     return hash("md5", email.toLowerCase(), "hex");
   return scalarText(chosen) ?? String(madeUpId(schema, idField, kind.name, seed));
@@ -200,7 +200,7 @@ function changeOne(
   return show(shelf, String(id), changed, { ...object, state: before?.state ?? "known" });
 }
 
-/** Returns the role of a list whose results hold objects of a kind, such as the documents that a search of a collection finds. */
+/** Returns the role of a list whose items contain objects of a kind (for example the documents that a search of a collection finds). */
 function asListOf(toolkit: Toolkit, role: ToolRole, name: string): ToolRole {
   const roles = toolkit.actions.map((action) => roleOf(toolkit, action));
   const kind = roles.map((other) => other.kind).find((other) => other?.name === name);

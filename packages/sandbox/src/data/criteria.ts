@@ -64,8 +64,8 @@ export function askedOf(toolkit: Toolkit, action: Action, args: AnyObject): List
 }
 
 /**
- * Returns the arguments with added defaults. If a choice is left out, its description may name the default values, such as `Without it
- * triggered and acknowledged ones` or `Without it all but the deleted ones`.
+ * Returns the arguments with defaults added. The description of a choice may name the default (for example `Without it triggered and
+ * acknowledged ones` or `Without it all but the deleted ones`).
  */
 function withUnsaid({ inputSchema }: Action, args: AnyObject): AnyObject {
   const unsaid = propertiesOf(inputSchema).flatMap(([name, { enum: options, description }]) => {
@@ -112,8 +112,8 @@ function plainText(value: unknown): string {
 }
 
 /**
- * Returns the field to which an argument refers. The field may have the argument's name or its noun, may hold several of the values, or may
- * be inside another object.
+ * Returns the field to which an argument refers. The field may have the name or the noun of the argument, may contain several of the
+ * argument's values, or may be inside another object.
  */
 function fieldFor(plain: string, fields: ObjectFields, kind: Kind | undefined): Field | undefined {
   const noun = kind?.words.join("") ?? "";

@@ -24,8 +24,8 @@ export function factsOf(args: AnyObject, body: unknown, kind: Kind | undefined):
 }
 
 /**
- * Returns the field that an argument with a longer name sets. Examples: `board_name` sets the name of a board, and `new_name` sets its new
- * name.
+ * Returns the field that an argument sets if the argument's name is longer than the field's. For example, `board_name` sets the name of a
+ * board, and `new_name` sets a new name.
  */
 function fieldOf(argument: string, kind: Kind | undefined): { name: string; isNew: boolean } | undefined {
   const words = wordsOf(argument);
@@ -68,15 +68,18 @@ export function mergeFacts(old: Facts, news: Facts): Facts {
   return merged;
 }
 
-/** Returns the fact for the field at a path inside an object, in a form that its schema allows; undefined if there is none. */
+/**
+ * Returns the fact for the field at a path inside an object, converted to a form that the field's schema allows. Returns undefined if there
+ * is no fact.
+ */
 export function sayOf(facts: Facts, path: readonly string[], schema: AnyObject): unknown {
   const name = path.map(plainName).join("");
   return Object.hasOwn(facts, name) ? asAllowed(facts[name], schema, 0) : undefined;
 }
 
 /**
- * Returns a value in a form that a schema allows: texts and numbers are converted, and objects lose undeclared properties. Undefined if
- * that is impossible.
+ * Returns a value in a form that a schema allows. Texts and numbers are converted, and objects lose properties that the schema does not
+ * declare. Returns undefined if no allowed form exists.
  */
 function asAllowed(value: unknown, schema: AnyObject, depth: number): unknown {
   if (value === null || value === undefined || depth > 8) return undefined;

@@ -4,14 +4,20 @@ import { type AnyObject, itemsOf, propertiesOf, typesOf } from "../app/refusal.t
 import type { Kind, ToolRole } from "./roles.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
-/** A position in a result: property names from the root, `*` for the items of a list. */
+/** A position in a result, as property names from the root. `*` means the items of a list. */
 export type ResultPlace = readonly string[];
 
-/** The positions in a result of the objects and lists that the sandbox knows. */
+/** The positions of the known objects and lists in a result. */
 export type Layout = {
-  /** The object that the call is about; an empty path means the result itself. Undefined if the result shows no object by its id. */
+  /**
+   * The object that the call is about. `place`: its position; an empty path means the whole result. Undefined if the result shows no object
+   * with an id.
+   */
   readonly entity: { readonly place: ResultPlace; readonly idField: string | undefined } | undefined;
-  /** The list that the call asks for. `inside`: the property of its items that holds the object, as in search results with a score. */
+  /**
+   * The list that the call asks for. `inside`: the property of an item that contains the object (for example in search results with a
+   * score).
+   */
   readonly list:
     | { readonly place: ResultPlace; readonly idField: string | undefined; readonly inside?: string | undefined }
     | undefined;
@@ -22,7 +28,7 @@ type Node = { readonly place: ResultPlace; readonly schema: AnyObject };
 const depthMax = 6;
 const nodesMax = 2000;
 
-/** Returns every object and list of a schema, shallow ones first, in the order declared. */
+/** Returns every object and list of a schema. Shallow ones come first, then the order of the declaration counts. */
 function nodesOf(schema: AnyObject): Node[] {
   const nodes: Node[] = [{ place: [], schema }];
   for (let index = 0; index < nodes.length && nodes.length < nodesMax; index++) {
@@ -39,13 +45,16 @@ function nodesOf(schema: AnyObject): Node[] {
   return nodes;
 }
 
-/** True if a schema allows only a list, and not also an object. */
+/** True if a schema allows a list but no object. */
 export function isList(schema: AnyObject): boolean {
   const types = typesOf(schema);
   return types.includes("array") && !types.includes("object");
 }
 
-/** Finds the object and the list of an action's result by names, from its schema alone. An object may also have a list with pages. */
+/**
+ * Returns the object and the list in an action's result. It finds them by the names in the output schema. A result may have both an object
+ * and a list with pages.
+ */
 export function layoutOf({ outputSchema, paging }: Pick<Action, "outputSchema" | "paging">, role: ToolRole): Layout {
   const nodes = nodesOf(outputSchema);
   const isPaged = paging !== undefined;
@@ -56,7 +65,10 @@ export function layoutOf({ outputSchema, paging }: Pick<Action, "outputSchema" |
   return { entity: role.kind && findEntity(nodes, role.kind), list: isPaged ? findList(nodes, role) : undefined };
 }
 
-/** If the items of a list contain nothing but a list, as for the items of one board, returns the inner list: it is the one with pages. */
+/**
+ * Returns the inner list if the items of a list contain nothing but another list (for example the items of one board). The inner list is
+ * the one with pages. Otherwise returns the given list.
+ */
 function innermost(list: Layout["list"], nodes: readonly Node[], role: ToolRole): Layout["list"] {
   const items = list && nodes.find(({ place }) => isSamePlace(place, [...list.place, "*"]));
   const [only, ...others] = items === undefined ? [] : propertiesOf(items.schema);
@@ -74,7 +86,7 @@ function placeOf(place: ResultPlace, list: AnyObject, role: ToolRole): NonNullab
   return { place, idField: own ?? (isOpen ? "id" : undefined), inside };
 }
 
-/** True if a property of a search's results holds the objects found. */
+/** True if a property of a search result contains the found object. */
 function isResult([name, schema]: readonly [string, AnyObject]): boolean {
   return /^(?:item|document|record)$/.test(name) && typesOf(schema).includes("object");
 }
@@ -103,7 +115,7 @@ function findEntity(nodes: readonly Node[], kind: Kind): Layout["entity"] {
   );
 }
 
-/** Returns the property that holds an object's id, by the names under which tools take that id. */
+/** Returns the property that contains an object's id. Its name is one of the names by which tools take that id. */
 function findIdField(schema: AnyObject, { words, idArguments }: Kind): string | undefined {
   const byName = new Map(propertiesOf(schema).map(([name]) => [plainName(name), name]));
   const names = [...idArguments, "id", "uuid", `${words.join("")}id`, `${words.at(-1)}id`];
@@ -112,7 +124,10 @@ function findIdField(schema: AnyObject, { words, idArguments }: Kind): string | 
   return names.map((name) => byName.get(name)).find((name) => name !== undefined);
 }
 
-/** Returns the list named like the tool's noun, at any depth; otherwise the first, shallow ones before deep ones. */
+/**
+ * Returns the list whose name is the noun of the tool, at any depth. If there is none, returns the first list; shallow lists come before
+ * deep ones.
+ */
 function findList(nodes: readonly Node[], role: ToolRole): Layout["list"] {
   const subjects = new Set(role.subjects.map(({ kind }) => kind.words.join("")));
   const lists = nodes.filter(({ schema }) => {

@@ -9,33 +9,39 @@ import type { Seed } from "./seed.ts";
 import { nothing, type ShownObject } from "./shown.ts";
 import { plainName } from "./words.ts";
 
-/** The inputs from which a result is made. */
+/** The inputs for making a result. */
 export type ResultPlan = {
   readonly seed: Seed;
   readonly kind: Kind | undefined;
-  /** The name of the objects, for fields whose own names give no hint. */
+  /** The name of the objects (for example `issue`). It is used for fields whose own names say nothing about their values. */
   readonly noun: string;
-  /** Returns the values that the app is known to accept for a field, by its name. */
+  /** Returns the values that the app is known to accept for a field with this name. */
   readonly optionsFor: (name: string) => readonly unknown[];
-  /** The fields of the listed objects, combined from all tools. */
+  /** The fields of the objects in the list. They are combined from all tools that return such objects. */
   readonly fields: ObjectFields;
-  /** End of the time range of made-up objects. */
+  /** Latest time of made-up objects, in epoch milliseconds. */
   readonly baseMs: number;
-  /** Returns the value of a field that refers to another object, such as the name of an assignee; undefined if there is no such object. */
+  /**
+   * Returns the value of a field that refers to another object (for example the name of an assignee). Returns `undefined` if the field
+   * refers to no known object.
+   */
   readonly refer: (field: { owner: string; shown: ShownObject; path: readonly string[]; schema: AnyObject }) => unknown;
-  /** The facts of the call itself, for fields outside the objects that the sandbox knows. */
+  /** The facts from the call. They are used for fields outside of the known objects. */
   readonly facts: Facts;
   readonly layout: Layout;
   readonly entity: ShownObject | undefined;
   readonly items: readonly ShownObject[] | undefined;
-  /** Returns values of the page around a list, such as its total or its next token. An undefined value omits its field. */
+  /**
+   * Returns the value of a field around a list (for example the total, or the token of the next page). Returns an object with the value
+   * undefined if the field is left out, and `undefined` if the field does not concern the page.
+   */
   readonly page: (path: ResultPlace, schema: AnyObject) => { readonly value: unknown } | undefined;
 };
 
 type Here = {
   readonly plan: ResultPlan;
   readonly place: ResultPlace;
-  /** Names from the object that is being made, for looking up its facts. */
+  /** Names of the fields from the made object to the current value. They are used to find the object's facts. */
   readonly path: readonly string[];
   readonly shown: ShownObject;
   readonly kind: Kind | undefined;
@@ -43,16 +49,16 @@ type Here = {
   readonly budget: { left: number };
 };
 
-/** Number of items in lists that the call did not ask for. */
+/** Number of items in lists that are not the list that the call asks for. */
 const innerItems = 2;
 const depthMax = 12;
-/** Maximum number of values made for one answer, because lists inside lists multiply. */
+/** Maximum number of values that the sandbox makes for one answer. Lists inside lists would otherwise multiply. */
 const valuesMax = 50_000;
 
-/** Objects around the main object: facts name their fields without them. */
+/** Names of objects around the main object. The names of facts leave these objects out. */
 const envelopes = new Set(["data", "result", "resource", "response", "report", "node", "payload"]);
 
-/** Returns a result that fits a schema, made up except for the values that the plan knows. */
+/** Returns a result that fits a schema. The values come from the plan, or are made up if the plan does not know them. */
 export function makeResult(schema: AnyObject, plan: ResultPlan): unknown {
   const shown: ShownObject = { id: undefined, seed: plan.seed, facts: plan.facts };
   const budget = { left: valuesMax };
@@ -109,7 +115,7 @@ function makeObject(schema: AnyObject, here: Here): unknown {
   if (here.place.length > depthMax || here.budget.left <= 0) return {};
   const isInstant = properties.some(([name]) => name === "dateTime");
   const made = properties.flatMap(([name, child]) => {
-    // A time is either an instant or a day, not both.
+    // An object has either an instant (`dateTime`) or a day (`date`) as its time, not both.
     if (isInstant && name === "date" && said(child, { ...here, path: [...here.path, name] }) === undefined) return [];
     if (isRoot && name === here.idField) return [[name, idOf(child, name, here)] as const];
     const isEnvelope =
@@ -126,7 +132,10 @@ function makeObject(schema: AnyObject, here: Here): unknown {
   return isEmpty ? undefined : Object.fromEntries(made);
 }
 
-/** Returns an object whose fields are not declared: its known facts, else an id and a name, as most objects have. */
+/**
+ * Returns an object for a schema that declares no fields. The object has its known facts; if there are none, it has an id and a name,
+ * because most objects have both.
+ */
 function makeOpen(schema: AnyObject, here: Here): unknown {
   const { path, shown, idField } = here;
   if (path.length === 0 && idField !== undefined) {
@@ -158,7 +167,7 @@ function openFields(here: Here): Record<string, unknown> {
   return Object.fromEntries(made.filter(([, value]) => value !== undefined && value !== null));
 }
 
-/** An object that is stored as sent is complete in the argument with its kind's name. */
+/** Returns the whole object if the call sent it in one argument that has the name of the kind. Otherwise returns an empty object. */
 function wholeOf(facts: Facts, kind: Kind | undefined): AnyObject {
   const whole = kind && (facts[kind.words.join("")] ?? facts[kind.words.at(-1) ?? ""]);
   return isObject(whole) ? whole : {};
@@ -168,7 +177,7 @@ function said(schema: AnyObject, { shown, path }: Here): unknown {
   return path.length === 0 ? undefined : sayOf(shown.facts, path, schema);
 }
 
-/** Returns the id in the form of its field: a number, a text, or an address that ends with it. */
+/** Returns the object's id in the form that its field needs: a number, a text, or an address that ends with the id. */
 function idOf(schema: AnyObject, name: string, here: Here): unknown {
   const { id } = here.shown;
   if (id === undefined) return scalar(schema, [name], here);
@@ -183,7 +192,7 @@ function scalar(schema: AnyObject, path: readonly string[], here: Here): unknown
   return madeUp(here.plan, { schema, path, owner: ownerOf(here), shown: here.shown });
 }
 
-/** Returns a made-up value for a field without a fact; undefined if the field has no value. */
+/** Returns a made-up value for a field that no fact describes. Returns undefined if the field has no value. */
 export function madeUp(
   { optionsFor, refer, baseMs }: Pick<ResultPlan, "optionsFor" | "refer" | "baseMs">,
   { schema, path, owner, shown }: { schema: AnyObject; path: readonly string[]; owner: string; shown: ShownObject },
@@ -196,7 +205,10 @@ export function madeUp(
   return plausibleScalar({ schema, path, owner, seed, options, isNew, times: { baseMs, madeMs, changedMs } });
 }
 
-/** True if a call gave the object around this field without the field: the start of an all-day event has no hour. */
+/**
+ * True if a call gave the object that contains this field, but not the field itself. For example, a call gives an all-day event a start
+ * without an hour.
+ */
 function isLeftOut({ facts }: ShownObject, path: readonly string[]): boolean {
   const holder = path.slice(0, -1).map(plainName).join("");
   return holder !== "" && Object.hasOwn(facts, holder) && isObject(facts[holder]);
@@ -210,7 +222,7 @@ function isSame(a: ResultPlace, b: ResultPlace): boolean {
   return a.length === b.length && a.every((step, index) => step === b[index]);
 }
 
-/** True if a list is around the object that the call is about: it then has one item. */
+/** True if a list contains the object or the list that the call is about, at any depth. Such a list gets one item. */
 function isOnTheWay(place: ResultPlace, { layout, entity, items }: ResultPlan): boolean {
   const targets = [entity && layout.entity?.place, items && layout.list?.place];
   return targets.some((target) => {

@@ -9,24 +9,26 @@ import type { ShownObject } from "./shown.ts";
 import type { Shelf, StoredObject } from "./store.ts";
 import { plainName } from "./words.ts";
 
-/** Returns the kind of a tool's objects. If no tool takes an id for the noun, returns a kind that only its lists know. */
+/** Returns the kind of the objects that a tool is about. If no tool takes an id for the tool's noun, returns a kind that only lists use. */
 export function kindOf({ kind, noun }: ToolRole): Kind {
   return kind ?? { name: noun.join("_"), words: noun, idArguments: new Set(), scopeArguments: [] };
 }
 
-/** Returns the shelf of the objects of a kind that a call with these arguments is about. */
+/**
+ * Returns the shelf (the place in the store) for the objects that a call is about. The call's arguments determine the scope of their ids.
+ */
 export function shelfOf(toolkit: Toolkit, kind: Kind, args: AnyObject): Shelf {
   const scope = kind.scopeArguments.map((name) => String(args[name] ?? ""));
   return { app: `${toolkit.ownerProjectId}/${toolkit.slug}`, kind: kind.name, scope: JSON.stringify(scope) };
 }
 
-/** Fields without facts are derived from the id, so that a list and a get show the same object. */
+/** Returns an object for display. Fields without facts are made up from the id, so a list and a get show the same values. */
 export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: StoredObject): ShownObject {
   let seed: Seed | undefined;
   return {
     id,
     facts,
-    // Computed on demand: of the thousands of rows that a list may have, only one page needs a seed.
+    // The seed is computed when it is used. A list may have thousands of rows, and only the rows of one page need a seed.
     get seed() {
       seed ??= digestOf(shelf.app, shelf.kind, shelf.scope, String(id));
       return seed;
@@ -37,7 +39,7 @@ export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: S
   };
 }
 
-/** Returns a made-up id in the form of the field that shows it. */
+/** Returns a made-up id in the form that its field needs (a text or a number). */
 export function madeUpId(schema: AnyObject, idField: string, owner: string, seed: Seed): string | number {
   const types = typesOf(schema);
   if (types.length > 0 && !types.includes("string")) {
@@ -48,30 +50,30 @@ export function madeUpId(schema: AnyObject, idField: string, owner: string, seed
   return String(plausibleScalar({ schema: { type: "string" }, path: ["id"], owner, seed, options: [] }));
 }
 
-/** Returns the position in the result of a list's objects. */
+/** Returns the position of a list's objects in the result. */
 export function rowPlace({ place, inside }: NonNullable<Layout["list"]>): ResultPlace {
   return [...place, "*", ...(inside === undefined ? [] : [inside])];
 }
 
-/** Returns the part of a schema at a position of the result. */
+/** Returns the schema of the value at a position of the result. */
 export function schemaAt(schema: AnyObject, place: ResultPlace): AnyObject {
   return place.reduce<AnyObject>((held, step) => {
     return step === "*" ? itemsOf(held) : (new Map(propertiesOf(held)).get(step) ?? {});
   }, schema);
 }
 
-/** A field of an object that holds one value or a list of values. */
+/** A field of an object. It contains one value or a list of values. */
 export type Field = { readonly path: readonly string[]; readonly schema: AnyObject };
 
-/** The fields of a kind by their plain path, like facts: `assigneeid` is `assignee.id`. */
+/** The fields of an object's kind by their path without separators, as in facts. For example, `assigneeid` is the field `assignee.id`. */
 export type ObjectFields = ReadonlyMap<string, Field>;
 
 const depthMax = 4;
 const knownFields = new WeakMap<Toolkit, Map<string, ObjectFields>>();
 
 /**
- * Returns the fields of a list's objects, combined from all tools that return such objects: a list may be filtered by a field that only the
- * tool for one object shows.
+ * Returns the fields of the objects in a list, combined from all tools that return such objects. A filter of the list may use a field that
+ * only the tool for a single object shows.
  */
 export function fieldsOf(toolkit: Toolkit, action: Action): ObjectFields {
   let known = knownFields.get(toolkit);
@@ -92,7 +94,7 @@ export function fieldsOf(toolkit: Toolkit, action: Action): ObjectFields {
 function findFields(toolkit: Toolkit, own: Action, { kind }: ToolRole): ObjectFields {
   const fields = new Map<string, Field>();
   const others = kind === undefined ? [own] : toolkit.actions.filter((other) => roleOf(toolkit, other).kind === kind);
-  // Tools that read one object show most of its fields.
+  // Tools that read a single object show most of its fields.
   const isRead = (action: Action) => Number(roleOf(toolkit, action).verb === "read");
   for (const action of others.toSorted((a, b) => isRead(b) - isRead(a))) {
     const role = roleOf(toolkit, action);
@@ -116,5 +118,5 @@ function addFields(fields: Map<string, Field>, schema: AnyObject, path: readonly
   }
 }
 
-/** The order of a list: its field, and whether the greatest value comes first. */
+/** The sort order of a list: its field, and whether the greatest value comes first (`isDescending`). */
 export type Order = { readonly field: Field; readonly isDescending: boolean };

@@ -3,7 +3,7 @@ import { type AnyObject, itemsOf, propertiesOf, typesOf } from "../app/refusal.t
 import type { ResultPlace } from "./layout.ts";
 import { plainName } from "./words.ts";
 
-/** The paging arguments of a list; each is undefined if the tool has none of that sort. */
+/** The paging arguments of a list, by purpose. Undefined if the tool has no argument for the purpose. */
 type PageArguments = {
   readonly size: string | undefined;
   readonly token: string | undefined;
@@ -11,13 +11,16 @@ type PageArguments = {
   readonly page: string | undefined;
 };
 
-/** A part of a list: items from `start` up to, not including, `end`, of `total`. */
+/**
+ * A part of a list. `start`: index of the first item. `end`: index after the last item. `total`: number of all items. `size`: items per
+ * page.
+ */
 export type ListSlice = {
   readonly start: number;
   readonly end: number;
   readonly total: number;
   readonly size: number;
-  /** Counted from 1. */
+  /** Number of the page, counted from 1. */
   readonly number: number;
 };
 
@@ -49,14 +52,17 @@ const totalFields = [
 ];
 const pageCountFields = ["numpages", "nbpages", "totalpages", "pagecount"];
 
-/** Number of items of a list if the call names none. */
+/** Number of items in a list if the call names no number. */
 const itemsUsual = 3;
-/** Page size in the pages scenario if the call names none and the definition has no default. */
+/** Page size in the scenario with many pages, if the call names no size and the definition has no default. */
 const pageSizeUsual = 250;
-/** Maximum number of items on a page, for any request. */
+/** Maximum number of items on a page, for any call. */
 const pageSizeMax = 2500;
 
-/** From the definition's declaration; in definitions without one, as pinned by version 0.1, by their names. */
+/**
+ * Returns the paging arguments of an action. Definitions declare them. Definitions of svc 0.1 do not; in that case the arguments are found
+ * by their names.
+ */
 function pageArgumentsOf(action: Action): PageArguments {
   const names = propertiesOf(action.inputSchema).map(([name]) => name);
   const find = (wanted: readonly string[]) => names.find((name) => wanted.includes(plainName(name)));
@@ -66,7 +72,7 @@ function pageArgumentsOf(action: Action): PageArguments {
     return { size, token: undefined, offset: undefined, page: undefined, [kind]: arg };
   }
   const offset = find(offsetNames);
-  // A list that returns the offset of the next page takes that offset as its token.
+  // If a list returns the offset of the next page, this offset is its token.
   const isToken = offset !== undefined && propertyNames(action.outputSchema).has("nextpageoffset");
   return {
     size: find(sizeNames),
@@ -86,15 +92,16 @@ function propertyNames(schema: AnyObject, depth = 0): Set<string> {
   return names;
 }
 
-/** True if an argument selects a part of a list, and does not identify the list. */
+/** True if an argument selects a part of a list. False if it determines which list is read. */
 export function isPageArgument(action: Action, name: string): boolean {
   const { size, token, offset, page } = pageArgumentsOf(action);
   return [size, token, offset, page].includes(name);
 }
 
 /**
- * Returns the page that a call asks for. `count` returns the number of the list's items; its argument is the usual number: three, or the
- * number requested if that is smaller. With `pages` the list has that many full pages, or one if the tool cannot ask for the next.
+ * Returns the part of a list that a call asks for. `count`: returns the number of items in the list; its parameter is the usual number,
+ * which is three or the requested number if that is smaller. `pages`: the number of full pages; the list has only one page if the tool
+ * cannot ask for the next page.
  */
 export function pageOf(
   toolkit: Toolkit,
@@ -137,7 +144,10 @@ function allowsText(action: Action, name: string): boolean {
 
 const continuing = new WeakMap<Toolkit, boolean>();
 
-/** True if a token can ask for the next page: of this tool, or of a tool of the toolkit that continues other tools' lists. */
+/**
+ * True if a token can ask for the next page. The token may be an argument of this tool, or of another tool of the toolkit that continues
+ * lists.
+ */
 function takesToken(toolkit: Toolkit, action: Action): boolean {
   if (pageArgumentsOf(action).token !== undefined) return true;
   let known = continuing.get(toolkit);
@@ -152,7 +162,10 @@ function takesToken(toolkit: Toolkit, action: Action): boolean {
   return known && tokenFields.some((field) => propertyNames(action.outputSchema).has(field));
 }
 
-/** Returns the values around a list: token, total, number of pages, whether there are more. An undefined value omits the field. */
+/**
+ * Returns the values of the fields around a list: next token, total, number of pages, and whether there are more items. A field whose value
+ * is undefined is left out.
+ */
 export function pageFields(toolkit: Toolkit, action: Action, page: ListSlice, listPlace: ResultPlace | undefined) {
   const hasNext = page.end < page.total;
   const { from, more } = action.paging ?? {};
@@ -177,7 +190,10 @@ export function pageFields(toolkit: Toolkit, action: Action, page: ListSlice, li
   };
 }
 
-/** Returns the value that asks for the next page: its number, a token, or a link with the token if the definition says so. */
+/**
+ * Returns the value with which a call asks for the next page: the number of the page or a token. If the definition says so, it is a link
+ * that contains the token.
+ */
 function nextOf({ paging }: Action, { number }: ListSlice, schema: AnyObject): string | number {
   if (!typesOf(schema).includes("string") && typesOf(schema).length > 0) return number + 1;
   const token = `sandbox-page-${number + 1}`;

@@ -3,24 +3,27 @@ import { type AnyObject, typesOf } from "../app/refusal.ts";
 import { digestOf, numberOf, type Seed } from "./seed.ts";
 import { singularOf, wordsOf } from "./words.ts";
 
-/** A value to make up: its schema, its position inside its object, and that object. */
+/** A value that the sandbox makes up: its schema, its position inside its object, and the object. */
 export type WantedValue = {
   readonly schema: AnyObject;
   readonly path: readonly string[];
   readonly owner: string;
   readonly seed: Seed;
-  /** Values that the app is known to accept for a field of this name; empty if none are known. */
+  /** Values that the app is known to accept for a field with this name. Empty if no values are known. */
   readonly options: readonly unknown[];
-  /** True if a call made the object: it then has initial values. */
+  /** True if a call made the object. The object then has the values of a new object (for example the first status). */
   readonly isNew?: boolean;
   readonly times?: Times;
 };
 
-/** The times of an object's events. */
+/** The times of an object. */
 export type Times = {
-  /** End of the time range of made-up objects. */
+  /** Latest time of made-up objects, in epoch milliseconds. */
   readonly baseMs: number;
-  /** Times at which calls made it and last changed it, in epoch milliseconds. */
+  /**
+   * Times of an object that calls made or changed, in epoch milliseconds. `madeMs`: when a call made it. `changedMs`: when a call last
+   * changed it.
+   */
   readonly madeMs?: number | undefined;
   readonly changedMs?: number | undefined;
 };
@@ -29,7 +32,7 @@ type Clue = WantedValue & {
   readonly words: string;
   readonly parent: string;
   readonly number: number;
-  /** The same number for every field of one person, so that name and address agree. */
+  /** A number that is the same for all fields of one person, so that the person's name and address belong together. */
   readonly person: number;
 };
 
@@ -67,7 +70,7 @@ const sentences = [
 const personWords =
   /\bfrom\b|user|person|owner|organizer|assignee|creator|author|member|invitee|contact|signer|lead|agent|sender|requester|customer|host|attendee|holder|display|full/;
 
-/** Rules for texts by the name of the field; the first match applies. */
+/** Rules that make texts, by the name of the field. The first rule that matches is used. */
 const textRules: readonly (readonly [RegExp, (clue: Clue) => string])[] = [
   [/\buuid$/, ({ seed, path }) => uuidOf(seed, path)],
   [
@@ -119,7 +122,7 @@ const textRules: readonly (readonly [RegExp, (clue: Clue) => string])[] = [
   [/^(user|owner|assignee|creator|author|organizer|sender)$/, ({ person }) => pick(people, person)],
 ];
 
-/** Returns a name by its owner: a person, a step of a process, or anything else. */
+/** Returns a made-up name. It depends on the owner of the name: a person, a step of a process, or anything else. */
 function nameOf({ parent, number, person, words }: Clue): string {
   if (personWords.test(`${parent} ${words}`)) return pick(people, person);
   if (/\b(state|status|stage)\b/.test(parent)) return pick(["To do", "In progress", "Done"], number);
@@ -129,16 +132,19 @@ function nameOf({ parent, number, person, words }: Clue): string {
 const trueWords = /\b(ok|success|active|enabled|deleted|exists|supported|fired|approved|editable|reset login)\b/;
 const falseWords = /\b(more|archived|hidden|locked|error|declined|deprecated|closed|revoked|suppressed|overdue|bot)\b/;
 
-/** End of the time range of objects if no input sets one. */
+/** Latest time of made-up objects if the caller gives none, in epoch milliseconds. */
 const usualBaseMs = Date.UTC(2026, 0, 4, 9);
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Maximum age of made-up objects in days; half of them are younger than a quarter of that. */
+/** Maximum age of made-up objects, in days. Half of the objects are younger than a quarter of this age. */
 const daysMax = 180;
 
-/** Returns a plausible text, number or boolean for its name, format and owner. The same seed and position give the same value. */
+/**
+ * Returns a made-up text, number or boolean that fits the field's name, its format and its owner. The same seed and position always give
+ * the same value.
+ */
 export function plausibleScalar(wanted: WantedValue): unknown {
-  // Items of a list have the list's name.
+  // An item of a list uses the name of the list.
   const names = wanted.path.filter((step) => !/^\d+$/.test(step));
   const name = names.at(-1) ?? wanted.owner;
   const clue: Clue = {
@@ -147,7 +153,7 @@ export function plausibleScalar(wanted: WantedValue): unknown {
     parent: wordsOf(names.at(-2) ?? wanted.owner)
       .map(singularOf)
       .join(" "),
-    // Computed on demand: digests are most of the work, and few rules need both.
+    // The number is computed when it is used, because digests take most of the time and few rules need both numbers.
     get number() {
       return numberOf(wanted.seed, ...wanted.path);
     },
@@ -168,14 +174,14 @@ export function plausibleScalar(wanted: WantedValue): unknown {
   return null;
 }
 
-/** Values that arguments accept but objects do not have. */
+/** Values that arguments accept but that no object has. */
 const unreal = /^(?:all|any|none|deleted|removed|trashed)$/i;
-/** Final states that an object reaches only by a call; it never starts with them. */
+/** Final states. A made-up object never has one, because an object reaches a final state only by a call. */
 const late = /^(?:archived|cancell?ed|lost|closed|failed|cleaned|unsubscribed|rejected|expired|disabled)$/i;
 
 /**
- * Returns a value that the app is known to accept. For a status, half of the objects have the first value, the initial one; a new object
- * always has it.
+ * Returns one of the values that the app is known to accept. For a status, half of the objects get the first value, because it is the
+ * initial one. A new object always gets the first value.
  */
 function optionOf(clue: Clue, types: readonly unknown[]): unknown {
   const isTyped = (option: unknown) =>
@@ -227,15 +233,15 @@ function tokenOf({ seed, path }: Clue, length: number): string {
   return digestOf(seed, ...path, "token").slice(0, length);
 }
 
-/** Returns a UUID of version 8 (RFC 9562), made from a digest. */
+/** Returns a UUID of version 8 (RFC 9562) that is made from a digest. */
 export function uuidOf(seed: Seed, path: readonly string[]): string {
   const hex = digestOf(seed, ...path, "uuid");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /**
- * Returns a time. The times of one object are in order: its change is after its creation, its end after its start, and due or planned times
- * are later. Objects that calls made have the times of these calls.
+ * Returns a time for an object. The times of one object are in a plausible order: a change is after the creation, an end is after the
+ * start, and due or planned times are later. Objects that calls made have the times of these calls.
  */
 function timeOf(clue: Clue): string {
   return isoTime(timeMsOf(clue));
@@ -255,7 +261,7 @@ function timeMsOf({ seed, path, words, times }: Clue): number {
   return halfHour + (number % 21) * dayMs + (/\bends?\b/.test(name) ? 2 * hourMs : 0);
 }
 
-/** Returns an object's age in milliseconds: many are recent, few old, at any time of a working day. */
+/** Returns the age of an object in milliseconds. Many objects are young and few are old. The time of day is within working hours. */
 function agoMs(number: number): number {
   const share = (number % 1009) / 1009;
   const days = Math.floor(daysMax * share * share);
@@ -293,7 +299,7 @@ function booleanFor({ words, number, isNew }: Clue): boolean {
   return trueWords.test(words) || number % 2 === 0;
 }
 
-/** Returns one of the given values, selected by a number of `numberOf`. */
+/** Returns one of the values. `number`: determines which one (a number from `numberOf`). */
 function pick<T>(values: readonly [T, ...T[]], number: number): T {
   return values[number % values.length] ?? values[0];
 }

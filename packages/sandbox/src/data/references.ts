@@ -11,32 +11,32 @@ import { nothing, type ShownObject } from "./shown.ts";
 import type { Shelf, StoredObject } from "./store.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
-/** Finds an object that a call made or changed. */
+/** Returns an object that a call made or changed; undefined if there is none. */
 export type Find = (shelf: Shelf, id: string) => StoredObject | undefined;
 
-/** A field that belongs to another object: the object's list, and the field in it. */
+/** A field whose value belongs to another object. `list`: the list of the other objects. `leaf`: the field of the other object. */
 type Reference = {
   readonly list: Action;
   readonly base: readonly string[];
-  /** Role of the other object in this one, such as assignee. */
+  /** The role of the other object in this one (for example `assignee`). */
   readonly word: string;
   readonly leaf: string;
 };
 
-/** Number of rows of a list that other objects refer to: as many as it shows. */
+/** Number of rows of a list to which other objects refer. It equals the number of rows that a list usually shows. */
 const rowsMax = 3;
 const personWords = new Set(
   "assignee owner creator lead author user member agent organizer reviewer requester reporter sender".split(" "),
 );
-/** Words for people that default to the object's author if the call names no person. */
+/** Names of roles that the object's author has if the call names no person. */
 const authorWords = new Set("creator author owner user member organizer sender requester reporter".split(" "));
-/** References that an object has only if a call set them. */
+/** Roles of other objects that an object has only if a call set them. */
 const optionalWords = new Set(
   "assignee lead agent reviewer project milestone cycle parent org organization person contact deal label".split(" "),
 );
 const nameFields = ["name", "summary", "title", "displayname", "display_name", "full_name", "label"];
 
-/** Returns the seed of the rows that a list shows for the arguments that identify it. */
+/** Returns the seed for the rows of a list. It depends on the arguments that identify the list. */
 export function listSeed({ slug }: Toolkit, listName: string, bound: AnyObject): Seed {
   return digestOf(slug, listName, canonicalJson(bound));
 }
@@ -44,8 +44,8 @@ export function listSeed({ slug }: Toolkit, listName: string, bound: AnyObject):
 const knownReferences = new WeakMap<Toolkit, Map<string, Reference | undefined>>();
 
 /**
- * Returns the value of a field that belongs to another object. For example, the service of an incident is one from the list of services,
- * with the name that it has there. Undefined if the app has no list of such objects.
+ * Returns the value of a field that belongs to another object. For example, the service of an incident is one of the services in the list
+ * of services, and has the same name there. Returns undefined if the app has no list of such objects.
  */
 export function referTo(
   toolkit: Toolkit,
@@ -87,7 +87,10 @@ function findReference(toolkit: Toolkit, owner: string, path: readonly string[])
   return list && { list, base, word: words.at(-1) ?? "", leaf };
 }
 
-/** Splits a path: `assignee.id` and `assignee_id` are both the id of an assignee; `assignee.name` is its name. */
+/**
+ * Returns the parts of a field's path: the role of another object and its field. For example, `assignee.id` and `assignee_id` are both the
+ * id of an assignee, and `assignee.name` is the assignee's name.
+ */
 function splitPath(path: readonly string[]): { base: readonly string[]; words: readonly string[]; leaf: string } {
   const last = path.findLast((step) => !/^\d+$/.test(step)) ?? "";
   const ends = wordsOf(last);
@@ -102,8 +105,8 @@ function splitPath(path: readonly string[]): { base: readonly string[]; words: r
 }
 
 /**
- * Returns the list of the objects that some words name, whose rows have ids. If there are several, the one with the fewest required
- * arguments.
+ * Returns the action that lists the objects with this name, if its rows have ids. If there are several, returns the one with the fewest
+ * required arguments.
  */
 function findList(toolkit: Toolkit, words: readonly string[]): Action | undefined {
   const lists = toolkit.actions.filter((action) => hasRows(toolkit, action));
@@ -123,13 +126,13 @@ function hasRows(toolkit: Toolkit, action: Action): boolean {
   return role.verb === "list" && layoutOf(action, role).list?.idField !== undefined;
 }
 
-/** Returns the arguments that identify the list. */
+/** Returns the required arguments of a list, except parts of the app's address. They determine what the list shows. */
 function requiredOf(action: Action): string[] {
   const { required } = action.inputSchema as { required?: unknown };
   return Array.isArray(required) ? required.map(String).filter((name) => !isHost(action, name)) : [];
 }
 
-/** True if an argument is a part of the app's address, which is the same in each call of one account. */
+/** True if an argument is part of the app's address. Such an argument is the same in all calls of an account. */
 export function isHost(action: Action, name: string): boolean {
   return new Map(propertiesOf(action.inputSchema)).get(name)?.["x-host"] === true;
 }
@@ -138,7 +141,10 @@ type ReferredRow = { readonly shelf: Shelf; readonly shown: ShownObject };
 
 const knownRows = new WeakMap<Toolkit, Map<string, ReferredRow | undefined>>();
 
-/** Returns a row of a list: the one with the given id, or one that it shows. Undefined if the list's required arguments are unknown. */
+/**
+ * Returns a row of a list: the row with the given id, or one of the rows that the list shows. Returns undefined if the list's required
+ * arguments are not known.
+ */
 function rowOf(
   toolkit: Toolkit,
   list: Action,
@@ -179,7 +185,9 @@ function asTyped(id: string | number | undefined, schema: AnyObject): unknown {
   return typeof read === "number" ? read : undefined;
 }
 
-/** Returns a field of a row as its own list shows it; a summary may be called name there. */
+/**
+ * Returns a field of a row, as the list of that row shows it. Fields for a name (for example `name` and `summary`) may replace each other.
+ */
 function fieldOf(toolkit: Toolkit, list: Action, shown: ShownObject, leaf: string): unknown {
   const role = roleOf(toolkit, list);
   const layout = layoutOf(list, role).list;

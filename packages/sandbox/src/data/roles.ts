@@ -4,8 +4,9 @@ import { propertiesOf } from "../app/refusal.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
 /**
- * A kind of object that an app stores, such as `issue`, found from tools that take its id. `idArguments` are the plain names under which
- * tools take the id. `scopeArguments` are the other arguments in the path of such a tool: ids are unique within them.
+ * A kind of object that an app stores (for example `issue`). The sandbox finds kinds by the tools that take their ids. `idArguments`: the
+ * names of the arguments for the id, without separators. `scopeArguments`: the other arguments in the path of such a tool; an id is unique
+ * only for the same values of these arguments.
  */
 export type Kind = {
   readonly name: string;
@@ -14,32 +15,30 @@ export type Kind = {
   readonly scopeArguments: readonly string[];
 };
 
-/**
- * The effect of a tool on the objects of a kind. `other` matches none of the known effects: its answers are made up from its schema alone.
- */
+/** The effect of a tool on the objects of a kind. `other`: no known effect; the sandbox makes up the answer from the schema only. */
 export type ToolRole = {
   readonly verb: "create" | "read" | "update" | "delete" | "list" | "other";
-  /** Undefined if the tool's noun is not a kind. */
+  /** The kind of the objects. Undefined if the tool's noun is not a known kind. */
   readonly kind: Kind | undefined;
-  /** The argument that holds the id of the object; undefined if the tool takes none. */
+  /** The argument that contains the id of the object. Undefined if the tool takes no id. */
   readonly idArgument: string | undefined;
-  /** The noun of the tool's name, in the singular. */
+  /** The noun in the tool's name, as words in the singular. */
   readonly noun: readonly string[];
-  /** Arguments that hold ids of objects. A call about a deleted object is answered with not found. */
+  /** Arguments that contain ids of objects. If such an object was deleted, the answer to the call is "not found". */
   readonly subjects: readonly { readonly kind: Kind; readonly argument: string }[];
 };
 
 const verbs = {
   create: new Set("create add post insert import index register upload invite send publish upsert put".split(" ")),
   copy: new Set("duplicate replicate copy clone forward".split(" ")),
-  /** Creates the object with its id, or changes it. */
+  /** These words mean: the tool creates the object with the given id, or changes it. */
   put: new Set("upsert put create add index insert".split(" ")),
   delete: new Set("delete remove destroy".split(" ")),
   list: new Set("list search query find all".split(" ")),
   read: new Set("get retrieve read fetch show".split(" ")),
 };
 
-/** First words of tool names that do not describe the effect. */
+/** First words of tool names that do not describe the effect of the tool. */
 const adverbs = new Set(["quick", "bulk", "batch", "all"]);
 const prepositions = new Set(["to", "from", "in", "of", "by", "with", "for", "on", "as"]);
 const idWords = ["id", "uuid", "key", "hash", "slug", "name"];
@@ -53,7 +52,7 @@ type Named = {
 
 const knownRoles = new WeakMap<Toolkit, ReadonlyMap<string, ToolRole>>();
 
-/** Returns the role of an action, from the names and paths of its toolkit's tools alone. */
+/** Returns the role of an action. It uses only the names and paths of the tools in the toolkit. */
 export function roleOf(toolkit: Toolkit, action: Action): ToolRole {
   let roles = knownRoles.get(toolkit);
   if (roles === undefined) {
@@ -72,14 +71,14 @@ function argumentsOf(action: Action): string[] {
   return propertiesOf(action.inputSchema).map(([name]) => name);
 }
 
-/** Returns the arguments in a tool's path, in order. */
+/** Returns the arguments in a tool's path, in their order. */
 function pathArguments(action: Action): string[] {
   return placeholdersOfTree(action.request.path)
     .map(([{ root, path }]) => (root === "params" ? String(path[0]) : ""))
     .filter((name) => name !== "");
 }
 
-/** Returns the argument at the end of a tool's path, if there is one. */
+/** Returns the argument at the end of a tool's path. Returns undefined if the path does not end with an argument. */
 function lastPathArgument({ request: { path } }: Action): string | undefined {
   const last = path.kind === "text" ? path.template.parts.at(-1) : undefined;
   return typeof last === "object" && last.root === "params" ? String(last.path[0]) : undefined;
@@ -102,7 +101,7 @@ function readName(action: Action): Named {
   };
 }
 
-/** Removes an id argument from the end of a noun, because names made from paths repeat it: `sessions_session_id`. */
+/** Returns a noun without an id argument at its end. Names made from paths repeat the argument (for example `sessions_session_id`). */
 function withoutArgument(noun: readonly string[], args: readonly string[]): readonly string[] {
   for (const words of args.map(wordsOf)) {
     if (words.length < noun.length && words.every((word, index) => word === noun[noun.length - words.length + index])) {
@@ -113,8 +112,8 @@ function withoutArgument(noun: readonly string[], args: readonly string[]): read
 }
 
 /**
- * Returns the argument that holds the object's id: words of the tool's noun and `id`, the whole noun before shorter endings. For reads also
- * the noun alone.
+ * Returns the argument that contains the object's id. Its name is the tool's noun, or the last words of the noun, followed by `id`. The
+ * whole noun is tried first. For tools that read, the noun without `id` also counts.
  */
 function findIdArgument(action: Action, { verb, noun }: Named): string | undefined {
   const byName = new Map(argumentsOf(action).map((name) => [plainName(name), name]));
@@ -157,26 +156,26 @@ function findKinds(actions: readonly Action[]): Kind[] {
     if (list === undefined || found.has(name) || found.has(noun.at(-1) ?? "")) continue;
     found.set(name, { words: noun, idArguments: new Set(), scopes: pathArguments(list) });
   }
-  // Longest first, so that a sub_issue does not count as an issue.
+  // Longer names come first, so that a `sub_issue` does not count as an `issue`.
   return [...found.entries()]
     .map(([name, { words, idArguments, scopes }]) => ({ name, words, idArguments, scopeArguments: scopes }))
     .sort((a, b) => b.words.length - a.words.length);
 }
 
-/** True if a tool is about one existing object: it then takes that object's id. */
+/** True if a tool is about one existing object. Such a tool takes the object's id. */
 function namesOne({ action, verb, noun, to }: Named & { readonly action: Action }): boolean {
   if (noun.join("") === "" || to === "from" || to === "to" || verbs.list.has(verb)) return false;
   return action.class === "read" ? verbs.read.has(verb) : !verbs.create.has(verb) && !verbs.copy.has(verb);
 }
 
-/** True if a tool makes one object and returns its id. */
+/** True if a tool creates one object and returns its id. */
 function makesOne({ action, verb, noun, to }: Named & { readonly action: Action }): boolean {
   return (
     verbs.create.has(verb) && noun.join("") !== "" && to === "" && JSON.stringify(action.outputSchema).includes('"id":')
   );
 }
 
-/** True if a tool returns one list, of these objects. */
+/** True if a tool returns exactly one list, and the list contains these objects. */
 function isListOf(action: Action, noun: readonly string[]): boolean {
   const named = readName(action);
   const isNamed = verbs.list.has(named.verb) && named.isPlural && named.noun.join("_") === noun.join("_");
@@ -205,7 +204,8 @@ function findRole(action: Action, kinds: readonly Kind[]): ToolRole {
 }
 
 /**
- * True for a list of the contents of one object: the rows of a database are not databases, and the products of a deal are not all products.
+ * True if a list shows the contents of one object, so that its rows are not objects of this kind. For example, the rows of a database are
+ * not databases, and the products of a deal are not all products.
  */
 function isForeign(
   action: Action,
@@ -222,13 +222,16 @@ function isForeign(
   return subjects.length > 0 && kind.name !== noun.join("_") && !isInside(kind, noun, action);
 }
 
-/** True if a noun is a kind's short name inside the object in the path: the members of `/lists/{list_id}/members` are list_members. */
+/**
+ * True if a noun is the short name of a kind inside the object in the path. For example, the members in `/lists/{list_id}/members` are
+ * objects of the kind `list_member`.
+ */
 function isInside({ words }: Kind, noun: readonly string[], action: Action): boolean {
   const holders = pathArguments(action).map((name) => wordsOf(name).slice(0, -1).join("_"));
   return holders.some((holder) => holder !== "" && `${holder}_${noun.join("_")}` === words.join("_"));
 }
 
-/** True if an argument's name says whose id it is: `issue_id`, but not `id` or `name`. */
+/** True if the name of an argument says whose id it contains. `issue_id` does; `id` and `name` do not. */
 function isOwnName({ words }: Kind, argument: string): boolean {
   return plainName(argument).startsWith(words.join("")) || plainName(argument).startsWith(words.at(-1) ?? "-");
 }

@@ -13,7 +13,7 @@ import type { ShownObject } from "./shown.ts";
 import type { ObjectStore } from "./store.ts";
 import { plainName } from "./words.ts";
 
-/** A call for a list, and the inputs for making up its rows. */
+/** A call for a list, and the inputs for making up the rows of the list. */
 export type ListWork = Pick<ResultPlan, "optionsFor" | "refer" | "noun" | "baseMs" | "fields"> & {
   readonly call: AppCall;
   readonly args: AnyObject;
@@ -21,16 +21,16 @@ export type ListWork = Pick<ResultPlan, "optionsFor" | "refer" | "noun" | "baseM
   readonly layout: Layout;
   readonly facts: Facts;
   readonly store: ObjectStore;
-  /** Facts of rows that lists have shown: a get shows them as well. */
+  /** Facts of rows that lists have shown. A later read of a single object shows the same facts. */
   readonly seen: ObjectStore;
 };
 
-/** Number of made-up rows that a filtered list searches. */
+/** Number of made-up rows that a list with filters searches. */
 const rowsSearched = 60;
-/** Number of the newest objects made by calls that a list searches or sorts. */
+/** Maximum number of objects made by calls that a list searches or sorts. The newest objects count. */
 const madeSearched = 500;
 
-/** Returns the rows of a list that pass its filters, and the requested page of them. */
+/** Returns the requested page of a list: its rows that pass the filters, and the values around the page. */
 export function listPlan(work: ListWork, pages: number | undefined): Pick<ResultPlan, "items" | "page" | "facts"> {
   const { call, args, layout, facts } = work;
   const { list } = layout;
@@ -42,12 +42,12 @@ export function listPlan(work: ListWork, pages: number | undefined): Pick<Result
 }
 
 type Listing = {
-  /** Returns the number of rows; `usual` is the number that a list usually shows. */
+  /** Returns the number of rows in the list. `usual`: the number that a list usually shows. */
   readonly count: (usual: number) => number;
   readonly rows: (start: number, end: number) => ShownObject[];
 };
 
-/** Returns the objects that calls made, then made-up rows, up to the number that a list usually shows. */
+/** Returns the rows of a list: first the objects that calls made, then made-up rows, up to the usual number of rows. */
 function usualRows(work: ListWork): Listing {
   const { call, args } = work;
   const { bound, criteria, order } = askedOf(call.toolkit, call.action, args);
@@ -77,7 +77,10 @@ function usualRows(work: ListWork): Listing {
   };
 }
 
-/** Remembers in which list a row was shown: an issue listed for a team is later read as that team's issue. */
+/**
+ * Remembers the list in which a row was shown. If a list of a team shows an issue, a later read of the issue returns it as an issue of that
+ * team.
+ */
 function note({ call, args, role, store, seen }: ListWork, { id, isMade }: ShownObject, facts: Facts): void {
   if (id === undefined || isMade === true || Object.keys(facts).length === 0) return;
   const shelf = shelfOf(call.toolkit, kindOf(role), args);
@@ -85,7 +88,7 @@ function note({ call, args, role, store, seen }: ListWork, { id, isMade }: Shown
   seen.put(call.projectId, { shelf, id: String(id), state: "known", facts });
 }
 
-/** True if a list is of the contents of an object that a call made: it has no made-up rows. */
+/** True if a list shows the contents of an object that a call made. Such a list has no made-up rows. */
 function isInNew({ call, args, role, store }: ListWork): boolean {
   return role.subjects.some(({ kind, argument }) => {
     const id = String(args[argument]);
@@ -93,15 +96,18 @@ function isInNew({ call, args, role, store }: ListWork): boolean {
   });
 }
 
-/** Ids of seven digits. The stride has no divisor in common with their number, so that none repeats. */
+/**
+ * Numbers for ids of seven digits. `idsFrom`: the first id. `idCount`: the number of ids. `idStride`: the distance between the ids of two
+ * rows. It has no common divisor with `idCount`, so no id repeats.
+ */
 const [idsFrom, idCount, idStride] = [1_000_000, 9_000_000, 7_368_787];
 
-/** Returns the numeric id of a row of a long list. Random ids would repeat among 20,000 rows, and a program keeps one row per key. */
+/** Returns the numeric id of a row in a long list. Random ids would repeat among 20,000 rows, and a program keeps only one row per key. */
 function numberedId(seed: Seed, index: number): number {
   return idsFrom + (((numberOf(seed) % idCount) + index * idStride) % idCount);
 }
 
-/** Returns the listing of the scenario with many pages: its rows have every value that the call filters by. */
+/** Returns the rows for the scenario with many pages. Each row has all values by which the call filters. */
 function fullPages(work: ListWork): Listing {
   const { call, args } = work;
   const wanted = Object.fromEntries(Object.entries(args).filter(([name]) => !isPageArgument(call.action, name)));
@@ -124,7 +130,7 @@ function fullPages(work: ListWork): Listing {
 }
 
 /**
- * Returns the name of the list whose rows a search looks through: the list of all objects of the kind, if the search has no other required
+ * Returns the name of the list whose rows a search uses. This is the list of all objects of the kind, if the search has no other required
  * arguments.
  */
 function sharedName({ call: { toolkit, action }, role }: ListWork, bound: AnyObject): string {
@@ -137,7 +143,7 @@ function sharedName({ call: { toolkit, action }, role }: ListWork, bound: AnyObj
   return whole?.name ?? action.name;
 }
 
-/** Returns a made-up row. */
+/** Returns a made-up row for this seed. */
 function makeUpRow(
   work: ListWork,
   bound: Facts,
@@ -158,7 +164,7 @@ function makeUpRow(
   return { shown: show(shelf, id, mergeFacts(bound, known?.facts ?? {}), known), isGone: known?.state === "gone" };
 }
 
-/** Returns the objects of a kind that calls made and that do not contradict the list's own arguments, in order of creation. */
+/** Returns the objects that calls made and that fit the arguments that identify the list. They are in the order of their creation. */
 function findMade({ call, args, role, store }: ListWork, bound: Facts): ShownObject[] {
   if (role.verb !== "list" || role.kind === undefined) return [];
   const shelf = shelfOf(call.toolkit, role.kind, args);
@@ -185,13 +191,16 @@ function sortRows(work: ListWork, rows: ShownObject[], { field, isDescending }: 
   rows.sort((a, b) => sign * compareValues(values.get(a), values.get(b)));
 }
 
-/** Returns a field of a row as the row shows it. */
+/** Returns the value of a field in the form in which a row shows it. */
 function fieldOf(work: ListWork, shown: ShownObject, { path, schema }: Field): unknown {
   const owner = work.role.kind?.name ?? work.noun;
   return sayOf(shown.facts, path, schema) ?? madeUp(work, { schema, path, owner, shown });
 }
 
-/** True if one value comes before another: numbers by size, other values by their text, and missing ones last. */
+/**
+ * Returns a negative number if `a` comes before `b`, a positive one if it comes after, and 0 otherwise. Numbers are compared by size, other
+ * values by their text. Missing values come last.
+ */
 function compareValues(a: unknown, b: unknown): number {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
   if (typeof a === "number" && typeof b === "number") return a - b;

@@ -1,16 +1,19 @@
 import type { Facts } from "./facts.ts";
 import type { Seed } from "./seed.ts";
 
-/** An object to show: its facts, and the seed of all other values. */
+/** An object as answers show it: its facts, and the seed for all other values. */
 export type ShownObject = {
   readonly id: string | number | undefined;
   readonly seed: Seed;
   readonly facts: Facts;
-  /** True if a call made it, with the time; and the time of the last change by a call. */
+  /**
+   * `isMade`: true if a call made the object. `madeMs`: when a call made it. `changedMs`: when a call last changed it. Times are in epoch
+   * milliseconds.
+   */
   readonly isMade?: boolean;
   readonly madeMs?: number | undefined;
   readonly changedMs?: number | undefined;
 };
 
-/** Value of a reference field without an object. */
+/** The value of a field that could refer to another object, but refers to none. */
 export const nothing = Symbol("nothing");

@@ -1,30 +1,36 @@
 import { LeastRecentlyUsed, type ProjectId } from "@svc/core";
 import type { Facts } from "./facts.ts";
 
-/** Limits of the sandbox's memory. */
+/** Limits of the sandbox's memory for objects. */
 export type StoreLimits = {
   readonly projectsMax: number;
   readonly objectsPerProjectMax: number;
-  /** Maximum characters of facts, over all projects. */
+  /** Maximum characters of facts in all projects together. */
   readonly charactersMax: number;
 };
 
 const usualLimits: StoreLimits = { projectsMax: 1000, objectsPerProjectMax: 10_000, charactersMax: 64 * 1024 * 1024 };
 
-/** If the facts of one object have more characters of JSON than this, the object is kept without them, with made-up fields. */
+/**
+ * Maximum characters of one object's facts as JSON. If the facts are longer, the store keeps the object without its facts, and its fields
+ * are made up.
+ */
 const factsCharactersMax = 64 * 1024;
 
-/** Memory of an object besides its facts, counted as characters. */
+/** Memory that an object needs in addition to its facts, counted in characters. */
 const objectCharacters = 512;
 
-/** The place of an object: its app, its kind, and the ids within which its own is unique. */
+/** The place of an object in the store: its app, its kind, and the scope (the ids within which the object's own id is unique). */
 export type Shelf = { readonly app: string; readonly kind: string; readonly scope: string };
 
-/** An object that the sandbox knows: the facts of its fields. All other fields are computed from its id. */
+/** An object that the sandbox has stored, with the facts of its fields. All other fields are made up from its id. */
 export type StoredObject = {
   readonly shelf: Shelf;
   readonly id: string;
-  /** `made`: a call made it, so lists show it. `known`: a call changed an object that was there. `gone`: a call deleted it. */
+  /**
+   * `made`: a call made the object, so lists show it. `known`: a call changed an object that already existed. `gone`: a call deleted the
+   * object.
+   */
   readonly state: "made" | "known" | "gone";
   readonly facts: Facts;
   /** `madeMs` and `changedMs`: times at which calls made the object and last changed it, in epoch milliseconds. */
@@ -35,8 +41,8 @@ export type StoredObject = {
 type Entry = { readonly object: StoredObject; readonly characters: number };
 
 /**
- * The objects of every project, in memory. A restart removes them. If a limit is exceeded, the least recently used objects are removed. A
- * deleted object is kept with the state `gone`, so that reading it finds nothing.
+ * The objects of every project, in memory. They are lost at a restart. If a limit is exceeded, the store removes the objects that were not
+ * used for the longest time. A deleted object stays in the store with the state `gone`, so that a read of it is answered with "not found".
  */
 export class ObjectStore {
   readonly #limits: StoreLimits;
@@ -66,7 +72,7 @@ export class ObjectStore {
     }
   }
 
-  /** Returns the objects that calls made and did not delete, the least recently used first. */
+  /** Returns the objects of a shelf that calls made and did not delete. The object used longest ago is first. */
   made(projectId: ProjectId, { app, kind, scope }: Shelf): StoredObject[] {
     const objects = [...(this.#projects.get(projectId)?.values() ?? [])].map(({ object }) => object);
     return objects.filter(({ shelf, state }) => {

@@ -1,11 +1,13 @@
 /**
- * Cache of split names, because the names of fields repeat in every object. It has room for all names of the catalog, and is cleared when
- * it is full.
+ * Cache of names that are already split, because the same field names repeat in every object. It has room for all names of the catalog. It
+ * is cleared when it is full.
  */
 const known = new Map<string, readonly string[]>();
 const knownMax = 20_000;
 
-/** Returns the words of a name in camel, snake or kebab case, in lower case: `taskID` and `task_id` are both `task`, `id`. */
+/**
+ * Returns the words of a name in lower case. The name may be in camel, snake or kebab case: `taskID` and `task_id` both give `task`, `id`.
+ */
 export function wordsOf(name: string): readonly string[] {
   const found = known.get(name);
   if (found !== undefined) return found;
@@ -25,7 +27,7 @@ export function plainName(name: string): string {
   return wordsOf(name).join("");
 }
 
-/** Returns the singular of an English plural; any other word is returned unchanged. */
+/** Returns the singular of an English plural. Any other word is returned unchanged. */
 export function singularOf(word: string): string {
   if (/(?:ss|us|is|alias|canvas|series|news)$/.test(word)) return word;
   if (/[^aeiou]ies$/.test(word)) return `${word.slice(0, -3)}y`;

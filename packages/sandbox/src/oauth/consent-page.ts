@@ -5,7 +5,8 @@ export type ConsentPage = { readonly status: number; readonly html: string };
 export const authorizePath = "/sandbox/authorize";
 
 /**
- * Returns the page that asks for permission to use an app: it names the toolkit and each scope, and its form carries the sealed request.
+ * Returns the page that asks for permission to use an app. The page names the toolkit and each scope. Its form contains the sealed
+ * authorization request.
  */
 export function consentPage({
   name,
@@ -33,12 +34,15 @@ ${list}
   );
 }
 
-/** Returns a scope as the page shows it. If the deployment has no app, it has no base for scopes either, and the placeholder is removed. */
+/**
+ * Returns a scope as the page shows it. If the deployment has registered no app, scopes have no prefix, so the placeholder for the prefix
+ * is removed.
+ */
 function shownScope(scope: string): string {
   return scope.replace(/^\{scope_base\}\//, "");
 }
 
-/** Returns the page for a faulty request if the browser must not be redirected. */
+/** Returns the page for a faulty request that must not redirect the browser. */
 export function errorPage(status: number, message: string): ConsentPage {
   return page(status, "This cannot be connected", `<p role="alert">${escapeHtml(message)}</p>`);
 }

@@ -5,7 +5,8 @@ import type { ConsentPage } from "./consent-page.ts";
 /** An OAuth 2 authorization server for every app of the catalog. */
 export type SandboxOauth = {
   /**
-   * Returns the query parameters of a toolkit's authorization endpoint. For a private toolkit, they contain the toolkit's facts, sealed.
+   * Returns the query parameters that the sandbox adds to the address of a toolkit's authorization endpoint. For a private toolkit, they
+   * contain the toolkit's facts in sealed form.
    */
   authorizeParameters(toolkit: Toolkit): Record<string, string>;
   /** GET /sandbox/authorize: returns the consent page, or a redirect to the callback with the error. */
@@ -15,6 +16,6 @@ export type SandboxOauth = {
    * did not make it.
    */
   decide(form: URLSearchParams): ConsentPage | Redirect;
-  /** The token endpoint of `sandboxTokenUrl`, to be used instead of the global `fetch`. */
+  /** Use this in place of the global `fetch`. It serves the token endpoint of `sandboxTokenUrl`. */
   readonly fetch: typeof fetch;
 };

@@ -24,8 +24,8 @@ export type AuthorizationRequest = {
 };
 
 /**
- * Seals and opens texts, each for one purpose. A code cannot be used as a token, and no other sealed value of the service can be used as
- * either.
+ * Seals and opens texts. Each text is sealed for one purpose, so a code cannot be used as a token. Other sealed values of the service
+ * cannot be used as codes or tokens.
  */
 export type TokenSeals = {
   seal<Purpose extends keyof Sealed>(purpose: Purpose, content: Sealed[Purpose]): string;

@@ -80,7 +80,7 @@ function refuseClient(authorization: string | null, form: URLSearchParams): Repl
 type Issue = (toolkit: string, scope: string, withRefresh: boolean) => Reply;
 
 function createIssuer({ clock, seals }: SandboxTokenOptions): Issue {
-  // Together with the nonce of their seals, this number makes two tokens of the same millisecond different.
+  // Makes two tokens of the same millisecond different, together with the nonce of their seals.
   let serial = 0;
   return (toolkit, scope, withRefresh) => {
     serial += 1;

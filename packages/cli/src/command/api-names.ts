@@ -1,6 +1,6 @@
 import { quotas } from "@svc/core";
 
-/** The command for each call of the API contract, as the topics declare them. */
+/** The command for each call of the API. The topics register these commands. */
 const commands = new Map<string, string>();
 
 /** Registers the commands of calls. If a call already has a command, that command stays. */
@@ -8,16 +8,16 @@ export function nameCommands(named: Iterable<readonly [call: string, command: st
   for (const [call, command] of named) if (!commands.has(call)) commands.set(call, command);
 }
 
-/** An example request after a call's name in a text of the service. Only the fields for which a command has options. */
+/** An example request that follows the name of a call in a text of the service. It has only the fields for which a command has options. */
 type Example = { readonly name?: string; readonly http?: { readonly hosts?: readonly string[] } };
 
-/** For calls with an example request in the text: returns the command with the example's options. */
+/** Functions for calls whose example request may follow their name in a text. Each returns the command with the options of the example. */
 const commandsOfExamples: Readonly<Record<string, (request: Example) => string>> = {
   PutSecret: ({ name = "" }) => `svc secrets put ${name}`,
   SetProjectPolicy: ({ http }) => `svc projects policy <project> --http-host ${http?.hosts?.[0] ?? ""}`,
 };
 
-/** The option or argument for each request field, and for phrases of the service about a field. */
+/** The option or argument of the command line for each request field. Some keys are phrases that the service uses for a field. */
 const options: ReadonlyMap<string, string> = new Map(
   Object.entries({
     eventId: "--event",
@@ -59,8 +59,8 @@ const options: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Advice of the command line that replaces the service's advice, by reason. `named`: the fields in the service's advice. `field`: the
- * faulty field.
+ * Advice of the command line that replaces the service's advice, by the reason of the refusal. `named`: the fields that the service's
+ * advice names. `field`: the faulty field. Returns undefined to keep the service's advice.
  */
 export const ownAdvice: Readonly<Record<string, (named: readonly string[], field: string) => string | undefined>> = {
   ROLE_REQUIRED: ([credential = ""]) =>
@@ -77,7 +77,10 @@ export const ownAdvice: Readonly<Record<string, (named: readonly string[], field
 
 const quotaReasons: ReadonlySet<string> = new Set(Object.values(quotas).map(({ reason }) => reason));
 
-/** Returns the command for a call that a refusal names. The service's name or an example request may follow the call's name. */
+/**
+ * Returns the command for a call that a refusal names. The text may also have the name of the service, or an example request after the name
+ * of the call.
+ */
 export function commandOf(named: string, reason = ""): string {
   const [path = "", ...how] = named.split(" ");
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -88,8 +91,8 @@ export function commandOf(named: string, reason = ""): string {
 }
 
 /**
- * Returns the command for a call with its example request. Returns undefined if the call has none, or if the text after the name is not an
- * example.
+ * Returns the command for a call and its example request. Returns undefined if the call has no examples, or if the text after its name is
+ * not an example.
  */
 function commandOfExample(name: string, example: string): string | undefined {
   try {
@@ -100,8 +103,8 @@ function commandOfExample(name: string, example: string): string | undefined {
 }
 
 /**
- * Returns the option or argument for a request field. Searched in this order: phrases, options of the command that ran (`own`), options
- * that most commands share. Returns the field's path if there is no option for it.
+ * Returns the option or argument for a request field. Searches first the phrases, then the options of the command that ran (`own`), then
+ * the options that most commands share. Returns the path of the field if there is no option for it.
  */
 export function optionOf(path: string, own: ReadonlyMap<string, string> = new Map()): string {
   const nameOf = (field: string) => {
@@ -116,15 +119,18 @@ export function optionOf(path: string, own: ReadonlyMap<string, string> = new Ma
   return `${nameOf(head) ?? head}${path.slice(head.length)}`;
 }
 
-/** Matches a call's name. After a call that has example requests, it also matches a JSON object with at most two levels. */
+/**
+ * Matches the name of a call in a text. If the call has example requests, also matches the JSON object (at most two levels deep) after its
+ * name.
+ */
 const nameInText = new RegExp(
   `\\b(?:(?:${Object.keys(commandsOfExamples).join("|")}) \\{(?:[^{}]|\\{[^{}]*\\})*\\}|[A-Za-z_]\\w*)`,
   "g",
 );
 
 /**
- * Returns a text of a result with names of calls replaced by commands. The service sends such texts as plain text, so names are recognized
- * as separate words.
+ * Returns the text of a result in which commands replace the names of calls. The service sends such texts as plain text, so a name must be
+ * a separate word.
  */
 export function withCommands(said: string, own: Readonly<Record<string, string>> = {}): string {
   return said.replace(nameInText, (named) => {

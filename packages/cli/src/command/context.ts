@@ -9,13 +9,13 @@ import { type Environment, openEnvironment } from "@svc/server/config";
 import { CommandError } from "./error.ts";
 import { openScreen, type Screen } from "./screen.ts";
 
-// Time in milliseconds in which repeats of a signal are ignored. One Ctrl-C arrives several times, because the terminal signals all
-// processes of its group and npm forwards the signal.
+// Time in milliseconds in which repeats of a signal are ignored. One Ctrl-C arrives several times, because the terminal sends the signal to
+// all processes of its group, and npm forwards the signal too.
 const repeatMs = 1_000;
 
 /**
- * Calls `stop` at the first of these signals. Repeats within a second are ignored. The next signal after that ends the process at once,
- * with exit code 128 plus the signal's number.
+ * Calls `stop` at the first of these signals. Ignores repeats within one second. A later signal ends the process at once; the exit code is
+ * then 128 plus the number of the signal.
  */
 export function onInterrupt(names: readonly NodeJS.Signals[], stop: (name: NodeJS.Signals) => void): void {
   let firstMs: number | undefined;
@@ -33,7 +33,7 @@ export function onInterrupt(names: readonly NodeJS.Signals[], stop: (name: NodeJ
 /** Styles of text on a terminal. */
 type TextStyle = "bold" | "dim" | "green" | "red";
 
-/** The parts of the process that a command needs: output, input, environment. Tests supply their own. */
+/** The parts of the process that a command uses: output, input and environment variables. Tests provide their own context. */
 export type CommandContext = {
   readonly environment: Environment;
   /** Writes one line of the command's result. */
@@ -44,23 +44,23 @@ export type CommandContext = {
   style(style: TextStyle, text: string): string;
   /** Reads standard input to its end. */
   readInput(): Promise<Buffer>;
-  /** The person at the terminal. Undefined if standard input or standard error is redirected. */
+  /** The terminal at which a person sits. Undefined if standard input or standard error is redirected. */
   readonly terminal: Terminal | undefined;
-  /** A screen for progress that is drawn in place. Undefined if standard error is redirected. */
+  /** The terminal on which progress is drawn in place. Undefined if standard error is redirected. */
   readonly screen: Screen | undefined;
   /**
-   * Returns a signal that aborts at the next SIGINT, SIGTERM or SIGHUP, or when nothing reads the output any more. A second signal after
-   * more than a second ends the process at once.
+   * Returns a signal that aborts at the next SIGINT, SIGTERM or SIGHUP, or when the reader of the output closes it. A second signal more
+   * than a second later ends the process at once.
    */
   untilInterrupted(): AbortSignal;
 };
 
-/** Returns the context of this process. Reading a variable throws ConfigError if SVC_ENV_FILE cannot be read. */
+/** Returns the context of this process. Reading an environment variable throws ConfigError if the file of SVC_ENV_FILE cannot be read. */
 export function processContext(): CommandContext {
   let environment: Environment | undefined;
   process.stdout.on("error", ignoreClosedPipe);
   return {
-    // The variables are read at first use, because the help needs none of them.
+    // The environment is read when it is first used, because printing the help needs no variables.
     get environment() {
       environment ??= openEnvironment();
       return environment;
@@ -83,20 +83,20 @@ function untilInterrupted(): AbortSignal {
   return controller.signal;
 }
 
-/** Ignores the error of a closed output pipe: the reader (such as `| head`) has read enough. */
+/** Ignores the error of an output that its reader has closed (for example `| head`). */
 function ignoreClosedPipe(err: NodeJS.ErrnoException): void {
   if (err.code !== "EPIPE") throw err;
 }
 
-/** A person at a terminal. Everything for them goes to standard error; standard output is the command's result. */
+/** A terminal at which a person sits. Questions go to standard error, because standard output contains only the command's result. */
 export type Terminal = {
-  /** Asks for a line. Rejects with CommandError if the person gives up. */
+  /** Asks the person for one line and returns it. Rejects with CommandError if the person cancels. */
   ask(question: string): Promise<string>;
-  /** Asks for a line without showing it. Rejects as `ask` does. */
+  /** Asks the person for one line without showing the typed characters, and returns it. Rejects with CommandError if the person cancels. */
   askSecret(question: string): Promise<string>;
   /** Opens an address in the person's browser. Returns false if no browser could be started. */
   openPage(url: string): Promise<boolean>;
-  /** Shows a spinner until the returned function is called. */
+  /** Shows a spinner. Returns a function that removes the spinner. */
   startSpinner(text: string): Promise<() => void>;
 };
 
@@ -136,7 +136,7 @@ async function openPage(url: string): Promise<boolean> {
   const { default: open } = await import("open");
   try {
     const child = await open(url);
-    // If there is no browser, the program that opens it fails only after `open` has returned. So its failure is awaited here.
+    // The program that opens the browser may fail after `open` has returned. This code waits for such a failure.
     return await new Promise((resolve) => {
       child.once("error", () => resolve(false));
       child.once("spawn", () => resolve(true));

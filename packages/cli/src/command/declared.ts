@@ -22,16 +22,16 @@ import {
   optionOf,
 } from "./request-fields.ts";
 
-/** A unary method of the contract. */
+/** A unary method of the API. */
 export type Method<Input extends DescMessage = DescMessage, Output extends DescMessage = DescMessage> = DescMethodUnary<
   Input,
   Output
 >;
 
-/** A method of the contract, streaming or unary. */
+/** A method of the API, streaming or unary. */
 type AnyMethod<Input extends DescMessage> = Pick<DescMethod, "name" | "parent"> & { readonly input: Input };
 
-/** The help of a command, its arguments and its options. */
+/** The declaration of a command: its help, arguments and options. */
 export type CommandDeclaration<Input extends DescMessage> = {
   readonly says: string;
   readonly isDefault?: true;
@@ -40,51 +40,53 @@ export type CommandDeclaration<Input extends DescMessage> = {
   readonly options?: readonly OptionDeclaration<FieldName<Input>>[];
   /** Options that come after `--json` in the help. */
   readonly lastOptions?: readonly OptionDeclaration<FieldName<Input>>[];
-  /** True if the command accepts further arguments. They are passed as `more`. */
+  /** True if the command accepts arguments in addition to the declared ones. The command receives them as `more`. */
   readonly takesMore?: true;
   /** True if the command gets the options `--confirm`, `--confirm-by` and `--confirm-in-client`. */
   readonly hasConfirm?: true;
-  /** The words after "print" in the help of `--json`. */
+  /** The words that follow "print" in the help of `--json`. */
   readonly json?: string;
   /** Help text between the options and the examples. */
   readonly more?: string;
   readonly examples: readonly string[];
-  /** The kind of client, which decides the options for the credential. Default: the kind that may call the method. */
+  /**
+   * The kind of client that the command opens. It determines the options for the credential. Default: the kind that may call the method.
+   */
   readonly client?: keyof typeof addClientOptions;
-  /** The command as texts name it. Default: its path. */
+  /** The name of the command in texts. Default: its path (for example `svc jobs park`). */
   readonly shown?: string;
-  /** Words that follow the command when a text names its method. */
+  /** Words that follow the name of the command if a text names the command's method. */
   readonly words?: string;
-  /** Further methods for which texts name this command, each with the words that follow. */
+  /** Further methods that texts express by this command. `words`: the words that follow the name of the command. */
   readonly also?: readonly (readonly [method: Pick<Method, "name">, words?: string])[];
 };
 
-/** A running command: its arguments and options by name, and clients opened with them. */
+/** A command that runs: its arguments and options by name, and the clients that it may open. */
 export type Run<Values> = {
   readonly values: Values;
   readonly context: CommandContext;
   readonly asJson: boolean;
-  /** Arguments beyond the declared ones. */
+  /** Arguments in addition to the declared ones. */
   readonly more: readonly string[];
   project(): Promise<SvcClient>;
   admin(): SvcAdminClient;
 };
 
-/** Adds a command to its parent under a name. */
+/** A function that adds a command with a given name to its parent command. */
 export type CommandMaker = ((parent: Command, context: CommandContext, name: string) => void) & {
-  /** The methods for which texts name this command, with the words that follow. */
+  /** The methods that texts express by this command, and the words that follow the name of the command. */
   readonly methods?: readonly NamedMethod[];
-  /** The command in texts that name it. Default: its path. */
+  /** The name of the command in texts. Default: its path. */
   readonly shown?: string | undefined;
-  /** The commands of a topic. */
+  /** The commands of a topic, by name. */
   readonly commands?: Readonly<Record<string, CommandMaker>>;
 };
 
 type NamedMethod = { readonly name: string; readonly words?: string | undefined };
 
 /**
- * Declares a command for a method. The method decides the options for the credential, and the types of options that fill the request. `run`
- * gets the request fields that were filled.
+ * Returns the command for a method. The method determines the options for the credential, and the types of the options that fill the
+ * request. `run`: runs the command, and receives the filled request fields.
  */
 export function command<Input extends DescMessage, Values = Readonly<Record<string, unknown>>>(
   method: AnyMethod<Input> | undefined,
@@ -108,12 +110,12 @@ export function command<Input extends DescMessage, Values = Readonly<Record<stri
 
 const optionsOf = new WeakMap<Command, ReadonlyMap<string, string>>();
 
-/** Returns the options and arguments of a command by the request fields that they fill. */
+/** Returns the options and arguments of a command, by the request fields that they fill. */
 export function optionsByField(made: Command): ReadonlyMap<string, string> {
   return optionsOf.get(made) ?? new Map();
 }
 
-/** Gives a command its help, arguments and options. */
+/** Adds help, arguments and options to a command. */
 function describe<Input extends DescMessage>(
   made: Command,
   method: AnyMethod<Input> | undefined,
@@ -152,7 +154,7 @@ function runOf<Values>(made: Command, context: CommandContext): Run<Values> {
   let client: Promise<SvcClient> | undefined;
   let admin: SvcAdminClient | undefined;
   return {
-    // The readers of the declaration return these types; commander itself returns no types.
+    // These types come from the readers in the declaration. commander itself does not know them.
     values: { ...given, ...named } as Values,
     context,
     asJson: given.json === true,
@@ -162,7 +164,7 @@ function runOf<Values>(made: Command, context: CommandContext): Run<Values> {
   };
 }
 
-/** Returns the function of a client that calls a method. */
+/** Returns the function with which a client calls a method. */
 export async function callerOf<Input extends DescMessage, Output extends DescMessage>(
   method: Method<Input, Output>,
   run: Pick<Run<unknown>, "project" | "admin">,

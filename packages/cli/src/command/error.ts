@@ -4,7 +4,9 @@ import { Code, ConnectError, svcErrorDetails } from "@svc/sdk";
 import { commandOf, optionOf, ownAdvice } from "./api-names.ts";
 import { unreachableHint } from "./unreachable.ts";
 
-/** A command that was refused or failed. The message is for the user, and the process ends with `exitCode`, 1 by default. */
+/**
+ * The error of a command that was refused or failed. Its message is for the user. `exitCode`: the exit code of the process; 1 by default.
+ */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly exitCode: number;
@@ -15,17 +17,23 @@ export class CommandError extends Error {
   }
 }
 
-/** The service that answered, and the credential that was sent to it. */
+/**
+ * The service that answered. `credential`: the source of the sent credential, in words. `isAdmin`: true if it was the administrator's
+ * token.
+ */
 type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
 
-/** The command that ran, such as `svc jobs park`. `options`: its options and arguments, by the request fields that they fill. */
+/**
+ * The command that ran. `path`: its name (for example `svc jobs park`). `options`: its options and arguments, by the request fields that
+ * they fill.
+ */
 export type RanCommand = { readonly path: string; readonly options: ReadonlyMap<string, string> };
 
 /** Returns the text of an error for users, without its stack. */
 export function failureText(err: unknown, origin?: Origin, command?: RanCommand): string {
   if (err instanceof ConnectError) {
     const isRefused = err.code === Code.Unauthenticated && origin !== undefined;
-    // The service cannot tell if a token or a key is wrong, so both are named.
+    // The service cannot know if the token or the key is wrong, so the text names both.
     const text =
       isRefused && origin.isAdmin ? `${wrongToken}${reasonsText(err)}.` : spokenRefusal(err, origin, command);
     if (!isRefused) return text;
@@ -36,19 +44,22 @@ export function failureText(err: unknown, origin?: Origin, command?: RanCommand)
 
 const wrongToken = "the administrator's token differs from SVC_ADMIN_TOKEN of the service";
 
-/** Reasons that mean: this address does not serve the call. For calls of administration, the service's own hint names the right address. */
+/**
+ * Reasons of refusals which mean that this address does not serve the call. For the administrator's calls, the service's own hint names the
+ * right address.
+ */
 const listenerReasons: ReadonlySet<string> = new Set(["CALL_UNKNOWN"]);
 
-/** Advice if the address serves no calls or posts of projects. */
+/** Advice for an address that serves no calls and no incoming webhooks of projects. */
 export const wrongListenerHint =
   "The administrator's listener (SVC_ADMIN_LISTEN) and workers (SVC_ROLE) accept nothing from projects: set --url or SVC_URL to the address where the service accepts calls.";
 
-/** Returns the text of a refusal, with names of calls and fields replaced by commands and options. */
+/** Returns the text of a refusal in which commands and options replace the names of calls and fields. */
 function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: RanCommand | undefined): string {
   const details = refusalsOf(err);
-  // Without details, the error came from the network or from a server that is not svc.
+  // An error without details came from the network, or from a server that is not svc.
   if (details.length === 0 && err.code === Code.Unavailable) {
-    // fetch does not connect to ports of other protocols (Fetch standard, "port blocking").
+    // fetch refuses to connect to the ports of other protocols (Fetch standard, "port blocking").
     const text = err.rawMessage.replace(
       /: bad port$/,
       ": its port belongs to another protocol, and no HTTP client may use it",
@@ -58,8 +69,8 @@ function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: R
   if (details.some(({ reason }) => listenerReasons.has(reason)) && origin?.isAdmin === false)
     return `${err.rawMessage}${reasonsText(err)}. ${wrongListenerHint}`;
   const { reason = "", message = partedOf(err.rawMessage) } = details[0] ?? {};
-  // The command may have made another call first, for example to find a project's id. The user knows only the command, so the command is
-  // named.
+  // The command may have made other calls before the refused call (for example to find a project's id). The user knows only the command, so
+  // the text names the command.
   const isOfRole = command !== undefined && reason === "ROLE_REQUIRED";
   const what = renderText(message, (kind, name) =>
     kind === "call" && isOfRole ? `\`${command.path}\`` : ownName(kind, name, reason, command),
@@ -77,12 +88,12 @@ function adviceOf({ reason, field, help }: Refusal): PartedText {
   return partedOf(ownAdvice[reason]?.(named, field) ?? help);
 }
 
-/** One fault of a refused call, with its texts in parts. */
+/** One fault of a refused call. Its texts are divided into parts. */
 export type Refusal = {
   readonly reason: string;
   readonly field: string;
   readonly help: PartedText;
-  /** The message of the error. For the first fault of the error, the text has its parts. */
+  /** The message of the error. Only the message of the error's first fault has parts. */
   readonly message: PartedText;
 };
 
@@ -95,7 +106,7 @@ export function refusalsOf(err: ConnectError): Refusal[] {
   });
 }
 
-/** Returns a text of a refusal with the names of the command line. */
+/** Returns a text of a refusal in which commands and options replace the names of calls and fields. */
 export function spokenText(said: PartedText): string {
   return renderText(said, (kind, name) => ownName(kind, name));
 }
@@ -106,7 +117,8 @@ function ownName(kind: PartKind, name: string, reason?: string, command?: RanCom
 }
 
 /**
- * Returns the seconds of the Retry-After header. Returns undefined if the header is absent, or is a date (from a server that is not svc).
+ * Returns the seconds in the Retry-After header. Returns undefined if there is no such header, or if its value is a date (from a server
+ * that is not svc).
  */
 function retryAfterSeconds({ metadata }: ConnectError): string | undefined {
   return /^\d+$/.exec(metadata.get("retry-after") ?? "")?.[0];

@@ -157,7 +157,8 @@ export const addConnectionsCommand = topic({
 });
 
 /**
- * Returns the last known answer of the app to an account's credential, such as "worked at 2026-03-14T09:26:53Z", or `-` if there is none.
+ * Returns the last known answer of the app to an account's credential (for example "worked at 2026-03-14T09:26:53Z"). Returns `-` if there
+ * is none.
  */
 function credentialText({ scheme, sandbox, credentialTry }: ConnectedAccount): string {
   if (scheme === "none") return "-";

@@ -54,7 +54,9 @@ export const addConnectCommand = command(
   },
 );
 
-/** Adds a hint if the key is unknown: the user may have given the app's key with --api-key, which is for the key of svc. */
+/**
+ * Adds a hint to the error if svc does not know the key. The user may have given the app's key with --api-key, which is for the key of svc.
+ */
 function withKeyHint(err: unknown, { apiKey }: ConnectOptions, context: CommandContext): unknown {
   if (apiKey === undefined || !(err instanceof ConnectError) || err.code !== Code.Unauthenticated) return err;
   return new CommandError(
@@ -62,7 +64,7 @@ function withKeyHint(err: unknown, { apiKey }: ConnectOptions, context: CommandC
   );
 }
 
-/** Connects an account. Only its id goes to standard output, so that a shell can store it in a variable. */
+/** Connects an account. Standard output contains only the id of the account, so that a shell can store it in a variable. */
 async function connectAccount(toolkitSlug: string, options: ConnectOptions, context: CommandContext): Promise<void> {
   const client = await openProjectClient(options, context);
   const { spec } = await client.catalog.getToolkitConnectSpec({
@@ -90,13 +92,13 @@ async function connectAccount(toolkitSlug: string, options: ConnectOptions, cont
     context.note("Sandbox: no app was asked, and any credential is accepted; results of calls are made up.");
 }
 
-/** Lifetime of an authorize URL, and the interval at which the account is read, in milliseconds. */
+/** Times in milliseconds. `consentMs`: lifetime of an authorize URL. `pollMs`: interval at which the command reads the account. */
 const consentMs = 10 * 60_000;
 const pollMs = 1_000;
 
 /**
- * Sends the person to the app's consent page and waits until the account is active. Rejects with CommandError if consent is refused or not
- * given within 10 minutes, or the wait is interrupted.
+ * Sends the user to the app's consent page, and waits until the account is active. Rejects with CommandError if the user refuses consent,
+ * gives no consent within 10 minutes, or interrupts the wait.
  */
 async function awaitConsent(
   client: SvcClient,

@@ -12,12 +12,13 @@ export type ConnectInputs = {
   readonly keyEnv?: string;
 };
 
-/** A credential in the form of InitiateConnection. */
+/** A credential in the form that InitiateConnection accepts. */
 export type GivenCredential = { apiKey?: string; basic?: { username: string; password: string } };
 
 /**
- * Returns the auth scheme: the requested scheme, the only scheme, or the one chosen at the terminal. Returns "" if the toolkit declares
- * none for an entity (the server then refuses). Rejects with CommandError if there are several schemes and no terminal.
+ * Returns the authentication scheme of the new account: the requested scheme, the only scheme of the toolkit, or the scheme that the user
+ * chooses at the terminal. Returns "" if the toolkit declares no scheme for accounts of an entity; the server then refuses the call.
+ * Rejects with CommandError if there are several schemes and no terminal.
  */
 export async function chooseScheme(
   { scheme }: ConnectInputs,
@@ -37,8 +38,8 @@ export async function chooseScheme(
 }
 
 /**
- * Returns the account variables. Missing ones are asked for at the terminal. Without a terminal, rejects with a CommandError that names
- * them all.
+ * Returns the account variables. Asks for missing variables at the terminal. If there is no terminal, rejects with a CommandError that
+ * names all missing variables.
  */
 export async function fillVariables(
   inputs: Pick<ConnectInputs, "var">,
@@ -66,8 +67,9 @@ function questionFor({ name, description, example }: AccountVariableSpec): strin
 }
 
 /**
- * Returns the credential of a scheme: from standard input, from a variable, or typed at the terminal without being shown. Returns an empty
- * credential if there is none; the server refuses it, except in the sandbox. Rejects with CommandError.
+ * Returns the credential for a scheme. It comes from standard input, from an environment variable, or from the terminal (the typed text is
+ * not shown). If the user gives none, returns an empty credential, which the server refuses except in the sandbox. Rejects with
+ * CommandError.
  */
 export async function readCredential(
   scheme: string,
@@ -82,7 +84,7 @@ export async function readCredential(
 }
 
 function refuseSecret(scheme: string, { keyStdin, keyEnv }: ConnectInputs): GivenCredential {
-  // Without a scheme, the toolkit declares several schemes and the server's refusal lists them.
+  // The toolkit declares several schemes and the user named none. The server refuses the call and lists the schemes.
   if (scheme === "" || (keyStdin === undefined && keyEnv === undefined)) return {};
   throw new CommandError(`the scheme ${scheme} has no key: leave out --key-stdin and --key-env`);
 }

@@ -6,12 +6,12 @@ import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 import { accessClasses, callStates, hookDecisions, hookPhases, type StoredAccessClass } from "./words.ts";
 
-/** How `call_paces.pace` is stored. */
+/** Document type of the column `call_paces.pace`. */
 const callPaceDocument = documentType<PaceDocument>("call_paces.pace", [asWritten]);
 
 /**
- * The ledger: one row per call of a tool, including held and refused calls. A write is stored before it is sent. The end of a call changes
- * no indexed column unless the call failed. So the row is written once and changed in its page, and its five index entries are made once.
+ * The ledger: one row per tool call, including held and refused calls. The row of a write is stored before svc sends the write. The end of
+ * a call changes an indexed column only if the call failed. So for most calls, PostgreSQL writes the five index entries only once.
  */
 export const toolCalls = pgTable(
   "tool_calls",
@@ -28,32 +28,35 @@ export const toolCalls = pgTable(
     jobId: idColumn("job")("job_id"),
     stepId: text("step_id").notNull(),
     outcome: oneOf(callStates)("outcome").notNull(),
-    /** Text without sensitive content: for a job's call, the outcome. Rows of versions before 0.2 have the whole message here. */
+    /** Text without sensitive content. For a job's call, it is the outcome. Rows of versions before 0.2 have the whole message here. */
     message: text("message").notNull(),
-    /** The message, sealed, because it may quote arguments or the app. Null if there is none, or if `message` has it. */
+    /** The sealed message, which may quote arguments or the app. Null if the call has no message, or if `message` contains it. */
     sealedMessage: bytes("sealed_message"),
     providerStatus: integer("provider_status").notNull(),
-    /** HMAC-SHA-256 of tool, account and arguments (without `confirm`) in canonical form, keyed by vault and project. */
+    /** HMAC-SHA-256 of tool, account and arguments (without `confirm`) in canonical form. Its key depends on the vault and the project. */
     argumentsDigest: bytes("arguments_digest").notNull(),
-    /** Sealed JSON text, with sensitive values masked. */
+    /** Arguments as sealed JSON text, with sensitive values masked. */
     arguments: bytes("arguments").notNull(),
-    /** The first 64 KiB of the sealed JSON text, with sensitive values masked. Null if there is none. */
+    /**
+     * Result as sealed JSON text, of which only the first 64 KiB are stored, with sensitive values masked. Null if the call has no result.
+     */
     result: bytes("result"),
     isTruncated: boolean("is_truncated").notNull(),
     isSandbox: boolean("is_sandbox").notNull(),
-    /** The caller's idempotency key while it is valid: repeats return `replay`. */
+    /** The caller's idempotency key while it is valid. A repeated call with this key gets the stored answer (`replay`). */
     idempotencyKey: text("idempotency_key"),
-    /** Sealed answer for repeats, without masking; only for calls with an idempotency key. */
+    /** Sealed answer for repeated calls, not masked. Only calls with an idempotency key have it. */
     replay: bytes("replay"),
     createdAt: time("created_at").notNull(),
     durationMs: integer("duration_ms").notNull(),
     providerMs: integer("provider_ms").notNull(),
-    /** The outcome of a failed call; null while it runs or if it succeeded, so that its end changes no indexed column. */
+    /** The outcome of a failed call; null while the call runs and after its success. So a successful end changes no indexed column. */
     failure: oneOf(callStates)("failure"),
   },
   (table) => [
-    // Calls that run or succeeded, and calls that failed, have separate indexes; each list merges both. An index on the outcome of the
-    // former would be updated at every end of a call. No two indexes begin with the same column, or plans would confuse them.
+    // Failed calls have indexes of their own, and so have calls that run or succeeded. Each list merges both kinds of index. An index on
+    // the outcome of running calls would be updated at every end of a call. No two indexes begin with the same column, because PostgreSQL's
+    // planner would confuse them.
     index("tool_calls_project").on(table.projectId, table.id).where(sql`failure is null`),
     index("tool_calls_tool").on(table.toolSlug, table.projectId, table.id).where(sql`failure is null`),
     index("tool_calls_entity")
@@ -72,14 +75,16 @@ export const toolCalls = pgTable(
   ],
 );
 
-/** One row: how far the ledger was searched for calls of dead nodes. */
+/** The progress of the search for unfinished calls of dead nodes in the ledger. The table has one row. */
 export const ledgerState = pgTable("ledger_state", {
   id: smallint("id").primaryKey(),
-  /** No call before this one is still running. */
+  /** All calls with a lower id than this one have ended. */
   settledBefore: idColumn("call")("settled_before").notNull(),
 });
 
-/** Limits that a project sets for its own calls, so that it does not overload an app. Nodes read a project's limits every half second. */
+/**
+ * Limits that a project sets for its own calls, so that its calls do not overload an app. Nodes read a project's limits every half second.
+ */
 export const callLimits = pgTable(
   "call_limits",
   {
@@ -87,13 +92,13 @@ export const callLimits = pgTable(
       .notNull()
       .references(() => projects.id),
     name: text("name").notNull(),
-    /** Empty: calls of every toolkit. */
+    /** Toolkit whose calls are limited; empty for all toolkits. */
     toolkitSlug: text("toolkit_slug").notNull(),
-    /** CEL expression of the limiter key: calls with equal keys count together. Empty: all calls count together. */
+    /** CEL expression that computes the limiter key of a call. Calls with equal keys share the limit. Empty: all calls share the limit. */
     keyExpression: text("key_expression").notNull(),
     /** Maximum concurrent calls; 0 for no limit. */
     concurrency: integer("concurrency").notNull(),
-    /** Maximum calls started within any `rate_per_ms`; 0 for no limit. */
+    /** Maximum calls started within any period of `rate_per_ms` milliseconds; 0 for no limit. */
     rateMax: integer("rate_max").notNull(),
     ratePerMs: bigint("rate_per_ms", { mode: "number" }).notNull(),
     isPaused: boolean("is_paused").notNull(),
@@ -104,8 +109,8 @@ export const callLimits = pgTable(
 );
 
 /**
- * Usage of a limiter key: one row per limit and key, shared by all nodes, written by comparing `revision`. An expired row (`expiresAt`)
- * means the same as a missing row.
+ * Usage of limiter keys: one row per limit and key, shared by all nodes. A node writes a row only if `revision` is still the value it read.
+ * A row past `expiresAt` means the same as a missing row.
  */
 export const callPaces = pgTable(
   "call_paces",
@@ -113,13 +118,13 @@ export const callPaces = pgTable(
     projectId: idColumn("prj")("project_id")
       .notNull()
       .references(() => projects.id),
-    /** A limit of the project, or the rate of a toolkit. */
+    /** Name of a limit of the project, or of the rate of a toolkit. */
     limitName: text("limit_name").notNull(),
     key: text("key").notNull(),
     pace: document(callPaceDocument)("pace").notNull(),
-    /** Changes with every write. */
+    /** A value that changes with every write of the row. */
     revision: text("revision").notNull(),
-    /** The revision that the last write replaced; empty if there was no row. */
+    /** The `revision` that the last write replaced; empty if the last write created the row. */
     madeFrom: text("made_from").notNull(),
     expiresAt: time("expires_at").notNull(),
   },
@@ -129,7 +134,10 @@ export const callPaces = pgTable(
   ],
 );
 
-/** An endpoint of a project that svc asks about its calls, before or after they are sent. Nodes read a project's hooks every half second. */
+/**
+ * Hooks: endpoints of a project that svc asks about a tool call, before or after sending the call. Nodes read a project's hooks every half
+ * second.
+ */
 export const callHooks = pgTable(
   "call_hooks",
   {
@@ -139,12 +147,15 @@ export const callHooks = pgTable(
       .references(() => projects.id),
     phase: oneOf(hookPhases)("phase").notNull(),
     endpointUrl: text("endpoint_url").notNull(),
-    /** Sealed. */
+    /** The signing secret, sealed. */
     signingSecret: bytes("signing_secret").notNull(),
-    /** Toolkits of the calls that the hook is asked about; empty for all. The classes below work the same way. */
+    /**
+     * Toolkits whose calls svc asks this hook about; empty for all toolkits. `accessClasses` limits the calls by access class in the same
+     * way.
+     */
     toolkitSlugs: text("toolkit_slugs").array().notNull(),
     accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull(),
-    /** Hooks of one phase are asked in this order, then by id. */
+    /** Order in which svc asks the hooks of one phase. Hooks with equal positions are asked in the order of their ids. */
     position: integer("position").notNull(),
     isActive: boolean("is_active").notNull(),
     createdAt: time("created_at").notNull(),
@@ -153,8 +164,9 @@ export const callHooks = pgTable(
 );
 
 /**
- * The decision of a hook about a call, for the ledger. If a call has an idempotency key, an approval or edit before sending also applies to
- * its repeats. It is committed before anything is sent, so a call repeated after a crash is the same.
+ * The decisions of hooks about calls, for the ledger. If a call has an idempotency key, the approval or edit of a `before` hook also
+ * applies to repeats of the call. The decision is committed before anything is sent. So a call that is repeated after a crash has the same
+ * arguments.
  */
 export const hookAnswers = pgTable(
   "hook_answers",
@@ -164,12 +176,12 @@ export const hookAnswers = pgTable(
       .references(() => projects.id),
     callId: idColumn("call")("call_id").notNull(),
     hookId: idColumn("hok")("hook_id").notNull(),
-    /** The entity whose data an edit may contain. */
+    /** The entity whose data the edit may contain. */
     entityId: text("entity_id").notNull(),
-    /** The call's idempotency key, if the decision applies to its repeats. */
+    /** The call's idempotency key, if the decision also applies to repeats of the call. */
     callKey: text("call_key"),
     decision: oneOf(hookDecisions)("decision").notNull(),
-    /** Sealed JSON of its changes to the arguments. */
+    /** The hook's changes to the arguments, as sealed JSON. */
     edit: bytes("edit"),
     durationMs: integer("duration_ms").notNull(),
     askedAt: time("asked_at").notNull(),

@@ -2,7 +2,7 @@ import { type Id, type IdPrefix, idOfUuid, isoTime, parseExactJson, readTime, uu
 import { customType } from "drizzle-orm/pg-core";
 import { type DocumentType, isVersionedText } from "../documents/document.ts";
 
-/** A column that stores an id's UUID and reads as the id itself, so a row never shows a bare UUID. */
+/** Returns a column that stores an id's UUID. The column reads as the whole id, so a row never shows a bare UUID. */
 export function idColumn<P extends IdPrefix>(prefix: P) {
   return customType<{ data: Id<P>; driverData: string }>({
     dataType: () => "uuid",
@@ -11,24 +11,29 @@ export function idColumn<P extends IdPrefix>(prefix: P) {
   });
 }
 
-/** A point in time, read and written as epoch milliseconds (PostgreSQL stores microseconds; svc never writes them). */
+/** A point in time, read and written as epoch milliseconds. PostgreSQL could store microseconds, but svc never writes them. */
 export const time = customType<{ data: number; driverData: string }>({
   dataType: () => "timestamp (3) with time zone",
   toDriver: (ms) => isoTime(ms),
   fromDriver: (text) => timeOfColumn(text),
 });
 
-/** Parses a time as PostgreSQL writes it in UTC, or as JSON has it, into epoch milliseconds. Throws an Error for any other text. */
+/**
+ * Parses a time in UTC, in PostgreSQL's form or in the form of JSON, and returns epoch milliseconds. Throws an Error for any other text.
+ */
 export function timeOfColumn(text: string): number {
   const ms = readTime(text.replace(" ", "T").replace(/\+00$/, "Z"));
   if (ms === undefined) throw new Error(`${JSON.stringify(text)} is no time of the years 1 to 9999`);
   return ms;
 }
 
-/** Raw bytes: digests and sealed values. */
+/** Column type for raw bytes: digests and sealed values. */
 export const bytes = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => "bytea" });
 
-/** One of a set of words. Reading any other word throws an Error: a newer version wrote the row. */
+/**
+ * Returns a column type for one word of a fixed set. Reading any other word throws an Error, because only a newer version can have written
+ * it.
+ */
 export function oneOf<const Word extends string>(words: readonly Word[]) {
   const known = new Map<string, Word>(words.map((word) => [word, word]));
   return customType<{ data: Word; driverData: string }>({
@@ -41,10 +46,10 @@ export function oneOf<const Word extends string>(words: readonly Word[]) {
   });
 }
 
-// Stored documents were written by JSON.stringify, so their depth is already limited.
+// No limit of depth: JSON.stringify wrote the stored documents, so their depth is already limited.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
-/** A document as JSON, with all digits of its numbers, decoded by its type. */
+/** Returns a column type for a JSON document. `type` decodes the document; its numbers keep all digits. */
 export function document<T>(type: DocumentType<T>) {
   return customType<{ data: T; driverData: unknown }>({
     dataType: () => "jsonb",
@@ -53,7 +58,10 @@ export function document<T>(type: DocumentType<T>) {
   });
 }
 
-/** True if the driver returned the text of a document. Some statements read several columns as one JSON, which is already parsed. */
+/**
+ * True if the driver returned the text of a document. False if a statement read several columns as one JSON, because the document is then
+ * already parsed.
+ */
 function isJson(stored: unknown): stored is string {
   return typeof stored === "string" && !isVersionedText(stored);
 }

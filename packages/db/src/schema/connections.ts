@@ -5,7 +5,10 @@ import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 import { connectedAccountStates } from "./words.ts";
 
-/** An entity's account in an app. With scheme `client_credentials` and an empty entity, it is the project's own account. */
+/**
+ * Connected accounts: each is an entity's account in an app. With scheme `client_credentials` and an empty entity, it is the project's own
+ * account.
+ */
 export const connectedAccounts = pgTable(
   "connected_accounts",
   {
@@ -14,32 +17,35 @@ export const connectedAccounts = pgTable(
       .notNull()
       .references(() => projects.id),
     toolkitSlug: text("toolkit_slug").notNull(),
-    /** True if the toolkit is private to the project. A shared toolkit may have the same slug; accounts of one are never used for the other. */
+    /**
+     * True if the toolkit is private to the project. A shared toolkit may have the same slug, but accounts of the private toolkit are never
+     * used for the shared one, and vice versa.
+     */
     isPrivate: boolean("is_private").notNull(),
-    /** True if it was made in the sandbox. Sandbox accounts are used only in the sandbox, real ones only outside it. */
+    /** True if the account was made in the sandbox. Sandbox accounts are used only in the sandbox, and other accounts only outside it. */
     isSandbox: boolean("is_sandbox").notNull().default(false),
     entityId: text("entity_id").notNull(),
     scheme: text("scheme").notNull(),
     state: oneOf(connectedAccountStates)("state").notNull(),
     variables: document(variablesDocument)("variables").notNull(),
-    /** Sealed, bound to project and row; null once the account may not send anything. */
+    /** The sealed credential, bound to project and row. Null once the account may no longer send anything. */
     credential: bytes("credential"),
-    /** Private toolkits only: SHA-256 of the destinations of credentials when the account was made. */
+    /** For an account of a private toolkit: SHA-256 of the destinations that received credentials when the account was made. */
     originDigest: bytes("origin_digest"),
     grantedScopes: text("granted_scopes").array().notNull().default([]),
     references: text("references").array().notNull().default([]),
     lastError: text("last_error").notNull().default(""),
     /** The time at which the app last accepted or refused the credential; null before the first try. */
     credentialTriedAt: time("credential_tried_at"),
-    /** True if the app took the credential then; null before the first try. */
+    /** True if the app accepted the credential at `credentialTriedAt`; null before the first try. */
     isCredentialTaken: boolean("is_credential_taken"),
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
     /** Expiry of the credential; null if it does not expire or the app does not say. */
     expiresAt: time("expires_at"),
-    /** Next renewal; null if the credential cannot be renewed. */
+    /** Time of the next renewal; null if the credential cannot be renewed. */
     refreshAt: time("refresh_at"),
-    /** While in the future, one node holds the lease to renew it. */
+    /** End of the lease under which one node renews the credential. No node holds the lease after this time. */
     refreshLeaseUntil: time("refresh_lease_until"),
   },
   (table) => [
@@ -47,7 +53,8 @@ export const connectedAccounts = pgTable(
       .on(table.projectId, table.toolkitSlug, table.isPrivate, table.isSandbox, table.entityId, table.scheme)
       .where(sql`state = 'active'`),
     index("connected_accounts_project").on(table.projectId, table.id),
-    // Indexes on expressions, so that only the list written for them is planned with them.
+    // The indexes use expressions (`toolkit_slug || ' '`), so that PostgreSQL uses each of them only for the list that names the same
+    // expression.
     index("connected_accounts_toolkit").on(sql`(toolkit_slug || ' ')`, table.projectId, table.id),
     index("connected_accounts_state").on(sql`(state || ' ')`, table.projectId, table.id),
     index("connected_accounts_toolkit_state").on(sql`(state || ' ' || toolkit_slug)`, table.projectId, table.id),
@@ -69,10 +76,10 @@ export const privateToolkits = pgTable(
       .notNull()
       .references(() => projects.id),
     slug: text("slug").notNull(),
-    /** As published. JSON text instead of jsonb, which would lose the order of a schema's properties. */
+    /** The definition as published. It is JSON text and not jsonb, because jsonb loses the order of a schema's properties. */
     definition: text("definition").notNull(),
     toolCount: integer("tool_count").notNull(),
-    /** SHA-256 of the destinations of credentials. Accounts made under another digest must be connected again. */
+    /** SHA-256 of the destinations that receive credentials. An account made under another digest must be connected again. */
     originDigest: bytes("origin_digest").notNull(),
     updatedAt: time("updated_at").notNull(),
   },
@@ -80,19 +87,19 @@ export const privateToolkits = pgTable(
 );
 
 /**
- * Embedding vectors of tools' texts, by a digest of the request: endpoint address, model, text and owner. A row without a vector is
- * claimed, until `claimed_until`, by the node that requests it.
+ * Embedding vectors of tools' texts. The key is a digest of the request: endpoint address, model, text and owner. A row without a vector
+ * means that a node requests the vector; the row is reserved for this node until `claimed_until`.
  */
 export const toolVectors = pgTable(
   "tool_vectors",
   {
     digest: text("digest").primaryKey(),
-    /** Project of the private toolkit; null for the shared catalog. */
+    /** Project that owns the private toolkit; null for the shared catalog. */
     projectId: idColumn("prj")("project_id").references(() => projects.id),
     /** One signed byte per component, scaled so that the largest is 127. */
     vector: bytes("vector"),
     claimedUntil: time("claimed_until").notNull(),
-    /** When a node last read it, accurate to about a day. */
+    /** When a node last read the vector, accurate to about a day. */
     usedAt: time("used_at").notNull(),
   },
   (table) => [

@@ -7,43 +7,54 @@ import * as t from "./index.ts";
 /** An entity of a project. */
 export type NamedEntity = { readonly projectId: ProjectId; readonly entityId: string };
 
-/** How rows belong to an entity. */
+/** The rule by which svc finds an entity's rows in a table. */
 export type EntityNaming =
-  /** They are the entity's if this condition is true. */
+  /** A row belongs to the entity if the condition `names` is true. */
   | {
       readonly names: (named: NamedEntity) => SQL;
-      /** A stricter condition for exports, if some of the rows may be another entity's. */
+      /** A stricter condition for exports, needed if some of the rows may belong to another entity. */
       readonly exported?: (named: NamedEntity) => SQL;
     }
-  /** A rule of that name checks each row. */
+  /** The rule of this name checks each row. */
   | { readonly rule: "jobs" | "standing" | "runs" }
-  /** Programs, deleted once nothing that runs them is left. */
+  /** The rows are programs. A program is deleted when everything that ran it is deleted. */
   | "as what runs them"
-  /** They are deleted with the row they belong to. */
+  /** A row is deleted with its parent row. */
   | "as their parents"
-  /** They hold nothing of one entity; `none` is the reason. `notSearched`: their texts may still mention it, and are not searched. */
+  /**
+   * The rows hold no data of a single entity; `none` is the reason. `notSearched`: why texts in the rows may still mention an entity and
+   * are not searched.
+   */
   | { readonly none: string; readonly notSearched?: string };
 
-/** A row is deleted with the row of another table for which this condition is true. */
+/** A parent of a row: a row of `table` for which the condition `on` is true. The row is deleted with its parent. */
 export type RowParent = {
   readonly table: PgTable;
   readonly on: SQL;
-  /** An additional condition to find the parent from this row, if no index of its table serves `on`. */
+  /** Another condition that finds the parent from this row. It is needed if no index of the parent's table serves `on`. */
   readonly from?: SQL;
-  /** Scan order, if the primary key does not begin with the column that `on` gives; an index has this order. */
+  /**
+   * Order of the scan. It is needed if the primary key does not begin with the column that `on` compares. An index must have this order.
+   */
   readonly order?: readonly PgColumn[];
 };
 
-/** The handling of one table in an erasure. */
+/** How an erasure handles one table. */
 export type ErasedTable = {
   readonly table: PgTable;
-  /** Column of the row's project; undefined if its parents have the project, or the row is the deployment's. */
+  /** Column with the row's project. Undefined if only the row's parents have the project, or if the row belongs to the deployment. */
   readonly project?: PgColumn;
-  /** Key of the scan, if other rows are deleted with these, or a rule checks each. */
+  /**
+   * Key by which the erasure scans the table. It is needed if rows of other tables are deleted with these rows, or if a rule checks each
+   * row.
+   */
   readonly key?: PgColumn;
   readonly parents?: readonly RowParent[];
   readonly entity: EntityNaming;
-  /** Indexes for the scan of an entity's rows, if it does not use the primary key. Each contains the rows for which its `where` is true. */
+  /**
+   * Indexes used to scan an entity's rows, if the scan does not use the primary key. Each index contains the rows for which its `where` is
+   * true.
+   */
   readonly indexes?: readonly { readonly where: SQL; readonly columns: readonly PgColumn[] }[];
 };
 
@@ -57,8 +68,8 @@ const settings = {
 const bookkeeping = { none: "counts, versions and times alone" };
 
 /**
- * The handling of every table in an erasure, in the order of processing: first tables that admit new work, then work, then its results. A
- * test fails for a table that is missing here. Rows of a table with parents are deleted before their parents.
+ * How an erasure handles each table, in the order of processing: first tables that admit new work, then the work, then its results. A test
+ * fails if a table is missing here. If a table has parents, its rows are deleted before their parents.
  */
 export const erasedTables: readonly ErasedTable[] = [
   { table: t.grantCodes, project: t.grantCodes.projectId, entity: of(t.grantCodes.entityId) },
@@ -103,7 +114,7 @@ export const erasedTables: readonly ErasedTable[] = [
     ...ofProgram(t.standingDedupe, t.standingDedupe.programId),
     ...keyOfProgram(t.standingDedupe.key, t.standingDedupe.programId),
   },
-  // Also the task of a replay, which belongs to the project alone.
+  // This table also has the tasks of replays. A replay belongs to the project, not to an entity.
   { ...ofProgram(t.dueTasks, t.dueTasks.ownerId), project: t.dueTasks.projectId },
   { table: t.jobs, project: t.jobs.projectId, key: t.jobs.id, entity: { rule: "jobs" } },
   ofJob(t.jobAttempts, t.jobAttempts.jobId),
@@ -164,7 +175,7 @@ export const erasedTables: readonly ErasedTable[] = [
   { table: t.events, project: t.events.projectId, key: t.events.id, entity: { names: isEventOf } },
   {
     table: t.deliveryTasks,
-    // By the whole key of the task, because a queue may have a million other tasks.
+    // Compares the whole key of the task, because its queue may contain a million other tasks.
     parents: [
       {
         table: t.deliveries,
@@ -189,14 +200,14 @@ export const erasedTables: readonly ErasedTable[] = [
     parents: [
       {
         table: t.events,
-        // An inbox event is due from the receipt of its event, however many attempts it had.
+        // The due time of an inbox event is always the receipt time of its event, even after several attempts.
         on: sql`${t.standingArrivals.projectId} = ${t.events.projectId} and ${t.standingArrivals.dueAt} = ${t.events.receivedAt}
           and ${t.standingArrivals.eventId} = ${t.events.id}`,
       },
     ],
     ...along(),
   },
-  // Deleted last: posts that arrive meanwhile are still stored as the entity's.
+  // Account references are deleted last, so that posts that arrive during the erasure are still stored as the entity's.
   { table: t.accountReferences, project: t.accountReferences.projectId, entity: of(t.accountReferences.entityId) },
   { table: t.connectedAccounts, project: t.connectedAccounts.projectId, entity: of(t.connectedAccounts.entityId) },
   {
@@ -211,7 +222,7 @@ export const erasedTables: readonly ErasedTable[] = [
     },
   },
   ofProject(t.jobPrograms, t.jobPrograms.projectId, "as what runs them"),
-  // A subscription without an entity filter belongs to the project.
+  // A subscription that has no entity filter belongs to the project.
   {
     ...{ table: t.subscriptions, project: t.subscriptions.projectId, key: t.subscriptions.id },
     entity: of(t.subscriptions.entityId),
@@ -227,9 +238,9 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.activityMinutes, t.activityMinutes.projectId, bookkeeping),
   ofProject(t.activityHours, t.activityHours.projectId, bookkeeping),
   ofProject(t.projectPolicies, t.projectPolicies.projectId, settings),
-  // Data sealed with these keys can never be opened again, even from a backup of the rows.
+  // After these keys are deleted, the data sealed with them can never be opened again, even from a backup of the rows.
   ofProject(t.dataKeys, t.dataKeys.projectId, { none: "keys of all that is the project's" }),
-  // Last, because everything references it.
+  // Projects are deleted last, because all other tables reference them.
   ofProject(t.projects, t.projects.id, settings),
   ofDeployment(
     t.quarantinedPosts,
@@ -257,8 +268,9 @@ function of(column: PgColumn): EntityNaming {
 }
 
 /**
- * Condition that an event is an entity's: it has the entity, or it has none and names an account of the entity (it came before the account
- * was connected). An event of a version before 0.2 names an account if its payload contains the reference.
+ * Returns the condition that an event belongs to an entity. This is true if the event has the entity. It is also true if the event has no
+ * entity and names an account of this entity, because the event arrived before the account was connected. An event of a version before 0.2
+ * names an account if its payload contains the account's reference.
  */
 export function isEventOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.events.entityId} = ${entityId} or ${t.events.entityId} = '' and ${t.events.kind} = 'event' and exists (
@@ -267,12 +279,18 @@ export function isEventOf({ projectId, entityId }: NamedEntity): SQL {
       and (r = ${t.events.account} or ${t.events.account} is null and position(to_json(r)::text in ${t.events.payload}) > 0)))`;
 }
 
-/** One index has the failed calls, the other the rest; each serves the condition that says so. */
+/**
+ * Failed calls are in one index, and all other calls in a second one. Each part of the condition says which calls it means, so that an
+ * index serves it.
+ */
 function isCallOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.toolCalls.entityId} = ${entityId} and ${t.toolCalls.projectId} = ${uuidOfId(projectId)}::uuid)`;
 }
 
-/** Links to connect an account of the entity, or to answer as a contact that is reached through it. */
+/**
+ * Returns the condition that a console link is for an entity: a link to connect one of its accounts, or a link to answer as a contact whose
+ * channel uses the entity.
+ */
 function linkOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.consoleLinks.target} -> 'connect' ->> 'entityId' = ${entityId}
     or ${t.consoleLinks.target} -> 'answer' ->> 'principalId' in (select ${t.contacts.principalId} from ${t.contacts}
@@ -285,17 +303,17 @@ function grantOf({ entityId }: NamedEntity): SQL {
 }
 
 /**
- * Condition that a key, computed by an expression of the project from an event or a call, contains the entity's id. The id must be
- * delimited by characters other than letters and digits, because a part of a longer id belongs to another entity.
+ * Returns the condition that `key` contains the entity's id. An expression of the project computed `key` from an event or a call. The id
+ * must not be next to letters or digits, because it could then be part of another entity's longer id.
  */
 function isWithin(entityId: string, key: PgColumn): SQL {
   const id = entityId.replace(/[\\^$.|?*+(){}[\]]/g, "\\$&");
   const isBounded = sql`${key} ~ ${`(^|[^[:alnum:]])${id}($|[^[:alnum:]])`}::text`;
-  // The cheap condition first: most keys do not contain the id.
+  // The cheap condition comes first, because most keys do not contain the id.
   return sql`position(${entityId}::text in ${key}) > 0 and ${isBounded}`;
 }
 
-/** Condition that the key is exactly the entity's id. Keys that only contain it may belong to an entity with a longer id. */
+/** Returns the condition that `key` equals the entity's id. A key that only contains the id may belong to an entity with a longer id. */
 function isKey({ entityId }: NamedEntity, key: PgColumn): SQL {
   return sql`${key} = ${entityId}`;
 }
@@ -310,7 +328,7 @@ function keyOfProgram(key: PgColumn, programId: PgColumn): Pick<ErasedTable, "en
 }
 
 function isOfProject({ projectId }: NamedEntity, programId: PgColumn): SQL {
-  // As an array, so that each program is looked up. With a join, the rows of all other programs may be read.
+  // The programs are in an array, so that PostgreSQL looks each program up. With a join, it may read the rows of all other programs.
   return sql`${programId} = any(array(
     select ${t.standingPrograms.id} from ${t.standingPrograms} where ${t.standingPrograms.projectId} = ${uuidOfId(projectId)}::uuid))`;
 }

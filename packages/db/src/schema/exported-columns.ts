@@ -6,14 +6,14 @@ type Columns = Readonly<Record<string, readonly string[]>>;
 
 /**
  * Sealed columns that an export of an entity contains in clear, by table: messages and results. Values that tool schemas mark as secret
- * were masked before they were stored. A test fails for a sealed column that is in neither list.
+ * were already masked when they were stored. A test fails if a sealed column is neither here nor in `closedColumns`.
  */
 export const openedColumns: Columns = {
   tool_calls: ["result", "sealed_message"],
   standing_polls: ["state"],
 };
 
-/** Sealed columns that no export opens, by table: their content would allow a reader to act. */
+/** Sealed columns that no export contains in clear, by table: their content would allow a reader to act. */
 export const closedColumns: Columns = {
   connected_accounts: ["credential"],
   secrets: ["value"],
@@ -23,7 +23,8 @@ export const closedColumns: Columns = {
   quarantined_posts: ["body", "envelope"],
   audit_chains: ["key"],
   old_subkeys: ["secret"],
-  // Values as apps sent and received them, including tokens and keys. They are masked when displayed, by the schemas of the steps.
+  // Values as sent to apps and received from apps, including tokens and keys. They are masked only for display, according to the schemas of
+  // the steps.
   tool_calls: ["arguments", "replay"],
   hook_answers: ["edit"],
   jobs: ["input", "overrides", "progress"],
@@ -37,7 +38,10 @@ export const closedColumns: Columns = {
   standing_runs: ["input"],
 };
 
-/** Returns how an export contains a column. Byte columns hold digests, seeds and sealed values; they are left out unless listed above. */
+/**
+ * Returns how an export contains a column: as it is, opened, or left out. A column of bytes (digests, seeds, sealed values) is left out
+ * unless `openedColumns` lists it.
+ */
 export function exportOf(table: PgTable, column: PgColumn): "as it is" | "opened" | "left out" {
   if (column.getSQLType() !== "bytea") return "as it is";
   return openedColumns[getTableName(table)]?.includes(column.name) === true ? "opened" : "left out";
@@ -49,7 +53,7 @@ function leftOutColumns(table: PgTable): string[] {
   );
 }
 
-/** Returns the columns that exports leave out, by table, for tables with rows of an entity. Tables without such columns are absent. */
+/** Returns the columns that exports leave out, by table. Only tables with rows of an entity that have such columns are included. */
 export function leftOutOfExports(): Record<string, string[]> {
   const ofEntities = erasedTables.filter(({ entity }) => typeof entity === "string" || !("none" in entity));
   const all = ofEntities.map(({ table }) => [getTableName(table), leftOutColumns(table)] as const);

@@ -5,36 +5,36 @@ import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { apiKeys, projects } from "./projects.ts";
 import { grantTokenKinds, linkPurposes, type StoredAccessClass } from "./words.ts";
 
-/** Recipient and subject of a console link; fields that its purpose does not need are absent. */
+/** Recipient and subject of a console link. Fields that the link's purpose does not need are absent. */
 type LinkTarget = {
-  /** For links to an answer. */
+  /** Present if the link's purpose is to answer an ask. */
   readonly answer?: {
     readonly jobId: string;
     readonly requestId: string;
     readonly principalId: string;
     /**
-     * When the contact was created, epoch milliseconds. A contact created later under the same name is another one. Links from before 0.2
-     * have no value.
+     * When the contact was created, in epoch milliseconds. A contact that was created later under the same name is a different contact.
+     * Links of versions before 0.2 have no value.
      */
     readonly contactCreatedAt?: number;
   };
-  /** For a confirmation in a client: the call it is valid for. */
+  /** Present if the link's purpose is a confirmation in an MCP client: the call that the link is valid for. */
   readonly confirm?: { readonly name: string };
-  /** For links to a connection. */
+  /** Present if the link's purpose is to connect an account. */
   readonly connect?: {
     readonly toolkitSlug: string;
     readonly entityId: string;
     readonly scheme: string;
     readonly redirectUrl: string;
-    /** The account created through the link, which may wait for consent; empty for none. */
+    /** The account created through the link, which may still wait for consent; empty if there is no such account yet. */
     readonly accountId: string;
   };
 };
 
-/** How `console_links.target` is stored. */
+/** Document type of the column `console_links.target`. */
 const linkTargetDocument = documentType<LinkTarget>("console_links.target", [asWritten]);
 
-/** An OAuth client that registered itself to request grants. */
+/** OAuth clients that registered themselves to request grants. */
 export const grantClients = pgTable(
   "grant_clients",
   {
@@ -42,13 +42,16 @@ export const grantClients = pgTable(
     name: text("name").notNull(),
     redirectUris: text("redirect_uris").array().notNull(),
     createdAt: time("created_at").notNull(),
-    /** When it last received a grant or tokens, accurate to a day; null if never. */
+    /** When the client last received a grant or tokens, accurate to a day; null if it never did. */
     usedAt: time("used_at"),
   },
   (table) => [index("grant_clients_used").on(table.usedAt, table.createdAt)],
 );
 
-/** An agent's permission from a person. The agent's calls use a separate key whose text does not exist; the grant ends with that key. */
+/**
+ * Grants: each is a permission that a person gave to an agent. The agent's calls use a separate key. This key has no text, so no caller can
+ * present it. The grant ends when this key ends.
+ */
 export const grants = pgTable(
   "grants",
   {
@@ -59,22 +62,22 @@ export const grants = pgTable(
     keyId: idColumn("key")("key_id")
       .notNull()
       .references(() => apiKeys.id),
-    /** Key of the person who gave the grant: the grant also ends with it. */
+    /** Key of the person who gave the grant. The grant also ends when this key ends. */
     voucherKeyId: idColumn("key")("voucher_key_id")
       .notNull()
       .references(() => apiKeys.id),
     clientId: text("client_id").notNull(),
     clientName: text("client_name").notNull(),
-    /** Origin that its code was sent to, without path and query. */
+    /** Origin of the address that received the authorization code, without path and query. */
     clientOrigin: text("client_origin").notNull(),
-    /** Address that accepts its tokens. */
+    /** Address of the resource that accepts the grant's tokens. */
     resource: text("resource").notNull(),
     createdAt: time("created_at").notNull(),
   },
   (table) => [uniqueIndex("grants_project").on(table.projectId, table.id), uniqueIndex("grants_key").on(table.keyId)],
 );
 
-/** An authorization code, which the client exchanges once for a grant. Only its digest is stored. */
+/** Authorization codes. A client exchanges a code once for a grant. Only the code's digest is stored. */
 export const grantCodes = pgTable(
   "grant_codes",
   {
@@ -91,23 +94,23 @@ export const grantCodes = pgTable(
     /** SHA-256 of the client's verifier, base64url (RFC 7636). */
     challenge: text("challenge").notNull(),
     resource: text("resource").notNull(),
-    /** Scope of the grant's key. */
+    /** Scope of the grant's key: `entityId`, `accessClasses` and `toolkitSlugs`. */
     entityId: text("entity_id").notNull(),
     accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull(),
     toolkitSlugs: text("toolkit_slugs").array().notNull(),
-    /** Tool groups it gets in addition to the tools of apps. */
+    /** Tool groups that the agent gets in addition to the tools of apps. */
     agentTools: text("agent_tools").array().$type<AgentToolGroup[]>().notNull().default([]),
     expiresAt: time("expires_at").notNull(),
     spentAt: time("spent_at"),
-    /** The grant it was exchanged for; null if the exchange was refused. */
+    /** The grant that the client got for the code; null if the exchange was refused. */
     grantId: idColumn("grt")("grant_id"),
   },
   (table) => [index("grant_codes_expires").on(table.expiresAt)],
 );
 
 /**
- * A token of a grant; only its digest is stored. A spent refresh token stays until it expires. If it is presented again, it was stolen from
- * one of its two users.
+ * Tokens of grants. Only a token's digest is stored. A used refresh token stays until it expires. If it is presented again, two parties
+ * have it, so one of them stole it.
  */
 export const grantTokens = pgTable(
   "grant_tokens",
@@ -123,18 +126,21 @@ export const grantTokens = pgTable(
   (table) => [index("grant_tokens_expires").on(table.expiresAt), index("grant_tokens_grant").on(table.grantId)],
 );
 
-/** A signed-in browser. Only the digests of its two secrets are stored. */
+/** Console sessions: each is a signed-in browser. Only the digests of its two secrets are stored. */
 export const consoleSessions = pgTable(
   "console_sessions",
   {
     id: idColumn("ses")("id").primaryKey(),
     cookieDigest: bytes("cookie_digest").notNull(),
     halfDigest: bytes("half_digest").notNull(),
-    /** Digest of the administrator's token at sign-in: another token is another administrator. Null without the administrator's seat. */
+    /**
+     * Digest of the administrator's token at sign-in. If the token has changed since then, the session is another administrator's. Null if
+     * the session has no administrator's seat.
+     */
     adminDigest: bytes("admin_digest"),
     userAgent: text("user_agent").notNull(),
     createdAt: time("created_at").notNull(),
-    /** Accurate to a minute. */
+    /** Last use of the session, accurate to a minute. */
     usedAt: time("used_at").notNull(),
   },
   (table) => [
@@ -143,7 +149,7 @@ export const consoleSessions = pgTable(
   ],
 );
 
-/** A key that a session may use for calls. */
+/** Seats: each is a key that a session may use for calls. */
 export const consoleSeats = pgTable(
   "console_seats",
   {
@@ -161,19 +167,19 @@ export const consoleSeats = pgTable(
   ],
 );
 
-/** A link that lets a person do one thing without a key. Only the digest of its token is stored. */
+/** Console links. A link lets a person do one thing without a key. Only the digest of the link's token is stored. */
 export const consoleLinks = pgTable(
   "console_links",
   {
     id: idColumn("lnk")("id").primaryKey(),
     digest: bytes("digest").notNull(),
     purpose: oneOf(linkPurposes)("purpose").notNull(),
-    /** Recipient and subject. */
+    /** Recipient and subject of the link. */
     target: document(linkTargetDocument)("target").notNull(),
     projectId: idColumn("prj")("project_id")
       .notNull()
       .references(() => projects.id),
-    /** Key that the link relies on: the link ends with it. */
+    /** Key that the link relies on. The link ends when this key ends. */
     keyId: idColumn("key")("key_id")
       .notNull()
       .references(() => apiKeys.id),

@@ -39,16 +39,16 @@ const project = () =>
     .references(() => projects.id);
 const job = () => idColumn("job")("job_id").notNull();
 
-/** A program with the definitions it runs on, pinned by content. Jobs with the same content share a row. */
+/** Programs, each with the pinned definitions it runs on. Jobs with the same program and pins share a row. */
 export const jobPrograms = pgTable(
   "job_programs",
   {
     projectId: project(),
-    /** SHA-256 of program and pins. */
+    /** SHA-256 of the program and the pinned definitions. */
     digest: bytes("digest").notNull(),
-    /** As submitted, in rows of versions before 0.2; null since then. */
+    /** The program as submitted, in rows of versions before 0.2. Null in newer rows. */
     program: text("program"),
-    /** As submitted, sealed for the context `<project>/job_programs/<digest>`; null if `program` has it. */
+    /** The program as submitted, sealed for the context `<project>/job_programs/<digest>`. Null if `program` contains it. */
     sealedProgram: bytes("sealed_program"),
     programHash: text("program_hash").notNull(),
     /** The pinned definitions as JSON text. */
@@ -57,7 +57,7 @@ export const jobPrograms = pgTable(
   (table) => [primaryKey({ name: "job_programs_key", columns: [table.projectId, table.digest] })],
 );
 
-/** One run of one program. Statuses and their transitions are defined in packages/jobs. */
+/** Jobs: each is one run of one program. packages/jobs defines the statuses and their transitions. */
 export const jobs = pgTable(
   "jobs",
   {
@@ -65,57 +65,60 @@ export const jobs = pgTable(
     projectId: project(),
     status: oneOf(jobStatuses)("status").notNull(),
     mode: oneOf(jobModes)("mode").notNull(),
-    /** The live job that this simulation run was made for by simulateFirst. */
+    /** For a simulation run that `simulateFirst` requested: the live job it belongs to. */
     simulatedFrom: idColumn("job")("simulated_from"),
     skillSlug: text("skill_slug").notNull().default(""),
-    /** The job that runs it as a skill; null for a submitted job. */
+    /** The parent job that runs this job as a skill; null for a submitted job. */
     parentJobId: idColumn("job")("parent_job_id"),
-    /** Identifies it among that job's children by step, row, call and generation, uniquely. Null for a submitted job. */
+    /** Unique key among the parent job's children, made from step, row, call and generation. Null for a submitted job. */
     childKey: text("child_key"),
     child: document(childDocument)("child"),
     standingProgramId: text("standing_program_id").notNull().default(""),
-    /** The run of the standing program; null if there is none. */
+    /** The run of a standing program that started this job; null if no standing program started it. */
     standingRunId: idColumn("srn")("standing_run_id"),
-    /** Seed of the idempotency keys of its calls to apps, used instead of its id. Equal for all jobs of one occurrence; null if there is no run. */
+    /**
+     * Seed of the idempotency keys of the job's calls to apps, used instead of the job's id. All jobs of one occurrence have the same seed.
+     * Null if no standing program started the job.
+     */
     callSeed: bytes("call_seed"),
     programDigest: bytes("program_digest").notNull(),
-    /** Sealed JSON text of the input given by a skill's caller; null: the program's own input. */
+    /** The input that a skill's caller gave, as sealed JSON text. Null if the job uses the program's own input. */
     input: bytes("input"),
-    /** The program's params with the changes of answers, in rows of versions before 0.2; empty since then. */
+    /** The program's params, including the changes that answers made, in rows of versions before 0.2. Empty in newer rows. */
     params: document(paramsDocument)("params").notNull(),
-    /** Step arguments changed by answers, by step id, in rows of versions before 0.2; empty since then. */
+    /** Step arguments that answers changed, by step id, in rows of versions before 0.2. Empty in newer rows. */
     stepArgs: document(stepArgsDocument)("step_args").notNull(),
-    /** Sealed: params, and arguments by step id, that answers changed; null if there are none. */
+    /** Params and step arguments (by step id) that answers changed, sealed. Null if answers changed nothing. */
     overrides: bytes("overrides"),
-    /** Grows with every rerun, so that calls of an earlier generation do not count as repeats. */
+    /** A number that grows with every rerun. So a call of this generation is not a repeat of an earlier generation's call. */
     generation: integer("generation").notNull().default(1),
-    /** Index of the step to run next in the program's flat order. */
+    /** Index of the next step in the program's flat order of steps. */
     position: integer("position").notNull().default(0),
-    /** State of the current step, such as the page token to continue from; sealed. */
+    /** Sealed state of the current step, for example the page token from which it continues. */
     progress: bytes("progress"),
     keyId: idColumn("key")("key_id").notNull(),
-    /** Scope of the submitting key, which also limits all attempts and children; null for no limit. */
+    /** Scope of the key that submitted the job. It also limits all attempts and child jobs. Null for no limit. */
     binding: document(jobBindingDocument)("binding"),
-    /** Empty if it is only the key itself, as for most jobs. */
+    /** The principal chain of the job. Empty if the chain is only the key itself, as for most jobs. */
     principalChain: text("principal_chain").array().notNull(),
-    /** From 1; RetryJob begins the next one. `job_attempts` has the earlier ones. */
+    /** Number of the current attempt, from 1. RetryJob begins the next attempt. `job_attempts` contains the earlier attempts. */
     attempt: integer("attempt").notNull().default(1),
-    /** The key that began this attempt; null for the first, which the submission began. */
+    /** The key that began this attempt. Null for the first attempt, which began with the submission. */
     attemptKeyId: idColumn("key")("attempt_key_id"),
     idempotencyKey: text("idempotency_key"),
-    /** SHA-256 of the content that the idempotency key is valid for. */
+    /** SHA-256 of the request content that belongs to the idempotency key. */
     contentDigest: bytes("content_digest").notNull(),
     planApprovalId: text("plan_approval_id").notNull().default(""),
     estimate: document(estimateDocument)("estimate").notNull(),
     park: document(parkDocument)("park"),
     used: document(usedDocument)("used").notNull(),
     saga: document(sagaDocument)("saga").notNull(),
-    /** Null while the clock is stopped; `deadlineLeftMs` then has the remaining time. */
+    /** The job's deadline. Null while the clock is stopped; `deadlineLeftMs` then has the remaining time. */
     deadlineAt: time("deadline_at"),
     deadlineLeftMs: bigint("deadline_left_ms", { mode: "number" }),
     cancelRequestedAt: time("cancel_requested_at"),
     cancelChain: text("cancel_chain").array(),
-    /** When a caller requested a pause; null without a request and after the job's end. */
+    /** When a caller requested a pause. Null if there is no request, and after the job's end. */
     pausedAt: time("paused_at"),
     pauseChain: text("pause_chain").array(),
     lastError: text("last_error").notNull().default(""),
@@ -124,20 +127,23 @@ export const jobs = pgTable(
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
     finishedAt: time("finished_at"),
-    /** How often it blocked a node's event loop for too long, since it was submitted or last released. */
+    /** How often the job blocked a node's event loop for too long, counted since its submission or its last release. */
     loopHolds: integer("loop_holds").notNull().default(0),
-    /** Refused answers while the job had no question. */
+    /** Number of refused answers that arrived while the job had no question. */
     refusedAnswers: integer("refused_answers").notNull().default(0),
-    /** End of the backup that this state comes from, if the original database may have continued the job: see `restores`. Usually null. */
+    /**
+     * End of the backup that this job's state comes from, if the original database may have continued the job (see the table `restores`).
+     * Null for most jobs.
+     */
     restoredFrom: time("restored_from"),
-    /** True if some of the rows are deleted. */
+    /** True if some of the job's rows are deleted. */
     hasLostRows: boolean("has_lost_rows").notNull().default(false),
-    /** True if all rows are deleted, which happens some days after the end. */
+    /** True if all of the job's rows are deleted, which happens some days after its end. */
     isSwept: boolean("is_swept").notNull().default(false),
   },
   (table) => [
-    // Lists merge the statuses, so one index serves lists of one status and of all. Child jobs, and jobs listed only on request, have
-    // separate indexes, because any number of them would otherwise precede the listed ones.
+    // Lists merge the statuses, so one index serves lists of one status and lists of all statuses. Child jobs have a separate index, and so
+    // have jobs that are listed only on request. In a shared index, a list could have to skip any number of them.
     index("jobs_status")
       .on(table.projectId, table.status, table.id)
       .where(sql`mode = 'live' and parent_job_id is null`),
@@ -148,8 +154,8 @@ export const jobs = pgTable(
       .on(table.projectId, table.status, table.id)
       .where(sql`mode = 'simulate' and parent_job_id is null and simulated_from is null`),
     index("jobs_twins").on(table.projectId, table.status, table.id).where(sql`simulated_from is not null`),
-    // For lists that contain few jobs, which a scan of all jobs would rarely find. They merge statuses, and modes if a list has several. Of
-    // their columns only the status changes, and the indexes above contain it too.
+    // Indexes for lists with few jobs, which a scan of all jobs would rarely find. These lists merge statuses, and also modes if a list has
+    // several modes. Of the columns of these indexes only the status changes, and the indexes above contain the status too.
     index("jobs_skill")
       .on(table.projectId, table.skillSlug, table.mode, table.status, table.id)
       .where(sql`skill_slug <> ''`),
@@ -157,7 +163,8 @@ export const jobs = pgTable(
       .on(table.projectId, table.standingProgramId, table.mode, table.status, table.id)
       .where(sql`standing_program_id <> ''`),
     index("jobs_rehearsals").on(table.projectId, table.status, table.id).where(sql`mode = 'rehearse'`),
-    // The status leads, because jobs_child_key begins with the job, and plans confuse indexes with the same first column.
+    // The index begins with the status, not with the job. jobs_child_key already begins with the job, and PostgreSQL's planner confuses
+    // indexes with the same first column.
     index("jobs_children")
       .on(table.status, table.projectId, table.parentJobId, table.id)
       .where(sql`parent_job_id is not null`),
@@ -170,69 +177,71 @@ export const jobs = pgTable(
   ],
 );
 
-/** An attempt at a job that ended and was followed by another: its result, and the caller that began the next one. */
+/** Earlier attempts of jobs. Each row has the result of an attempt and the key that began the next attempt. */
 export const jobAttempts = pgTable(
   "job_attempts",
   {
     jobId: job(),
-    /** From 1. */
+    /** Number of the attempt, from 1. */
     attempt: integer("attempt").notNull(),
     status: oneOf(jobStatuses)("status").notNull(),
     lastError: text("last_error").notNull(),
     receipt: document(attemptReceiptDocument)("receipt").notNull(),
     finishedAt: time("finished_at").notNull(),
-    /** When RetryJob began the next attempt, and with which key. */
+    /** When RetryJob began the next attempt. `retryKeyId`: the key that called RetryJob. */
     retriedAt: time("retried_at").notNull(),
     retryKeyId: idColumn("key")("retry_key_id").notNull(),
-    /** The idempotency key of that call; null for none. */
+    /** The idempotency key of the RetryJob call; null if the call had none. */
     idempotencyKey: text("idempotency_key"),
-    /** SHA-256 of the content that the idempotency key is valid for. */
+    /** SHA-256 of the request content that belongs to the idempotency key. */
     contentDigest: bytes("content_digest").notNull(),
   },
   (table) => [primaryKey({ name: "job_attempts_key", columns: [table.jobId, table.attempt] })],
 );
 
-/** Result of a step, in the order the steps began. */
+/** Results of steps, in the order in which the steps began. */
 export const jobSteps = pgTable(
   "job_steps",
   {
     jobId: job(),
     stepId: text("step_id").notNull(),
     ordinal: integer("ordinal").notNull(),
-    /** The receipt so far. */
+    /** The receipt of the step up to now. */
     receipt: document(stepReceiptDocument)("receipt").notNull(),
-    /** Sealed JSON text of `steps.<id>`; null if the step has no output. */
+    /** Output of the step, `steps.<id>` in expressions, as sealed JSON text. Null if the step has no output. */
     output: bytes("output"),
   },
   (table) => [primaryKey({ name: "job_steps_key", columns: [table.jobId, table.stepId] })],
 );
 
-/** The kept fields of a row, sealed. No call returns them. */
+/** The kept fields of rows, sealed. No call returns them. */
 export const jobRows = pgTable(
   "job_rows",
   {
     jobId: job(),
-    /** From 1, over all row sets of the job. */
+    /** Number of the row, from 1, counted over all row sets of the job. */
     rowNumber: integer("row_number").notNull(),
     data: bytes("data").notNull(),
   },
   (table) => [primaryKey({ name: "job_rows_key", columns: [table.jobId, table.rowNumber] })],
 );
 
-/** Rows of a set, and the result of each in the step that made the set. */
+/** The rows of row sets. Each has the row's result in the step that made the set. */
 export const jobSetRows = pgTable(
   "job_set_rows",
   {
     jobId: job(),
-    /** The id of the step. */
+    /** Id of the set, which is the id of the step that made it. */
     setId: text("set_id").notNull(),
-    /** From 0. */
+    /** Position of the row in its set, from 0. */
     ordinal: integer("ordinal").notNull(),
     rowNumber: integer("row_number").notNull(),
     state: oneOf(setRowStates)("state").notNull(),
-    /** Number of successful `do` calls of a map. */
+    /** For a map: number of the row's `do` calls that succeeded. */
     doneCalls: integer("done_calls").notNull().default(0),
-    /** Sealed JSON text of those calls' outputs by call id; null if there are none or they are no longer needed. */
+    /**
+     * Outputs of the successful `do` calls, by call id, as sealed JSON text. Null if there are no outputs, or if they are no longer needed.
+     */
     outputs: bytes("outputs"),
     errorCode: text("error_code").notNull().default(""),
   },
@@ -244,19 +253,22 @@ export const jobSetRows = pgTable(
   ],
 );
 
-/** How to undo one successful call; stored in the transaction of its success. Entries are undone from the highest down. */
+/**
+ * Undo entries: each describes how to undo one successful call. The entry is stored in the transaction that stores the call's success.
+ * Entries are undone in descending order of `entry`.
+ */
 export const jobUndoEntries = pgTable(
   "job_undo_entries",
   {
     jobId: job(),
-    /** From 1. */
+    /** Number of the entry, from 1. */
     entry: integer("entry").notNull(),
     stepId: text("step_id").notNull(),
     /** Position of the row in its set; 0 for a step without rows. */
     ordinal: integer("ordinal").notNull(),
     toolSlug: text("tool_slug").notNull(),
     entityId: text("entity_id").notNull(),
-    /** Sealed JSON text of the final arguments. */
+    /** The final arguments, as sealed JSON text. */
     args: bytes("args").notNull(),
     state: oneOf(undoStates)("state").notNull(),
   },
@@ -264,23 +276,26 @@ export const jobUndoEntries = pgTable(
 );
 
 /**
- * Due work. A row is deleted in the transaction that completes it; an idle deployment has none. No index has a lease column, so a claim is
- * a HOT update.
+ * Due work of jobs. A row is deleted in the transaction that completes its work, so an idle deployment has no rows. No index contains a
+ * lease column, so a claim is a HOT update (it changes no index).
  */
 export const jobTasks = pgTable(
   "job_tasks",
   {
     jobId: job(),
     kind: oneOf(jobTaskKinds)("kind").notNull(),
-    /** Subject of the task within its job: `<ask id>` or `<ask id>/<hop>`; empty for none. */
+    /**
+     * Subject of the task within its job: `<ask id>`, or `<ask id>/<hop>` for one hop (a stage of the escalation). Empty if the task has no
+     * subject.
+     */
     subject: text("subject").notNull(),
     projectId: project(),
     dueAt: time("due_at").notNull(),
     attempt: integer("attempt").notNull().default(0),
-    /** Leases that expired while held, since the job last made progress. */
+    /** Number of leases that expired while a node held them, counted since the job last made progress. */
     losses: integer("losses").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),
-    /** Grows with every claim: writes of an earlier holder are refused. */
+    /** A number that grows with every claim. A write with an older number is refused, because its node no longer holds the task. */
     leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
     leaseUntil: time("lease_until"),
   },
@@ -291,8 +306,8 @@ export const jobTasks = pgTable(
 );
 
 /**
- * A job's log. Entries are numbered from 1 without gaps; the numbers come from the job's row in the same transaction. A row has one entry,
- * or several that were written together; `seq` is the number of the first.
+ * Logs of jobs. Entries are numbered from 1 without gaps; each transaction takes its numbers from the job's row. A row has one entry, or
+ * several entries that were written together. `seq` is the number of the row's first entry.
  */
 export const jobEvents = pgTable(
   "job_events",
@@ -304,15 +319,15 @@ export const jobEvents = pgTable(
     at: time("at").notNull(),
     /** JSON text of at most 4 KB, never row data. */
     payload: text("payload").notNull(),
-    /** Null if it equals the job's. */
+    /** The principal chain of the entry; null if it equals the job's chain. */
     principalChain: text("principal_chain").array(),
-    /** The next entries, if they were written together with it; null for none. */
+    /** The next entries, if they were written together with this entry; null if there are none. */
     following: document(logEntriesDocument)("following"),
   },
   (table) => [primaryKey({ name: "job_events_key", columns: [table.jobId, table.seq] })],
 );
 
-/** A question to people. One conditional update settles it, so only the first answer counts. */
+/** Questions to people. One conditional update settles a question, so only the first answer counts. */
 export const jobAsks = pgTable(
   "job_asks",
   {
@@ -327,7 +342,7 @@ export const jobAsks = pgTable(
     continuations: oneOf(askContinuations)("continuations").array().notNull(),
     answerSchema: text("answer_schema").notNull(),
     escalation: document(escalationDocument)("escalation").notNull(),
-    /** Continuation applied by the deadline after the last hop; empty for none. */
+    /** Continuation that svc applies at the deadline after the last hop; empty if there is none. */
     defaultContinuation: oneOf(["", ...askContinuations])("default_continuation").notNull(),
     counts: document(askCountsDocument)("counts"),
     hopIndex: integer("hop_index").notNull(),
@@ -336,26 +351,26 @@ export const jobAsks = pgTable(
     deadlineAt: time("deadline_at"),
     exhausted: boolean("exhausted").notNull().default(false),
     approvalId: text("approval_id").notNull().default(""),
-    /** Key whose plan waits for the answer: for an approval, the only key that may answer. */
+    /** Key whose plan waits for the answer. If the question is an approval, only this key may answer it. */
     keyId: idColumn("key")("key_id").notNull(),
     toolSlug: text("tool_slug").notNull().default(""),
     entityId: text("entity_id").notNull().default(""),
     toolCallId: text("tool_call_id").notNull().default(""),
     deliveredAt: time("delivered_at"),
     standingProgramId: text("standing_program_id").notNull().default(""),
-    /** Ids of the events that published it, one per hop. */
+    /** Ids of the events that published the question: one per hop (a stage of the escalation). */
     eventIds: text("event_ids").array().$type<EventId[]>().notNull().default([]),
     refusedAnswers: integer("refused_answers").notNull().default(0),
     askedAt: time("asked_at").notNull(),
-    /** As displayed: values in its overrides that the answer schema marks as sensitive are masked. */
+    /** The decision as displayed. In its overrides, values that the answer schema marks as sensitive are masked. */
     decision: document(askDecisionDocument)("decision"),
-    /** The overrides as answered, sealed for the context `<project>/job_asks/<id>`; null if the decision has them. */
+    /** The overrides of the answer, not masked, sealed for the context `<project>/job_asks/<id>`. Null if `decision` contains them. */
     overrides: bytes("overrides"),
   },
   (table) => [
     index("job_asks_project").on(table.projectId, table.id),
     index("job_asks_job").on(table.jobId, table.id),
-    // Indexes on expressions, so that only the list written for them is planned with them.
+    // The indexes use expressions (`state || ' '`), so that PostgreSQL uses each of them only for the list that names the same expression.
     index("job_asks_state").on(sql`(state || ' ')`, table.projectId, table.id),
     index("job_asks_principal").on(sql`(principal_id || ' ')`, table.projectId, table.id),
     index("job_asks_principal_state").on(sql`(state || ' ' || principal_id)`, table.projectId, table.id),
@@ -366,7 +381,7 @@ export const jobAsks = pgTable(
   ],
 );
 
-/** A person of a project whom jobs may ask. */
+/** Contacts: people of a project whom jobs may ask. */
 export const contacts = pgTable(
   "contacts",
   {
@@ -374,34 +389,34 @@ export const contacts = pgTable(
     principalId: text("principal_id").notNull(),
     name: text("name").notNull(),
     isApprover: boolean("is_approver").notNull(),
-    /** Contact channel: tool, entity and argument template; null for none. */
+    /** Contact channel of the person: tool, entity and argument template. Null if there is none. */
     reach: document(contactChannelDocument)("reach"),
     createdAt: time("created_at").notNull(),
     /**
-     * The key that created it; links sent to the contact rely on this key. Null for contacts from before links, and for those created
-     * without a key.
+     * The key that created the contact. Links sent to the contact rely on this key. Null if the contact was created without a key, or
+     * before links existed.
      */
     keyId: idColumn("key")("key_id"),
   },
   (table) => [primaryKey({ name: "contacts_key", columns: [table.projectId, table.principalId] })],
 );
 
-/** A version of a program that a project promoted to a tool, `skills.<slug>`. */
+/** Skills: each is a version of a program that a project promoted to the tool `skills.<slug>`. */
 export const skills = pgTable(
   "skills",
   {
     projectId: project(),
     slug: text("slug").notNull(),
-    /** From 1; a number is never reused. */
+    /** Number of the version, from 1. A number is never reused. */
     version: integer("version").notNull().default(1),
     description: text("description").notNull(),
     jobId: job(),
     programDigest: bytes("program_digest").notNull(),
     accessClass: oneOf(accessClasses)("access_class").notNull(),
-    /** JSON text of the program's inputSchema; null if the unsealed program contains it. */
+    /** The program's inputSchema as JSON text. Null if the row's program is not sealed and contains the schema. */
     inputSchema: text("input_schema"),
     createdAt: time("created_at").notNull(),
-    /** A deleted version stays here, so that its number is never reused. */
+    /** When the version was deleted. A deleted version keeps its row, so that its number is never reused. */
     deletedAt: time("deleted_at"),
   },
   (table) => [primaryKey({ name: "skills_key", columns: [table.projectId, table.slug, table.version] })],

@@ -25,18 +25,18 @@ import {
   type StoredAccessClass,
 } from "./words.ts";
 
-/** Rows that an erasure deleted, by table. */
+/** Number of rows that an erasure deleted, by table. */
 type ErasureCounts = Readonly<Record<string, number>>;
 
-/** How `erasures.counts` is stored. */
+/** Document type of the column `erasures.counts`. */
 const erasureCountsDocument = plainDocument<ErasureCounts>("erasures.counts");
 
-/** How `api_keys.confirm` is stored. */
+/** Document type of the column `api_keys.confirm`. */
 const keyConfirmDocument = documentType<ConfirmRule>("api_keys.confirm", [asWritten]);
 
 /**
- * A tenant. `routingVersion` grows with every change of its subscriptions, `catalogVersion` with every change of its private toolkits.
- * Nodes compare their caches with both.
+ * Projects, the tenants of svc. `routingVersion` grows with every change of the project's subscriptions. `catalogVersion` grows with every
+ * change of its private toolkits. Nodes compare these numbers to check if their caches are current.
  */
 export const projects = pgTable(
   "projects",
@@ -50,23 +50,23 @@ export const projects = pgTable(
   (table) => [uniqueIndex("projects_name").on(table.name)],
 );
 
-/** Settings of a project's administrator; a project without a row has the defaults. */
+/** Policies: settings that an administrator makes for a project. A project that has no row uses the defaults. */
 export const projectPolicies = pgTable("project_policies", {
   projectId: idColumn("prj")("project_id")
     .primaryKey()
     .references(() => projects.id),
   planApproval: oneOf(planApprovals)("plan_approval").notNull().default("never"),
-  /** URLs that an OAuth connection may redirect its user to. */
+  /** URLs to which an OAuth connection may redirect its user. */
   redirectUrls: text("redirect_urls").array().notNull().default([]),
-  /** Quotas that are set; the others have their defaults. */
+  /** The project's configured quotas, by name. A quota that is absent has its default. */
   quotas: document(quotasDocument)("quotas").notNull().default({}),
-  /** Hosts that http steps of programs may send requests to, in the form of core's `parseHttpHost`. */
+  /** Hosts to which http steps of programs may send requests. Each is in the form that core's `parseHttpHost` reads. */
   httpHosts: text("http_hosts").array().notNull().default([]),
-  /** Calls of its keys that a person must confirm. */
+  /** Rule that selects calls of the project's keys that a person must confirm. */
   confirm: document(projectConfirmDocument)("confirm").notNull().default(noConfirmRule),
 });
 
-/** A project's key. Only the digest of its text is stored. */
+/** API keys of projects. Only the digest of a key's text is stored. */
 export const apiKeys = pgTable(
   "api_keys",
   {
@@ -78,22 +78,27 @@ export const apiKeys = pgTable(
     name: text("name").notNull(),
     /** SHA-256 of the key's text. */
     digest: bytes("digest").notNull(),
-    /** The key's first characters, to distinguish keys in a list. */
+    /** The first characters of the key's text, which distinguish keys in a list. */
     hint: text("hint").notNull(),
     createdAt: time("created_at").notNull(),
     expiresAt: time("expires_at"),
     revokedAt: time("revoked_at"),
-    /** Accurate to a minute: a write for every call would cost too much. */
+    /** Last use of the key, accurate to a minute. A write for every call would cost too much. */
     lastUsedAt: time("last_used_at"),
-    /** Its scope: one entity, and the classes and toolkits of the tools it may call. Empty parts limit nothing. */
+    /**
+     * Scope of the key: `entityId` is its only entity, `accessClasses` and `toolkitSlugs` limit the tools it may call. Empty values limit
+     * nothing.
+     */
     entityId: text("entity_id").notNull().default(""),
     accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull().default([]),
     toolkitSlugs: text("toolkit_slugs").array().notNull().default([]),
-    /** Tool groups it gets over MCP in addition to the tools of apps. */
+    /** Tool groups that the key gets over MCP in addition to the tools of apps. */
     agentTools: text("agent_tools").array().$type<AgentToolGroup[]>().notNull().default([]),
-    /** Calls that a person must confirm, in addition to those of the project's policy. */
+    /** Rule that selects calls that a person must confirm, in addition to the calls that the project's policy selects. */
     confirm: document(keyConfirmDocument)("confirm").notNull().default(noConfirmRule),
-    /** The approver's key that created it for an agent, and with which it ends; null for a key from the administrator. */
+    /**
+     * The approver's key that created this key for an agent; this key ends with the approver's key. Null if the administrator created it.
+     */
     makerKeyId: idColumn("key")("maker_key_id"),
   },
   (table) => [
@@ -103,34 +108,37 @@ export const apiKeys = pgTable(
   ],
 );
 
-/** One row. `version` grows with every new project and every change of an account reference. */
+/** State of the routing, in one row. `version` grows with every new project and every change of an account reference. */
 export const routingState = pgTable("routing_state", {
   id: smallint("id").primaryKey(),
   version: bigint("version", { mode: "number" }).notNull(),
-  /** Recipients of events, as configured at the last start of a node. Null until then: the projects are older than this setting. */
+  /**
+   * Recipients of events, as configured when a node last started. Null before the first such start: the projects are then older than this
+   * setting.
+   */
   audience: oneOf(audiences)("audience"),
 });
 
-/** One row: a known text, sealed by the first node. A node that cannot open it has other vault keys and must not run. */
+/** A known text, sealed by the first node, in one row. A node that cannot open it has other vault keys and must not run. */
 export const vaultCheck = pgTable("vault_check", {
   id: smallint("id").primaryKey(),
   sealed: bytes("sealed").notNull(),
 });
 
-/** A count of activity in the minute or hour that begins at `at`. */
+/** Returns the columns of a table that counts activity in the minute or hour that begins at `at`. */
 const counted = () => ({
   projectId: idColumn("prj")("project_id").notNull(),
-  /** A word of activitySeries. */
+  /** Name of the series, one of activitySeries. */
   series: text("series").notNull(),
-  /** The subscription or tool counted; empty for the total. */
+  /** The counted subscription or tool; empty for the total. */
   subject: text("subject").notNull(),
   at: time("at").notNull(),
-  /** Outcome, in the words of its series; for a latency, the number of its bucket. */
+  /** Outcome, in the words of its series. For a latency series: the number of the bucket. */
   outcome: text("outcome").notNull(),
   count: bigint("count", { mode: "number" }).notNull(),
 });
 
-/** Counts per minute, for two days. Nodes add to them; only charts use them. */
+/** Counts per minute, kept for two days. Nodes add to them. Only charts use them. */
 export const activityMinutes = pgTable("activity_minutes", counted(), (table) => [
   primaryKey({
     name: "activity_minutes_key",
@@ -139,7 +147,7 @@ export const activityMinutes = pgTable("activity_minutes", counted(), (table) =>
   index("activity_minutes_at").on(table.at),
 ]);
 
-/** Counts per hour, kept as long as events. */
+/** Counts per hour, kept as long as events are kept. */
 export const activityHours = pgTable("activity_hours", counted(), (table) => [
   primaryKey({
     name: "activity_hours_key",
@@ -149,38 +157,39 @@ export const activityHours = pgTable("activity_hours", counted(), (table) => [
 ]);
 
 /**
- * The audit log. A row is written before its action and gets its outcome after it. Then it gets its position in its project's chain and
- * never changes again. A trigger of the ledger adds destructive tool calls, under the UUID of the call. Rows outlive their project.
+ * The audit log. A row is written before its action. After the action, the row gets its outcome, then its position in the chain of its
+ * project. From then on the row never changes. A trigger on the ledger adds destructive tool calls under the UUID of the call. Rows stay
+ * after their project is deleted.
  */
 export const auditEvents = pgTable(
   "audit_events",
   {
     id: idColumn("aud")("id").primaryKey(),
-    /** The lowest possible id for entries of the deployment. */
+    /** Project of the entry. Entries of the deployment have the lowest possible id. */
     projectId: idColumn("prj")("project_id").notNull(),
     at: time("at").notNull(),
-    /** Not `oneOf`: a manipulated word is detected as a change, and no reader fails on it. */
+    /** Not `oneOf`, so that a manipulated word does not make readers fail. The check of the chain detects it as a change. */
     actor: text("actor").$type<AuditActor>().notNull(),
-    /** Id of the key or the job. */
+    /** Id of the actor, if the actor is a key or a job. */
     actorId: uuid("actor_id"),
-    /** `AdminService.CreateApiKey`. */
+    /** Name of the action, such as `AdminService.CreateApiKey`. */
     action: text("action").notNull(),
-    /** An id, a slug, or the name of a secret or a limit; never personal data. */
+    /** Subject of the action: an id, a slug, or the name of a secret or a limit. It never contains personal data. */
     subject: text("subject").notNull(),
     /** Digest of the entity or person concerned: see `Sealer.entityDigest`. */
     entityDigest: bytes("about_digest"),
-    /** `ok` or an error code; null while the action runs. */
+    /** `ok` or an error code. Null while the action runs. */
     outcome: text("outcome"),
-    /** From 1; null until the row is in the chain. */
+    /** Position in the chain, from 1. Null until the row is in the chain. */
     position: integer("position"),
-    /** MAC of the row's content and position, under the chain's key. */
+    /** MAC of the row's content and position, made with the chain's key. */
     mac: bytes("mac"),
     hash: bytes("hash"),
   },
   (table) => [
     index("audit_events_project").on(table.projectId, table.action, table.id),
     index("audit_events_action").on(table.action, table.id),
-    // Also finds actors without an id, such as the administrator.
+    // This index also finds actors that have no id, such as the administrator.
     index("audit_events_actor").on(
       sql`(actor || coalesce(actor_id::text, ''))`,
       table.projectId,
@@ -192,38 +201,39 @@ export const auditEvents = pgTable(
   ],
 );
 
-/** Chains of the audit log: one per project, and one for the deployment, under the lowest possible id. */
+/** Chains of the audit log: one per project, and one for the deployment under the lowest possible id. */
 export const auditChains = pgTable("audit_chains", {
   projectId: idColumn("prj")("project_id").primaryKey(),
   /** Random key of the chain, sealed for `deployment/audit_chains/<project>`. */
   key: bytes("key").notNull(),
   length: integer("length").notNull(),
-  /** Hash of the last row; empty if there is none. */
+  /** Hash of the chain's last row; empty if the chain has no row. */
   hash: bytes("hash").notNull(),
-  /** MAC of length and hash, under the key. */
+  /** MAC of the chain's length and `hash`, made with the chain's key. */
   mac: bytes("mac").notNull(),
 });
 
 /**
- * Backups that this database was restored from. Until the last restore is resumed, the nodes accept posts and calls but send nothing by
- * themselves, because the original database may have sent it already.
+ * The backups from which this database was restored. Until the operator resumes the last restore, nodes accept posts and calls but send
+ * nothing by themselves. The reason: the original database may have sent it already.
  */
 export const restores = pgTable("restores", {
-  /** Identifies the restore: the id in its marker, or the text of SVC_RESTORED. */
+  /** Identifies the restore: the id in the restore's marker file, or the text of SVC_RESTORED. */
   key: text("key").primaryKey(),
-  /** Everything committed before this time is in the database. */
+  /** End of the backup. The database contains everything committed before this time. */
   backupEndsAt: time("backup_ends_at").notNull(),
-  /** First start after the restore. */
+  /** When svc first started after the restore. */
   restoredAt: time("restored_at").notNull(),
-  /** Null while sending is on hold. */
+  /** When the operator resumed sending. Null while sending is on hold. */
   resumedAt: time("resumed_at"),
-  /** True if the operator confirmed that nothing was sent since the backup's end. */
+  /** True if the operator confirmed that the original database sent nothing after the end of the backup. */
   isNothingSince: boolean("is_nothing_since").notNull().default(false),
 });
 
 /**
- * Erasures, finished or running. A batch is one transaction that locks the row and updates position and counts with its deletions. So one
- * node works at a time, and another continues where it stopped. A row references no project, because it outlives what it erased.
+ * Erasures, running or finished. Each batch is one transaction: it locks the row, deletes data, and updates the row's position and counts.
+ * So only one node works at a time, and another node can continue from the same position. A row references no project, because it stays
+ * after the project is erased.
  */
 export const erasures = pgTable(
   "erasures",
@@ -231,31 +241,34 @@ export const erasures = pgTable(
     id: idColumn("ers")("id").primaryKey(),
     projectId: idColumn("prj")("project_id").notNull(),
     kind: oneOf(erasureKinds)("kind").notNull(),
-    /** The entity to erase; empty after the end, and for the erasure of a project. */
+    /** The entity to erase. Empty after the end, and if the erasure is of a whole project. */
     entityId: text("entity_id").notNull(),
     state: oneOf(erasureStates)("state").notNull(),
-    /** Number of the current pass over the tables, from 1. The last pass finds nothing. */
+    /** Number of the current pass over all tables, from 1. The last pass is the one that finds nothing. */
     pass: integer("pass").notNull().default(1),
-    /** Current table, and the key of the last scanned row as JSON text; empty at the start. */
+    /** Table that the pass has reached. `atKey`: key of the last scanned row as JSON text. Both are empty at the start. */
     atTable: text("at_table").notNull().default(""),
     atKey: text("at_key").notNull().default(""),
-    /** Deleted rows, by table. */
+    /** Number of deleted rows, by table. */
     counts: document(erasureCountsDocument)("counts").notNull(),
-    /** Rows deleted in this pass, and jobs skipped because they had not ended. */
+    /** Rows deleted in this pass. `jobsLeft`: jobs that this pass skipped because they had not ended. */
     deletedInPass: bigint("deleted_in_pass", { mode: "number" }).notNull().default(0),
     jobsLeft: integer("jobs_left").notNull().default(0),
-    /** Earliest start of the next pass; null while a pass runs. */
+    /** Earliest start of the next pass. Null while a pass runs. */
     notBefore: time("not_before"),
     createdAt: time("created_at").notNull(),
     finishedAt: time("finished_at"),
   },
   (table) => [
-    // One erasure of an entity or project at a time.
+    // An entity or project has at most one unfinished erasure.
     uniqueIndex("erasures_unfinished").on(table.projectId, table.entityId).where(sql`finished_at is null`),
   ],
 );
 
-/** Digests of programs whose users an erasure deleted, until svc knows if anything else uses them. */
+/**
+ * Digests of programs that an erasure may have to delete, because it deleted rows that used them (such as jobs). A digest stays until svc
+ * has checked if other rows use the program.
+ */
 export const erasurePrograms = pgTable(
   "erasure_programs",
   { erasureId: idColumn("ers")("erasure_id").notNull(), digest: bytes("digest").notNull() },

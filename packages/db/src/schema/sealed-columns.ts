@@ -10,33 +10,33 @@ import { quarantinedPosts, subscriptions } from "./triggers.ts";
 import { deploymentSecrets, oldSubkeys, secrets } from "./vault.ts";
 
 /**
- * How to find a row's project: its own column, a row of another table that one of its columns names, or none, because the row belongs to
- * the deployment.
+ * How to find the project of a row. `column`: the row has its project. `by`: this column names a row of another table, which has the
+ * project. `deployment`: the row belongs to no project.
  */
 export type RowProject =
   | { readonly column: PgColumn }
   | { readonly by: PgColumn; readonly table: string; readonly id: string; readonly column: string }
   | "deployment";
 
-/** A sealed column and its context: the project (or `deployment`), a slash, and `place`. */
+/** A sealed column and the context that its values are sealed for. The context is the project (or `deployment`), a slash, and `place`. */
 export type SealedColumn = {
   readonly column: PgColumn;
   readonly place: string;
 };
 
-/** A table with sealed columns. Key columns are in the order of the primary key. */
+/** A table that has sealed columns. Its key columns are in the order of the primary key. */
 export type SealedTable = {
   readonly name: string;
   readonly key: readonly PgColumn[];
   readonly project: RowProject;
   readonly columns: readonly SealedColumn[];
-  /** Columns that the contexts name. */
+  /** Columns whose values are part of a context. */
   readonly named: Readonly<Record<string, Column>>;
 };
 
 /**
- * All sealed columns, declared once; operations over all of them, such as the rotation of a vault key, use this list. In a place, `{name}`
- * is the row's column of that name in code, with bytes in hex. Every column of bytes is here or in `plainBytes`.
+ * All sealed columns. Operations over all of them, such as the rotation of a vault key, use this list. In a `place`, `{name}` means the
+ * value of the row's column that has this name in code; bytes are in hex. Every column of bytes must be here or in `plainBytes`.
  */
 export const sealedTables: readonly SealedTable[] = [
   sealedTable(connectedAccounts, { column: connectedAccounts.projectId }, { credential: "connected_accounts/{id}" }),
@@ -93,7 +93,7 @@ export const sealedTables: readonly SealedTable[] = [
   sealedTable(oldSubkeys, "deployment", { secret: "old_subkeys/{keyId}/{purpose}" }),
 ];
 
-/** Columns of bytes that are not sealed with a data key, by table: digests, seeds, and values sealed directly with a vault key. */
+/** Columns of bytes that no data key seals, by table: digests, seeds, and values that a vault key seals directly. */
 export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["digest"],
   audit_chains: ["hash", "mac"],
@@ -102,7 +102,7 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   console_links: ["digest"],
   console_sessions: ["cookie_digest", "half_digest", "admin_digest"],
   erasure_programs: ["digest"],
-  // Sealed directly with a vault key: a rotation wraps them again.
+  // Sealed directly with a vault key. A rotation wraps these keys again.
   data_keys: ["wrapped"],
   vault_check: ["sealed"],
   grant_codes: ["digest"],
@@ -116,13 +116,13 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   standing_seen: ["digest", "content"],
   standing_versions: ["program_digest"],
   tool_calls: ["arguments_digest"],
-  // Made from texts that private_toolkits has in clear.
+  // The vectors are made from texts that private_toolkits stores in clear.
   tool_vectors: ["vector"],
 };
 
 /**
- * Returns the context that a value of a row is sealed for. `scope`: its project or `deployment`; `stored` returns a column of the row as
- * the driver does.
+ * Returns the context that a value of a row is sealed for. `scope` is the row's project or `deployment`. `stored` returns a column of the
+ * row in the driver's form.
  */
 export function sealedContext(
   { named }: SealedTable,
@@ -164,10 +164,10 @@ function sealedTable<Table extends PgTable>(
   };
 }
 
-/** Returns the columns of a table's primary key, in their order. */
+/** Returns the columns of a table's primary key, in the key's order. */
 export function keyColumns(table: PgTable): PgColumn[] {
   const columns: PgColumn[] = Object.values(getTableColumns(table));
-  // The configuration's columns lack the types of the table's columns.
+  // The columns in the table's configuration lack their types, so the names are looked up among the table's columns.
   const keyNames = getTableConfig(table).primaryKeys[0]?.columns.map(({ name }) => name);
   const byName = new Map(columns.map((column) => [column.name, column]));
   return keyNames?.flatMap((name) => byName.get(name) ?? []) ?? columns.filter(({ primary }) => primary);

@@ -31,8 +31,8 @@ const program = () => idColumn("stp")("program_id").notNull();
 const count = (name: string) => bigint(name, { mode: "number" }).notNull().default(0);
 
 /**
- * A program that starts jobs by itself. A transaction that decides about its occurrences locks its row: runs of one program are decided one
- * after the other, those of two programs in parallel.
+ * Standing programs: programs that start jobs by themselves. A transaction that decides about a program's occurrences locks the program's
+ * row. So svc decides about occurrences of one program one after the other, and about those of two programs in parallel.
  */
 export const standingPrograms = pgTable(
   "standing_programs",
@@ -43,40 +43,41 @@ export const standingPrograms = pgTable(
     title: text("title").notNull(),
     state: oneOf(standingStates)("state").notNull(),
     pauseReason: oneOf(standingPauseReasons)("pause_reason").notNull().default(""),
-    /** Details of the reason, for people; empty if the reason says everything. */
+    /** Details of the pause reason, for people. Empty if the reason says everything. */
     pauseDetail: text("pause_detail").notNull().default(""),
-    /** The running version; the newest one if none ever ran. */
+    /** The version that runs. If no version has ever run, the newest version. */
     version: integer("version").notNull(),
     /** The version that waits for approval; 0 for none. */
     pendingVersion: integer("pending_version").notNull().default(0),
     sourceKind: oneOf(standingSourceKinds)("source_kind").notNull(),
-    /** Time zone of its definition; empty for programs created before this column. */
+    /** Time zone of the definition. Empty for programs that are older than this column. */
     timeZone: text("time_zone").notNull().default(""),
-    /** Next undecided occurrence of a schedule; null for none. */
+    /** For a schedule: the next occurrence without a decision; null if there is none. */
     nextAt: time("next_at"),
-    /** Last occurrence of a schedule that started a run. */
+    /** For a schedule: the last occurrence that started a run. */
     previousAt: time("previous_at"),
     started: count("started"),
     skipped: count("skipped"),
     missed: count("missed"),
-    /** Events checked by its `when`, and those rejected by it. */
+    /** Number of events that the program's `when` checked. `filtered`: how many of them `when` rejected. */
     seen: count("seen"),
     filtered: count("filtered"),
-    /** Failed jobs and refused starts since the last success. */
+    /** Number of failed jobs and refused starts since the last success. */
     failuresInRow: integer("failures_in_row").notNull().default(0),
-    /** Scope of the key that created it, which limits all its versions and runs; null for no limit. */
+    /** Scope of the key that created the program. It limits all versions and runs of the program. Null for no limit. */
     binding: document(standingBindingDocument)("binding"),
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
-    /** A deleted program stays as long as its runs. */
+    /** When the program was deleted. The row of a deleted program stays as long as the program's runs. */
     deletedAt: time("deleted_at"),
   },
   (table) => [
-    // Lists merge states and kinds of sources. The state leads, because plans confuse indexes with the same first column.
+    // Lists merge states and kinds of sources. The index begins with the state, because PostgreSQL's planner confuses indexes that have the
+    // same first column.
     index("standing_programs_state")
       .on(table.state, table.projectId, table.sourceKind, table.id)
       .where(sql`deleted_at is null`),
-    // Includes deleted programs: an erasure of their project processes them with their runs.
+    // This index includes deleted programs: the erasure of a project processes them together with their runs.
     index("standing_programs_project").on(table.projectId, table.id),
     uniqueIndex("standing_programs_slug").on(table.projectId, table.slug).where(sql`deleted_at is null`),
     index("standing_programs_armed").on(table.nextAt).where(sql`state = 'active' and next_at is not null`),
@@ -84,7 +85,7 @@ export const standingPrograms = pgTable(
   ],
 );
 
-/** One version of a standing program's definition. Only the human decisions about it ever change. */
+/** Versions of standing programs' definitions. After a version is stored, only the decisions of people about it change. */
 export const standingVersions = pgTable(
   "standing_versions",
   {
@@ -92,137 +93,143 @@ export const standingVersions = pgTable(
     version: integer("version").notNull(),
     /** The JSON text as submitted, sealed for the context `<project>/standing_versions/<program>/<version>`. */
     definition: bytes("definition").notNull(),
-    /** SHA-256 of the canonical JSON of the definition. */
+    /** SHA-256 of the definition in canonical JSON. */
     definitionHash: text("definition_hash").notNull(),
     programHash: text("program_hash").notNull(),
-    /** Digest of the program in job_programs, with the definitions it runs on. */
+    /** Digest of the program and of the definitions it runs on, as in job_programs. */
     programDigest: bytes("program_digest").notNull(),
     estimate: document(standingEstimateDocument)("estimate").notNull(),
-    /** True if each of its jobs needs approval first. */
+    /** True if people must approve each job of the version. */
     needsApproval: boolean("needs_approval").notNull(),
-    /** The key that its runs' jobs belong to. */
+    /** The key that owns the jobs of the version's runs. */
     keyId: idColumn("key")("key_id").notNull(),
     keyRole: oneOf(keyRoles)("key_role").notNull(),
-    /** Approval state; empty if its plan needs no approval. */
+    /** State of the version's approval. Empty if its plan needs no approval. */
     approval: oneOf(standingApprovals)("approval").notNull().default(""),
-    /** The approval it relies on: of its own approval dry run, or of an earlier version's. */
+    /**
+     * Id of the approval that the version relies on. The approval is from the version's own approval dry run, or from an earlier version.
+     */
     approvalId: text("approval_id").notNull().default(""),
-    /** The approved version: this one, or an earlier one whose approval covers it; 0 if none is granted. */
+    /**
+     * The version that people approved: this version, or an earlier version whose approval also covers this one. 0 if no approval is
+     * granted.
+     */
     grantedVersion: integer("granted_version").notNull().default(0),
-    /** The job that asks for its approval. */
+    /** The job of the approval dry run, which asks for this version's approval. */
     rehearsalJobId: idColumn("job")("rehearsal_job_id"),
-    /** SHA-256 of program, input, condition and pins: the content that an approval covers. */
+    /** SHA-256 of program, input, condition and pins, which together are the content that an approval covers. */
     planHash: text("plan_hash").notNull().default(""),
-    /** Why svc created it; empty if a caller defined it. */
+    /** Why svc created the version. Empty if a caller created it. */
     note: text("note").notNull().default(""),
     createdAt: time("created_at").notNull(),
   },
   (table) => [primaryKey({ name: "standing_versions_key", columns: [table.programId, table.version] })],
 );
 
-/** Due work of a standing program or a throttled replay. A task is moved or deleted only when its work is done. */
+/** Due work of standing programs and of throttled replays. A task is moved or deleted only when its work is done. */
 export const dueTasks = pgTable(
   "due_tasks",
   {
-    /** The standing program; for kind `replay`, the replay, under its UUID. */
+    /** The standing program that the task belongs to. For kind `replay`: the replay, with its UUID in the form of a program id. */
     ownerId: idColumn("stp")("owner_id").notNull(),
     kind: oneOf(dueTaskKinds)("kind").notNull(),
-    /** For `cancel`: the job. Otherwise empty. */
+    /** For kind `cancel`: the job to cancel. Empty for all other kinds. */
     subject: text("subject").notNull(),
     projectId: project(),
     dueAt: time("due_at").notNull(),
     attempt: integer("attempt").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),
-    /** Grows with every claim: writes of an earlier holder are refused. */
+    /** A number that grows with every claim. A write with an older number is refused, because its node no longer holds the task. */
     leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
     leaseUntil: time("lease_until"),
   },
   (table) => [
     primaryKey({ name: "due_tasks_key", columns: [table.ownerId, table.kind, table.subject] }),
     index("due_tasks_due").on(table.dueAt, table.projectId),
-    // Due tasks per project, so that a burst of one project does not delay the others.
+    // This index finds the due tasks of each project, so that a burst of one project does not delay other projects.
     index("due_tasks_project").on(table.projectId, table.dueAt),
   ],
 );
 
-/** The decision about an occurrence of a standing program, also if nothing was started. */
+/** Runs of standing programs. Each is the decision about an occurrence, even if the decision was to start nothing. */
 export const standingRuns = pgTable(
   "standing_runs",
   {
     id: idColumn("srn")("id").primaryKey(),
     projectId: project(),
     programId: program(),
-    /** The version that it runs, even if the program changes later. */
+    /** The version that the run uses, even if the program changes later. */
     version: integer("version").notNull(),
     kind: oneOf(standingRunKinds)("kind").notNull(),
-    /** Identifies the occurrence: only one run per program is stored for it. */
+    /** Identifies the occurrence. A program has at most one run per source key. */
     sourceKey: text("source_key").notNull(),
-    /** Concurrency key: runs with the same key share the overlap policy. While collecting, the window's key. */
+    /** Concurrency key. The overlap policy applies among runs with the same key. While the run collects events: the key of its window. */
     lane: text("lane").notNull(),
     state: oneOf(standingRunStates)("state").notNull(),
-    /** Why it did not start, or what it waits for. */
+    /** Why the run did not start, or why it still waits. */
     reason: oneOf(standingRunReasons)("reason").notNull(),
     /** Details of the reason, for people; empty if the reason says everything. */
     detail: text("detail").notNull().default(""),
     /** Number of occurrences in this run. */
     count: integer("count").notNull().default(1),
     fireAt: time("fire_at").notNull(),
-    /** The last of several occurrences. */
+    /** Time of the last occurrence, if the run has several. */
     lastAt: time("last_at"),
-    /** Size in bytes of the window's events that are passed to the job. */
+    /** For a window: size in bytes of the events that are passed to the job. */
     bytes: integer("bytes").notNull().default(0),
-    /** Earlier occurrences that were skipped in favour of this one. */
+    /** Number of earlier occurrences that svc skipped because this occurrence replaces them. */
     missed: integer("missed").notNull().default(0),
     previousAt: time("previous_at"),
-    /** Input given by a caller or made from events, sealed for the context `<project>/standing_runs/<id>/input`. */
+    /** Input that a caller gave or that was made from events, sealed for the context `<project>/standing_runs/<id>/input`. */
     input: bytes("input"),
-    /** Rate key: runs with the same key share the rate. */
+    /** Rate key. The rate limit applies among runs with the same key. */
     rateKey: text("rate_key").notNull().default(""),
     /** Number of new rows of a polled list. */
     rowCount: integer("row_count").notNull().default(0),
-    /** For manual runs and backfills: the key of the caller. */
+    /** For a manual run or a run of a backfill: the key of the caller. */
     callerKeyId: idColumn("key")("caller_key_id"),
     decidedAt: time("decided_at").notNull(),
-    /** Earliest start; null if only the end of another run allows it. While collecting: when the window closes. */
+    /** Earliest start. Null if the run waits only for the end of another run. While the run collects events: when its window closes. */
     notBefore: time("not_before"),
-    /** Failed starts since it is queued. */
+    /** Number of failed starts since the run was queued. */
     startFailures: integer("start_failures").notNull().default(0),
     startedAt: time("started_at"),
     endedAt: time("ended_at"),
     jobId: idColumn("job")("job_id"),
-    /** Final status of its job. */
+    /** Final status of the run's job. */
     jobStatus: oneOf(["", ...jobStatuses])("job_status")
       .notNull()
       .default(""),
-    /** The job that blocked its start. */
+    /** The job that prevented the run from starting. */
     blockingJobId: idColumn("job")("blocking_job_id"),
     toolCalls: integer("tool_calls").notNull().default(0),
     writes: integer("writes").notNull().default(0),
-    /** True if its end was counted for the failures in a row and for the budget. */
+    /** True if the end of the run was counted, both for the program's failures in a row and for its budget. */
     isCounted: boolean("is_counted").notNull().default(false),
-    /** The backfill that created it; null if it was due by itself. */
+    /** The backfill that created the run. Null if no backfill created it. */
     backfillId: idColumn("bkf")("backfill_id"),
   },
   (table) => [
     uniqueIndex("standing_runs_source").on(table.programId, table.sourceKey),
     index("standing_runs_program").on(table.programId, table.id),
-    // Lists by state and reason merge these two indexes. A run that starts at once is in neither. No other query uses their first columns.
+    // Lists by state and reason merge standing_runs_unstarted and standing_runs_over. A run that starts at once is in neither index. No
+    // other query uses the first columns of these indexes.
     index("standing_runs_unstarted")
       .on(sql`(state || ' ' || reason)`, table.programId, table.id)
       .where(sql`state <> 'started' and state <> 'ended'`),
     index("standing_runs_over").on(sql`(state || ' ')`, table.programId, table.id).where(sql`state = 'ended'`),
-    // Windows are decided after they were created.
+    // A window is decided later than its run is created, so this index has the time of the decision.
     index("standing_runs_windows")
       .on(sql`(bytes > 0)`, table.programId, table.decidedAt, table.id)
       .where(sql`bytes > 0`),
     index("standing_runs_running").on(table.programId, table.lane, table.id).where(sql`state = 'started'`),
     index("standing_runs_queued").on(table.programId, table.lane, table.id).where(sql`state = 'queued'`),
-    // The queued run that may start first by its time, and the one that has waited longest.
+    // These two indexes find the queued run with the earliest start time, and the queued run that has waited longest.
     index("standing_runs_ready")
       .on(table.programId, table.notBefore)
       .where(sql`state = 'queued' and not_before is not null`),
     index("standing_runs_oldest").on(table.programId, table.decidedAt).where(sql`state = 'queued'`),
-    // One open window per key.
+    // Each key of a program has at most one open window.
     uniqueIndex("standing_runs_window").on(table.programId, table.lane).where(sql`state = 'collecting'`),
     index("standing_runs_closing").on(table.programId, table.notBefore).where(sql`state in ('collecting', 'closing')`),
     index("standing_runs_waiting")
@@ -235,9 +242,9 @@ export const standingRuns = pgTable(
 );
 
 /**
- * Past occurrences that a standing program catches up on, at a limited rate. While it runs, it has a task of kind `backfill`, unless its
- * program is paused. A transaction that moves it locks its program, and its position moves together with the decided runs, so no run is
- * made twice.
+ * Backfills: each makes up for past occurrences of a standing program, at a limited rate. A running backfill has a task of kind `backfill`,
+ * unless its program is paused. A transaction that moves a backfill locks the program. It stores the backfill's position together with the
+ * decided runs, so no run is made twice.
  */
 export const standingBackfills = pgTable(
   "standing_backfills",
@@ -245,31 +252,33 @@ export const standingBackfills = pgTable(
     id: idColumn("bkf")("id").primaryKey(),
     projectId: project(),
     programId: program(),
-    /** The version it was requested for: it continues while the program has that definition. */
+    /**
+     * The version for which the backfill was requested. The backfill continues as long as the program has the definition of this version.
+     */
     version: integer("version").notNull(),
     state: oneOf(backfillStates)("state").notNull(),
     reason: oneOf(backfillReasons)("reason").notNull().default(""),
     since: time("since").notNull(),
     until: time("until").notNull(),
-    /** True if occurrences that have a run get another one. */
+    /** True if occurrences that already have a run get a second one. */
     again: boolean("again").notNull(),
     /** Maximum runs per minute. */
     perMinute: integer("per_minute").notNull(),
-    /** The overlap policy of its runs. */
+    /** Overlap policy of the backfill's runs. */
     policy: oneOf(overlapPolicies)("policy").notNull(),
-    /** Occurrences in the range, counted at the start. */
+    /** Number of occurrences in the range, counted when the backfill begins. */
     total: integer("total").notNull(),
-    /** Runs started or queued. */
+    /** Number of runs that were started or queued. */
     started: integer("started").notNull().default(0),
-    /** Runs skipped or refused. */
+    /** Number of runs that were skipped or refused. */
     skipped: integer("skipped").notNull().default(0),
-    /** Occurrences that already have a run, or that `when` rejected. */
+    /** Number of occurrences without a new run, because they already have a run or because `when` rejected them. */
     passed: integer("passed").notNull().default(0),
-    /** For a schedule: the last processed time; null before the first. */
+    /** For a schedule: the last occurrence that the backfill processed. Null before the first. */
     positionAt: time("position_at"),
-    /** For events: the last scanned event; before the first, an id below the range. Null for a schedule. */
+    /** For events: the last event that the backfill scanned. Before the first, an id below the range. Null for a schedule. */
     positionEventId: idColumn("evt")("position_event_id"),
-    /** Until when its rate is used up: the next starts are the rate times the time since then. */
+    /** Time up to which the rate is used. The number of starts allowed next is the rate, multiplied by the time since then. */
     pacedAt: time("paced_at").notNull(),
     callerKeyId: idColumn("key")("caller_key_id").notNull(),
     createdAt: time("created_at").notNull(),
@@ -277,23 +286,23 @@ export const standingBackfills = pgTable(
     endedAt: time("ended_at"),
   },
   (table) => [
-    // One running backfill per program.
+    // A program has at most one running backfill.
     uniqueIndex("standing_backfills_running").on(table.programId).where(sql`ended_at is null`),
     index("standing_backfills_ended").on(table.endedAt).where(sql`ended_at is not null`),
-    // Events of a project that a backfill has yet to process: they are kept beyond their retention.
+    // This index finds events that a backfill has yet to process. svc keeps these events longer than their retention.
     index("standing_backfills_unreached")
       .on(table.projectId, table.positionEventId)
       .where(sql`ended_at is null and position_event_id is not null`),
   ],
 );
 
-/** Rate state of a key of a standing program. */
+/** State of the rate limit of standing programs, per program and rate key. */
 export const standingRates = pgTable(
   "standing_rates",
   {
     programId: program(),
     key: text("key").notNull(),
-    /** Due time of the next start if starts were spread evenly (GCRA's theoretical arrival time). */
+    /** When the next start is due if starts are spread evenly. In the algorithm GCRA, this is the theoretical arrival time. */
     at: time("at").notNull(),
   },
   (table) => [
@@ -302,12 +311,12 @@ export const standingRates = pgTable(
   ],
 );
 
-/** Usage of a standing program's runs on one day of its time zone. */
+/** Usage of a standing program by its runs, per day in the program's time zone. */
 export const standingUsage = pgTable(
   "standing_usage",
   {
     programId: program(),
-    /** `2026-03-14`. */
+    /** The day, such as `2026-03-14`. */
     day: text("day").notNull(),
     runs: integer("runs").notNull(),
     toolCalls: bigint("tool_calls", { mode: "number" }).notNull(),
@@ -317,8 +326,8 @@ export const standingUsage = pgTable(
 );
 
 /**
- * A version's subscription to a trigger, between two routing versions of its project. The routing version at which an event was stored
- * decides if the event is for the program; clocks do not.
+ * Subscriptions of program versions to triggers, each from one routing version of the project to another. An event is for the program if it
+ * was stored at a routing version within this range. Clocks do not decide this.
  */
 export const standingListeners = pgTable(
   "standing_listeners",
@@ -327,9 +336,9 @@ export const standingListeners = pgTable(
     fromVersion: bigint("from_version", { mode: "number" }).notNull(),
     projectId: project(),
     triggerSlug: text("trigger_slug").notNull(),
-    /** The subscribed version of the program. */
+    /** The version of the program that has the subscription. */
     version: integer("version").notNull(),
-    /** First routing version without the subscription; null while it is open. */
+    /** The first routing version at which the subscription no longer applies. Null while the subscription is open. */
     untilVersion: bigint("until_version", { mode: "number" }),
     endReason: oneOf(subscriptionEndReasons)("end_reason").notNull().default(""),
     endedAt: time("ended_at"),
@@ -342,78 +351,81 @@ export const standingListeners = pgTable(
 );
 
 /**
- * The inbox of standing programs: an event that programs of its project subscribe to, without a decision yet. One row for any number of
- * programs. It is stored with its event and deleted in the transaction that stores the decision.
+ * The inbox of standing programs. It contains events without a decision to which programs of the project subscribe. An event has one row,
+ * however many programs subscribe to it. The row is stored with its event, and is deleted in the transaction that stores the decision.
  */
 export const standingArrivals = pgTable(
   "standing_arrivals",
   {
-    /** When its event was received. A later attempt waits by its lease; the key does not change. */
+    /** When svc received the event. It never changes, because it is part of the key: a later attempt waits for the end of the lease. */
     dueAt: time("due_at").notNull(),
     projectId: idColumn("prj")("project_id").notNull(),
     eventId: idColumn("evt")("event_id").notNull(),
     triggerSlug: text("trigger_slug").notNull(),
-    /** Routing version of the project when the event was stored. */
+    /** Routing version of the project at the time the event was stored. */
     routingVersion: bigint("routing_version", { mode: "number" }).notNull(),
     attempt: integer("attempt").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),
-    /** Grows with every claim: writes of an earlier holder are refused. */
+    /** A number that grows with every claim. A write with an older number is refused, because its node no longer holds the event. */
     leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
     leaseUntil: time("lease_until"),
   },
-  // By project first: each has its own queue, and a scan hops from one to the next.
+  // The key begins with the project. So each project has its own queue, and a scan can hop from one project to the next.
   (table) => [primaryKey({ name: "standing_arrivals_key", columns: [table.projectId, table.dueAt, table.eventId] })],
 );
 
-/** Poll state of a standing program, written with the runs that its polls create. */
+/** State of standing programs' polls. It is written together with the runs that a poll creates. */
 export const standingPolls = pgTable("standing_polls", {
   programId: program().primaryKey(),
   projectId: project(),
-  /** Ids of rows are remembered per generation: after a change, none is known. */
+  /** Number of the current generation. Known row ids belong to a generation: after a change of this number, no row id is known. */
   generation: integer("generation").notNull(),
-  /** SHA-256 of what is polled and how rows are identified: a version with another identity starts from the beginning. */
+  /**
+   * SHA-256 of the polled list and of the way its rows are identified. If a new version of the program has another value, polling starts
+   * from the beginning.
+   */
   identity: bytes("identity").notNull(),
-  /** Cursor and open walk as JSON, sealed for the context `<project>/standing_polls/<program>`. */
+  /** The cursor and the unfinished walk through the list as JSON, sealed for the context `<project>/standing_polls/<program>`. */
   state: bytes("state").notNull(),
-  /** True if the first walk has finished. */
+  /** True if the first walk through the list has finished. */
   isPrimed: boolean("is_primed").notNull(),
-  /** Polls with a stored outcome; used to name the next poll. */
+  /** Number of polls whose outcome is stored. It is used to name the next poll. */
   polls: count("polls"),
-  /** Number of remembered ids. */
+  /** Number of known row ids. */
   seen: integer("seen").notNull(),
-  /** True if ids of earlier generations remain to be removed. */
+  /** True if row ids of earlier generations still have to be removed. */
   hasStale: boolean("has_stale").notNull(),
   polledAt: time("polled_at").notNull(),
   outcome: oneOf(pollOutcomes)("outcome").notNull(),
-  /** For a failed poll: the outcome of the read, or what its answer lacked. For a limited poll: the limit. */
+  /** For a failed poll: the outcome of the read, or the name of the part that its answer lacked. For a limited poll: the limit. */
   code: text("code").notNull(),
-  /** Details of the code, for people. */
+  /** Details of `code`, for people. */
   detail: text("detail").notNull(),
-  /** Pages and rows read by the last poll, and rows it found. */
+  /** Pages that the last poll read. `rows`: rows that it read. `found`: rows that it found, as new or changed. */
   pages: integer("pages").notNull(),
   rows: integer("rows").notNull(),
   found: integer("found").notNull(),
-  /** Failed polls in a row. */
+  /** Number of failed polls in a row. */
   failuresInRow: integer("failures_in_row").notNull(),
 });
 
-/** Known ids of a polled list. */
+/** Row ids of polled lists that svc knows. */
 export const standingSeen = pgTable(
   "standing_seen",
   {
     programId: program(),
     generation: integer("generation").notNull(),
-    /** The first 16 bytes of the id's SHA-256. */
+    /** The first 16 bytes of the SHA-256 of the row's id. */
     digest: bytes("digest").notNull(),
-    /** Digest of the row's kept fields, if polls look for changed rows; otherwise empty. */
+    /** Digest of the row's kept fields, if the program also polls for changed rows. Empty otherwise. */
     content: bytes("content").notNull(),
-    /** When it was last polled, accurate to a day. */
+    /** When a poll last read the row, accurate to a day. */
     seenAt: time("seen_at").notNull(),
   },
   (table) => [primaryKey({ name: "standing_seen_key", columns: [table.programId, table.generation, table.digest] })],
 );
 
-/** The window of a program that collected an event: each event is in one run. */
+/** Events that the window of a run collected. For each program, an event is in at most one run. */
 export const standingRunEvents = pgTable(
   "standing_run_events",
   {
@@ -427,7 +439,7 @@ export const standingRunEvents = pgTable(
   ],
 );
 
-/** When a standing program last sent ask endpoints a notice of each kind. */
+/** When svc last sent a notice of a standing program to ask endpoints, by kind of notice. */
 export const standingNotices = pgTable(
   "standing_notices",
   {
@@ -438,7 +450,7 @@ export const standingNotices = pgTable(
   (table) => [primaryKey({ name: "standing_notices_key", columns: [table.programId, table.kind] })],
 );
 
-/** A `dedupe` key that a program knows, and its expiry. */
+/** `dedupe` keys that a standing program remembers, each until it expires. */
 export const standingDedupe = pgTable(
   "standing_dedupe",
   {
@@ -452,9 +464,9 @@ export const standingDedupe = pgTable(
   ],
 );
 
-/** A single row: the time zone data of the schedules. */
+/** The version of time zone data that the schedules use, in one row. */
 export const standingState = pgTable("standing_state", {
   id: integer("id").primaryKey(),
-  /** Newest version of time zone data of any node; nodes with older data change no schedule. */
+  /** Newest version of time zone data that a node had. A node with older data changes no schedule. */
   tzVersion: text("tz_version").notNull(),
 });

@@ -2,16 +2,16 @@ import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { PgTable } from "drizzle-orm/pg-core";
 import * as schema from "./index.ts";
 
-/** A declared column. `isWord`: its values are a closed set of words. */
+/** A column of a table. `isWord`: true if its values are words of a fixed set. */
 export type StoredColumn = {
   readonly table: string;
   readonly column: string;
-  /** PostgreSQL's name of the type, such as `text[]`. */
+  /** The type's name in PostgreSQL, such as `text[]`. */
   readonly sqlType: string;
   readonly isWord: boolean;
 };
 
-/** Returns every column of every table, from the declarations, so that checks over all stored data include new tables. */
+/** Returns every column of every table from the declarations. So a check of all stored data includes new tables. */
 export function storedColumns(): readonly StoredColumn[] {
   return Object.values(schema).flatMap((table) => {
     if (!is(table, PgTable)) return [];

@@ -15,14 +15,17 @@ import {
 } from "./words.ts";
 
 /**
- * Content of the dedupe index, instead of project, trigger and key: the first 16 bytes of their SHA-256. Keys arrive in random order, so in
- * a large database each post changes another index page, which is written to the log in full after a checkpoint. An entry of 24 bytes, not
- * of 80 to 280, needs a quarter of the pages. It costs one microsecond per key. Backslashes are doubled for bytea; an index must not
- * contain any other cast from text to bytes.
+ * Content of the dedupe index: the first 16 bytes of the SHA-256 of project, trigger and key. Keys arrive in random order. So in a large
+ * database each post changes another index page, and after a checkpoint PostgreSQL writes the whole page to the log. An entry takes 24
+ * bytes instead of 80 to 280, so the index needs a quarter of the pages. Computing the digest takes one microsecond per key. Backslashes
+ * are doubled because of bytea; an index allows no other cast from text to bytes.
  */
 export const dedupeDigest = String.raw`(encode(substr(sha256(replace(project_id::text || '/' || trigger_slug || '/' || dedupe_key, '\', '\\')::bytea), 1, 16), 'hex')::uuid)`;
 
-/** An endpoint that receives a project's events, with its health as observed by the delivery engine. */
+/**
+ * Subscriptions: each is an endpoint that receives a project's events. The row also has the endpoint's health as the delivery engine
+ * observed it.
+ */
 export const subscriptions = pgTable(
   "subscriptions",
   {
@@ -32,38 +35,50 @@ export const subscriptions = pgTable(
       .references(() => projects.id),
     kind: oneOf(subscriptionKinds)("kind").notNull().default("events"),
     endpointUrl: text("endpoint_url").notNull(),
-    /** Empty matches every toolkit. */
+    /** Toolkit whose events match; empty for every toolkit. */
     toolkitSlug: text("toolkit_slug").notNull(),
-    /** Catalog-wide slug; empty matches every trigger of the toolkit. */
+    /** Slug of the trigger whose events match, unique in the whole catalog. Empty for every trigger of the toolkit. */
     triggerSlug: text("trigger_slug").notNull(),
     active: boolean("active").notNull().default(true),
     inactiveReason: oneOf(inactiveReasons)("inactive_reason").notNull().default(""),
-    /** The signing secret's text, sealed for the context `<project>/subscriptions/<id>`. */
+    /** The text of the signing secret, sealed for the context `<project>/subscriptions/<id>`. */
     signingSecret: bytes("signing_secret").notNull(),
     createdAt: time("created_at").notNull(),
-    /** For an ask endpoint: types posted to it, in the words of askEndpointEventTypes; empty for asks only. */
+    /** For an ask endpoint: types that svc posts to it, in the words of `askEndpointEventTypes`. Empty if it receives asks only. */
     eventTypes: text("event_types").array().notNull().default([]),
-    /** First failure since the last success; null while the endpoint is healthy. */
+    /** Time of the first failure since the last success. Null while the endpoint is healthy. */
     failingSince: time("failing_since"),
-    /** No delivery is claimed before this time; then one delivery probes the endpoint. */
+    /** End of the backoff. Before this time no delivery is claimed. After it, svc sends one delivery to test the endpoint. */
     backoffUntil: time("backoff_until"),
-    /** Start of the current backoff: a failure of an attempt that started earlier does not double it. */
+    /** Start of the current backoff. If an attempt that started before this time fails, the failure does not double the backoff. */
     backoffSetAt: time("backoff_set_at"),
     backoffMs: integer("backoff_ms").notNull().default(0),
-    /** First of an uninterrupted series of 410 answers. */
+    /** Time of the first 410 answer, if all answers since then were also 410. */
     goneSince: time("gone_since"),
     goneCount: integer("gone_count").notNull().default(0),
-    /** Only events of this entity are delivered; empty: all events, also those without an entity. */
+    /** Entity whose events are delivered. Empty: all events are delivered, including those without an entity. */
     entityId: text("entity_id").notNull().default(""),
-    /** For a subscription that an agent created over MCP: the key used, with which it ends. Null for all others. */
+    /**
+     * If an agent created the subscription over MCP: the agent's key. The subscription ends when this key ends. Null for all other
+     * subscriptions.
+     */
     keyId: idColumn("key")("key_id"),
-    /** For an agent's: its id for the receiver, made of key, endpoint, trigger and arguments; empty for all others. */
+    /**
+     * If an agent created the subscription: the id that the receiver sees, made of key, endpoint, trigger and arguments. Empty for all
+     * others.
+     */
     mcpId: text("mcp_id").notNull().default(""),
-    /** For an agent's: a sealed position without pending deliveries before it; deliveries carry it. */
+    /**
+     * If an agent created the subscription: a sealed position. No delivery before this position is pending. Deliveries contain the
+     * position.
+     */
     cursor: text("cursor").notNull().default(""),
-    /** For an agent's: its end, unless it is refreshed. */
+    /** If an agent created the subscription: when it ends, unless the agent refreshes it. */
     expiresAt: time("expires_at"),
-    /** The previous signing secret, sealed for `<project>/subscriptions/<id>/former`; deliveries are signed with both until `formerUntil`. */
+    /**
+     * The previous signing secret, sealed for `<project>/subscriptions/<id>/former`. Until `formerUntil`, deliveries are signed with both
+     * secrets.
+     */
     formerSecret: bytes("former_secret"),
     formerUntil: time("former_until"),
   },
@@ -72,12 +87,12 @@ export const subscriptions = pgTable(
     uniqueIndex("subscriptions_mcp").on(table.mcpId).where(sql`mcp_id <> ''`),
     index("subscriptions_key").on(table.keyId, table.id).where(sql`key_id is not null`),
     index("subscriptions_expires").on(table.expiresAt, table.id).where(sql`expires_at is not null`),
-    // Ask endpoints: few, compared with the subscriptions to events.
+    // Index of ask endpoints, which are few compared with subscriptions to events.
     index("subscriptions_asks").on(table.projectId, table.id).where(sql`kind = 'asks'`),
   ],
 );
 
-/** A normalized incoming event of one project. Its id contains receivedAt, so the key is also the time order. */
+/** Incoming events of projects, in normalized form. The event's id contains receivedAt, so the order of the key is the order of receipt. */
 export const events = pgTable(
   "events",
   {
@@ -87,26 +102,28 @@ export const events = pgTable(
     toolkitSlug: text("toolkit_slug").notNull(),
     triggerSlug: text("trigger_slug").notNull(),
     entityId: text("entity_id").notNull(),
-    /** JSON text as delivered; delivery does not parse it again. */
+    /** JSON text exactly as it is delivered, so that a delivery does not have to parse it. */
     payload: text("payload").notNull(),
     occurredAt: time("occurred_at").notNull(),
     receivedAt: time("received_at").notNull(),
-    /** Unique per project and trigger. Empty: never a duplicate. */
+    /** Deduplication key, unique per project and trigger. Empty: the event is never a duplicate. */
     dedupeKey: text("dedupe_key").notNull(),
-    /** The app's own key of the account named by the post; null if it named none, or in rows of versions before 0.2. */
+    /** The app's own key of the account that the post named. Null if the post named no account, and in rows of versions before 0.2. */
     account: text("account"),
   },
   (table) => [
     primaryKey({ name: "events_key", columns: [table.projectId, table.id] }),
     uniqueIndex("events_dedupe").on(sql.raw(dedupeDigest)).where(sql`dedupe_key <> ''`),
-    // The trigger leads, so that only the primary key fits a lookup by key: two matching indexes tie until statistics exist.
+    // The index begins with the trigger, so that only the primary key fits a lookup by key. If two indexes fit, PostgreSQL cannot tell
+    // which is better until it has statistics.
     index("events_trigger").on(table.triggerSlug, table.projectId, table.id),
   ],
 );
 
 /**
- * One event on its way to one subscription. States: `pending` from the insert (as long as a row of delivery_tasks exists), `delivered`
- * after a 2xx answer, `dead_letter` after the last retry or when the subscription ends. The last two are final: a replay makes new rows.
+ * Deliveries: each is one event on its way to one subscription. `pending`: from the insert on, while a row of delivery_tasks exists.
+ * `delivered`: after a 2xx answer. `dead_letter`: after the last retry, or when the subscription ends. The last two states are final; a
+ * replay makes new rows.
  */
 export const deliveries = pgTable(
   "deliveries",
@@ -119,9 +136,9 @@ export const deliveries = pgTable(
     attempts: integer("attempts").notNull().default(0),
     lastError: text("last_error").notNull().default(""),
     lastAttemptAt: time("last_attempt_at"),
-    /** Time of the next attempt: due_at of its task; null after the end. */
+    /** Time of the next attempt, equal to `due_at` of the delivery's task. Null after the end of the delivery. */
     nextAttemptAt: time("next_attempt_at"),
-    /** All attempts, in order. Part of the row: written, read and deleted with it. */
+    /** All attempts, in order. They are in the row, because they are always written, read and deleted with it. */
     attemptLog: document(attemptLogDocument)("attempt_log").notNull().default([]),
     replayed: boolean("replayed").notNull().default(false),
   },
@@ -132,10 +149,10 @@ export const deliveries = pgTable(
 );
 
 /**
- * Tasks of pending deliveries, a separate table, so that the queue stays small and settling a delivery changes none of its indexes. A row
- * is deleted with the end of its delivery. No index has a lease column, so a claim is a HOT update. A task that waits for a retry is in
- * epoch 0, every other in the epoch of `delivery_epoch`. A scan for due queues thus skips waiting tasks and, after a change of the epoch,
- * older dead rows. Tasks of throttled replays are in the negative epoch, with low priority.
+ * Tasks of pending deliveries. They have their own table, so that the queue stays small and the end of a delivery changes none of its
+ * indexes. A row is deleted when its delivery ends. No index contains a lease column, so a claim is a HOT update (it changes no index). A
+ * task that waits for a retry is in epoch 0. Tasks of throttled replays are in the negative epoch and have low priority. All other tasks
+ * are in the epoch of `delivery_epoch`. So a scan for due queues skips waiting tasks and, after a change of the epoch, older dead rows.
  */
 export const deliveryTasks = pgTable(
   "delivery_tasks",
@@ -144,16 +161,16 @@ export const deliveryTasks = pgTable(
     projectId: idColumn("prj")("project_id").notNull(),
     subscriptionId: idColumn("sub")("subscription_id").notNull(),
     eventId: idColumn("evt")("event_id").notNull(),
-    /** Attempts counted by the retry schedule, without those of TryNow. */
+    /** Number of attempts that count for the retry schedule. Attempts of TryNow do not count. */
     attempts: integer("attempts").notNull().default(0),
     dueAt: time("due_at").notNull(),
     leaseOwner: idColumn("node")("lease_owner"),
     leaseUntil: time("lease_until"),
-    /** 0 while it waits for its retry (never leased then); negative for tasks of throttled replays. */
+    /** Epoch of the task: 0 while it waits for a retry (it then has no lease), negative for a throttled replay. */
     epoch: integer("epoch").notNull().default(1),
   },
-  // The key is the order of the queue. A task is always named with its subscription and due time, so one index serves everything except the
-  // wait.
+  // The key is the order of the queue. Statements always name a task with its subscription and due time, so one index serves them all. Only
+  // waiting tasks have a second index.
   (table) => [
     primaryKey({
       name: "delivery_tasks_lane",
@@ -163,13 +180,19 @@ export const deliveryTasks = pgTable(
   ],
 );
 
-/** One row: the epoch in the key of delivery_tasks for tasks that do not wait. It changes under a lock on that table only. */
+/**
+ * The epoch in the key of delivery_tasks for tasks that wait for no retry. The table has one row. The epoch changes only in a transaction
+ * that has locked the table delivery_tasks.
+ */
 export const deliveryEpoch = pgTable("delivery_epoch", {
   id: smallint("id").primaryKey(),
   epoch: integer("epoch").notNull(),
 });
 
-/** An app's own key for an account, which belongs to one project in the whole deployment. Incoming events are routed by it. */
+/**
+ * Account references: each is an app's own key for an account. In the whole deployment, a reference belongs to one project. svc routes
+ * incoming events by these references.
+ */
 export const accountReferences = pgTable(
   "account_references",
   {
@@ -187,7 +210,10 @@ export const accountReferences = pgTable(
   ],
 );
 
-/** A verified post that became no event, complete except its secrets, until it is released or its retention ends. */
+/**
+ * Quarantined posts: verified posts that became no event. A row has the complete post without its secrets. It stays until the post is
+ * released or its retention ends.
+ */
 export const quarantinedPosts = pgTable(
   "quarantined_posts",
   {
@@ -195,11 +221,14 @@ export const quarantinedPosts = pgTable(
     toolkitSlug: text("toolkit_slug").notNull(),
     reason: oneOf(quarantineReasons)("reason").notNull(),
     detail: text("detail").notNull(),
-    /** For posts from before version 0.2, until they are sealed; empty in all other rows. */
+    /** Headers of a post from a version before 0.2, until they are sealed in `envelope`. Empty in all other rows. */
     headers: document(headersDocument)("headers").notNull(),
-    /** Like `headers`. */
+    /** Query of a post from a version before 0.2, until it is sealed in `envelope`. Empty in all other rows. */
     query: document(queryDocument)("query").notNull(),
-    /** Headers and query, sealed for the context `deployment/quarantined_posts/<id>/envelope`; null in rows from before 0.2. */
+    /**
+     * Headers and query, sealed for the context `deployment/quarantined_posts/<id>/envelope`. Null in rows of versions before 0.2 that are
+     * not sealed yet.
+     */
     envelope: bytes("envelope"),
     /** The raw body, sealed for the context `deployment/quarantined_posts/<id>`. */
     body: bytes("body").notNull(),
@@ -208,7 +237,8 @@ export const quarantinedPosts = pgTable(
     releasedAt: time("released_at"),
   },
   (table) => [
-    // Held and released posts have separate indexes, because many of one kind would precede the others. Lists merge the reasons.
+    // Held posts and released posts have separate indexes. In a shared index, a list of one kind could have to skip many posts of the other
+    // kind. Lists merge the reasons.
     index("quarantined_posts_held").on(table.reason, table.id).where(sql`released_at is null`),
     index("quarantined_posts_held_toolkit")
       .on(table.toolkitSlug, table.reason, table.id)
@@ -223,8 +253,9 @@ export const quarantinedPosts = pgTable(
 const count = (name: string) => bigint(name, { mode: "number" }).notNull().default(0);
 
 /**
- * A range of events that is delivered again at a limited rate. While it runs, it has a task of kind `replay`. A transaction that queues its
- * deliveries or changes it locks the row, and its position moves together with the queued deliveries, so none is queued twice.
+ * Throttled replays: each delivers a range of events again, at a limited rate. A running replay has a task of kind `replay`. A transaction
+ * that queues a replay's deliveries or changes the replay locks its row. It stores the replay's position together with the queued
+ * deliveries, so no delivery is queued twice.
  */
 export const replays = pgTable(
   "replays",
@@ -234,29 +265,32 @@ export const replays = pgTable(
       .notNull()
       .references(() => projects.id),
     state: oneOf(replayStates)("state").notNull(),
-    /** Why nothing is queued; empty if nothing blocks it. */
+    /** Why the replay queues no deliveries at present, or why it was cancelled. Empty if nothing blocks it. */
     reason: oneOf(replayReasons)("reason").notNull().default(""),
-    /** The subscription that it waits for; null for none. */
+    /** The subscription that the replay waits for; null if it waits for none. */
     waitsForId: idColumn("sub")("waits_for_id"),
-    /** Empty matches every toolkit. */
+    /** Toolkit whose events are replayed; empty for every toolkit. */
     toolkitSlug: text("toolkit_slug").notNull(),
-    /** Catalog-wide slug; empty matches every trigger. */
+    /** Slug of the trigger whose events are replayed, unique in the whole catalog. Empty for every trigger. */
     triggerSlug: text("trigger_slug").notNull(),
-    /** Null: all subscriptions that existed at the start. */
+    /** Subscription that receives the replay. Null: all subscriptions that existed when the replay began. */
     subscriptionId: idColumn("sub")("subscription_id"),
     onlyUndelivered: boolean("only_undelivered").notNull(),
     since: time("since").notNull(),
     until: time("until").notNull(),
     perSecond: integer("per_second").notNull(),
-    /** Matches counted so far. */
+    /** Number of matching pairs of event and subscription counted up to now. */
     total: count("total"),
-    /** First event that is not counted yet; null once all are counted. */
+    /** The first event that is not counted yet. Null when all events are counted. */
     uncountedFromId: idColumn("evt")("uncounted_from_id"),
     queued: count("queued"),
-    /** All pairs up to this one are processed. A bound, so the event or subscription need not exist. */
+    /**
+     * Position of the replay: all pairs of event and subscription up to this event and `positionSubscriptionId` are processed. The position
+     * is only a bound, so the event and the subscription need not exist.
+     */
     positionEventId: idColumn("evt")("position_event_id").notNull(),
     positionSubscriptionId: idColumn("sub")("position_subscription_id").notNull(),
-    /** Until when its rate is used up: the next deliveries are the rate times the time since then. */
+    /** Time up to which the rate is used. The number of deliveries allowed next is the rate, multiplied by the time since then. */
     pacedAt: time("paced_at").notNull(),
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),

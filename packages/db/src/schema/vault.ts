@@ -5,20 +5,23 @@ import { projects } from "./projects.ts";
 import { dataKeyUses, vaultRotationStates } from "./words.ts";
 
 /**
- * Keys that seal values: one set per project, and one for the deployment, each wrapped by a vault key. Deleting a project's keys makes all
- * its sealed values unreadable.
+ * Data keys, which seal values. Each project has one set and the deployment has one. A vault key wraps each data key. If a project's data
+ * keys are deleted, its sealed values can never be opened again.
  */
 export const dataKeys = pgTable(
   "data_keys",
   {
-    /** In the first bytes of every value the key sealed. A key from a rotation has a higher number than the keys it replaces. */
+    /**
+     * Number of the key. Every value that the key sealed has this number in its first bytes. A key that a rotation created has a higher
+     * number than the keys it replaces.
+     */
     number: integer("number").primaryKey().generatedAlwaysAsIdentity(),
-    /** Null: the deployment's own key. */
+    /** Project of the key. Null for a key of the deployment. */
     projectId: idColumn("prj")("project_id").references(() => projects.id),
     use: oneOf(dataKeyUses)("use").notNull(),
-    /** The rotation that created it; 0 if it was created on first use. */
+    /** The rotation that created the key. 0 if the key was created when it was first needed. */
     rotation: integer("rotation").notNull(),
-    /** The key, sealed directly with a vault key for the context `<project, or deployment>/data_keys/<use>`. */
+    /** The data key, sealed directly with a vault key for the context `<project, or deployment>/data_keys/<use>`. */
     wrapped: bytes("wrapped").notNull(),
     createdAt: time("created_at").notNull(),
   },
@@ -29,30 +32,30 @@ export const dataKeys = pgTable(
 );
 
 /**
- * Rotations of the vault key; the last one may be running: see `vaultRotationStates`. The node that works on it holds its lease. Position
- * and counts are written with each batch, so another node can continue.
+ * Rotations of the vault key. Only the last rotation may still be running; `vaultRotationStates` lists the states. The node that works on a
+ * rotation holds its lease. Each batch stores its changes together with the position and the counts, so another node can continue.
  */
 export const vaultRotations = pgTable("vault_rotations", {
   number: integer("number").primaryKey().generatedAlwaysAsIdentity(),
   state: oneOf(vaultRotationStates)("state").notNull(),
-  /** The vault key that wraps all data keys from now on. */
+  /** The vault key that wraps all data keys from this rotation on. */
   toKeyId: text("to_key_id").notNull(),
-  /** Vault keys that are refused after its end. */
+  /** Vault keys that svc refuses after the end of this rotation. */
   fromKeyIds: text("from_key_ids").array().notNull(),
-  /** Data keys up to this number are replaced. */
+  /** Highest number of the data keys that this rotation replaces. */
   lastOldNumber: integer("last_old_number").notNull(),
-  /** Number of the current pass over the tables, from 1. The last pass finds nothing. */
+  /** Number of the current pass over all tables, from 1. The last pass is the one that finds nothing. */
   pass: integer("pass").notNull().default(1),
-  /** Current table, and the key of the last processed row as JSON text; empty at the start. */
+  /** Table that the pass has reached. `atKey`: key of the last processed row as JSON text. Both are empty at the start. */
   atTable: text("at_table").notNull().default(""),
   atKey: text("at_key").notNull().default(""),
-  /** Values sealed again: in total, and in this pass. */
+  /** Number of values sealed again in all passes. `resealedInPass`: their number in this pass. */
   resealed: bigint("resealed", { mode: "number" }).notNull().default(0),
   resealedInPass: bigint("resealed_in_pass", { mode: "number" }).notNull().default(0),
-  /** Rows scanned in this pass, and their approximate total. */
+  /** Number of rows scanned in this pass. `total`: approximate number of rows to scan in a pass. */
   seen: bigint("seen", { mode: "number" }).notNull().default(0),
   total: bigint("total", { mode: "number" }).notNull().default(0),
-  /** Current obstacle, for people; empty if there is none. */
+  /** Problem that stops the rotation at present, for people. Empty if there is none. */
   problem: text("problem").notNull().default(""),
   /** Earliest start of the next pass. */
   notBefore: time("not_before"),
@@ -62,17 +65,23 @@ export const vaultRotations = pgTable("vault_rotations", {
   finishedAt: time("finished_at"),
 });
 
-/** Vault keys of the running nodes: a rotation waits until all of them can read what it writes. */
+/** The running nodes and their vault keys. A rotation waits until every running node can read the values that the rotation writes. */
 export const vaultNodes = pgTable("vault_nodes", {
   nodeId: idColumn("node")("node_id").primaryKey(),
   keyIds: text("key_ids").array().notNull(),
-  /** The last rotation whose data keys it has loaded. */
+  /** The last rotation whose data keys the node has loaded. */
   rotation: integer("rotation").notNull(),
-  /** A node without a sign of life for a minute counts as stopped; when it returns, it reads everything again before it continues. */
+  /**
+   * When the node last reported that it runs. After a minute without a report, the node counts as stopped. When a stopped node returns, it
+   * reads all keys again before it continues.
+   */
   seenAt: time("seen_at").notNull(),
 });
 
-/** Subkeys derived from removed vault keys, if they must be recognized for longer. Sealed for `deployment/old_subkeys/<key>/<purpose>`. */
+/**
+ * Subkeys derived from removed vault keys, kept if svc must recognize them for longer. They are sealed for
+ * `deployment/old_subkeys/<key>/<purpose>`.
+ */
 export const oldSubkeys = pgTable(
   "old_subkeys",
   {
@@ -84,7 +93,7 @@ export const oldSubkeys = pgTable(
   (table) => [primaryKey({ name: "old_subkeys_key", columns: [table.keyId, table.purpose] })],
 );
 
-/** Named secrets of a project, for the requests of its programs. The value is sealed for its project and name, and no call returns it. */
+/** Named secrets of projects, which programs send in requests. The value is sealed for its project and name. No call returns it. */
 export const secrets = pgTable(
   "secrets",
   {
@@ -99,7 +108,7 @@ export const secrets = pgTable(
   (table) => [primaryKey({ name: "secrets_key", columns: [table.projectId, table.name] })],
 );
 
-/** Named secrets that the deployment itself sends. The value is sealed for `deployment/deployment_secrets/<name>`, and no call returns it. */
+/** Named secrets that the deployment itself sends. The value is sealed for `deployment/deployment_secrets/<name>`. No call returns it. */
 export const deploymentSecrets = pgTable("deployment_secrets", {
   name: text("name").primaryKey(),
   value: bytes("value").notNull(),

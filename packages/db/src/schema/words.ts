@@ -1,7 +1,7 @@
 /**
- * Status of a job. `simulating`: its simulation run comes first. `pending_plan_approval`: people decide about the plan. `queued`: accepted.
- * `running`: a driver works on it. `parked`: waits for a person or a time; `park.reason` says which. `compensating`: its saga undoes calls.
- * From `succeeded` on: ended; finishedAt and receipt are final. packages/jobs defines the transitions.
+ * Status of a job. `simulating`: a simulation run comes first. `pending_plan_approval`: people must approve the plan. `queued`: accepted,
+ * not started. `running`: a driver works on it. `parked`: waits for a person or a time; `park.reason` says why. `compensating`: the saga
+ * undoes calls. All statuses from `succeeded` on are final, and so are finishedAt and the receipt. packages/jobs defines the transitions.
  */
 export const jobStatuses = [
   "simulating",
@@ -18,107 +18,110 @@ export const jobStatuses = [
   "cancelled",
 ] as const;
 
-/** One status of a job. */
+/** A status of a job. */
 export type JobStatus = (typeof jobStatuses)[number];
 
-/** Recipients of a post's events: the projects whose account it names, or all projects of the deployment. */
+/**
+ * Recipients of the events of a post. `accounts`: the projects whose account the post names. `projects`: all projects of the deployment.
+ */
 export const audiences = ["accounts", "projects"] as const;
 
 /**
- * Use of a job's program. `live`: it runs. `simulate`: it runs without sending writes. `rehearse`: it does not run; people are asked if a
- * standing program may run it.
+ * Mode of a job. `live`: its program runs. `simulate`: its program runs but sends no writes. `rehearse`: its program does not run; the job
+ * asks people if a standing program may run it.
  */
 export const jobModes = ["live", "simulate", "rehearse"] as const;
 
-/** Use of a job's program. */
+/** A mode of a job. */
 export type JobMode = (typeof jobModes)[number];
 
-/** State of a row in a set: `in` for sets that are only read; for a map, the result of its calls. */
+/** State of a row in a set. `in`: the row belongs to a set that is only read. The others are the result of the row's calls in a map. */
 export const setRowStates = ["in", "ok", "failed", "skipped", "unknown"] as const;
 
-/** State of an undo entry. */
+/** State of an undo entry. `armed`: ready to be undone. */
 export const undoStates = ["armed", "done", "failed"] as const;
 
 /**
- * Kinds of due work: `run` continues a job, `deadline` ends it, `hop` passes an ask on, `reach` notifies a contact of it, `publish` sends
- * it to ask endpoints.
+ * Kinds of due work of a job. `run` continues the job. `deadline` ends it. `hop` passes an ask on to the next hop (the next stage of the
+ * escalation). `reach` notifies a contact of an ask. `publish` sends an ask to ask endpoints.
  */
 export const jobTaskKinds = ["run", "deadline", "hop", "reach", "publish"] as const;
 
-/** Kind of a task's work. */
+/** A kind of due work of a job. */
 export type JobTaskKind = (typeof jobTaskKinds)[number];
 
 /**
- * Subject of a question: `judge` a step; `failed` and `unknown` rows of a map; `approval` of a plan; `confirm` if another person confirms
- * the job's start; or one of svc's own questions.
+ * Kind of a question. `judge`: a judgment point of a step. `failed`, `unknown`: rows of a map with this result. `approval`: a plan.
+ * `confirm`: another person must confirm the start of the job. `in_doubt` and `undo_stuck` are svc's own questions.
  */
 export const askKinds = ["judge", "failed", "unknown", "approval", "confirm", "in_doubt", "undo_stuck"] as const;
 
-/** Subject of a question. */
+/** A kind of question. */
 export type AskKind = (typeof askKinds)[number];
 
-/** State of a question. Only `pending` changes, into one of the others. */
+/** State of a question. Only `pending` can change, to one of the other states. */
 export const askStates = ["pending", "answered", "defaulted", "withdrawn"] as const;
 
-/** Possible answers to a question. */
+/** Continuations, the possible answers to a question. */
 export const askContinuations = ["proceed", "retry-with", "skip", "abort"] as const;
 
-/** A possible answer to a question. */
+/** A continuation, which is a possible answer to a question. */
 export type AskContinuation = (typeof askContinuations)[number];
 
 /**
- * State of a connected account. `pending`: waits for consent. `active`: used for calls. `expired`: the app refused its credential, or it
- * expired. `superseded`: a newer account of its entity replaced it. `revoked`: deleted. Pending becomes active; active becomes expired, and
- * active again if a refresh succeeds. Each of them ends as superseded or revoked.
+ * State of a connected account. `pending`: waits for the person's consent. `active`: used for calls. `expired`: the credential expired, or
+ * the app refused it. `superseded`: a newer account of the entity replaced it. `revoked`: deleted. Pending becomes active. Active becomes
+ * expired, and expired becomes active again if a refresh succeeds. In the end, each account is superseded or revoked.
  */
 export const connectedAccountStates = ["pending", "active", "expired", "superseded", "revoked"] as const;
 
-/** State of a connected account. */
+/** A state of a connected account. */
 export type ConnectedAccountState = (typeof connectedAccountStates)[number];
 
-/** `events` for subscriptions; `asks` for the endpoints that receive a project's questions. */
+/** Kind of a subscription. `events`: receives a project's events. `asks`: an endpoint that receives a project's questions. */
 export const subscriptionKinds = ["events", "asks"] as const;
 
 /**
- * Why a subscription is inactive: empty while it is active; `deactivated` by a caller; `failing` or `gone`. `revoked`: an agent created it,
- * and its key or grant ended or was narrowed; the next sweep deletes it.
+ * Why a subscription is inactive; empty while it is active. `deactivated`: a caller deactivated it. `failing`, `gone`: its endpoint fails
+ * or is gone. `revoked`: an agent created it, and the agent's key or grant ended or was narrowed; the next sweep deletes the subscription.
  */
 export const inactiveReasons = ["", "deactivated", "failing", "gone", "revoked"] as const;
 
 /**
- * `event`; `test` from SendTestEvent; `ask` for a published question; `notice` of a standing program; the last three are in no list.
- * `swept`: the rest of an event past its retention, while its dedupe key must be remembered; no call reads it.
+ * Kind of an event. `test`: from SendTestEvent. `ask`: publishes a question. `notice`: a notice of a standing program. Lists do not contain
+ * `test`, `ask` and `notice`. `swept`: what is left of an event after its retention, while svc must remember its dedupe key; no call reads
+ * it.
  */
 export const eventKinds = ["event", "test", "ask", "notice", "swept"] as const;
 
-/** Kind of an event. */
+/** A kind of event. */
 export type EventKind = (typeof eventKinds)[number];
 
-/** State of a delivery; the last two are final. */
+/** State of a delivery. `delivered` and `dead_letter` are final. */
 export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
 
-/** Why a verified post became no event. */
+/** Why svc made no event from a verified post. */
 export const quarantineReasons = ["no_trigger", "invalid_payload", "no_project"] as const;
 
-/** Role of a key in its project. */
+/** Role that a key has in its project. */
 export const keyRoles = ["member", "approver"] as const;
 
-/** Lowest class of plans that need approval. */
+/** Plans that need approval: none (`never`), plans with destructive calls (`destructive`), or all (`always`). */
 export const planApprovals = ["never", "destructive", "always"] as const;
 
-/** Lowest class of plans that need approval. */
+/** A setting that says which plans need approval. */
 export type StoredPlanApproval = (typeof planApprovals)[number];
 
-/** Effect of a tool on its app's data, weakest first. */
+/** Access class of a tool: its effect on the app's data, from weakest to strongest. */
 export const accessClasses = ["read", "write", "destructive"] as const;
 
-/** Effect of a tool on its app's data. */
+/** An access class of a tool. */
 export type StoredAccessClass = (typeof accessClasses)[number];
 
 /**
- * Outcome of a call; the same set is used in jobs. Nothing was sent: `held` (destructive, unconfirmed), `invalid_arguments`, `no_account`,
- * `missing_scope`, `not_callable`, `not_bound`. Nothing was executed: `account_unusable`, `rate_limited`, `unreachable`. `timeout` is for
- * reads; a write without an answer is `outcome_unknown`.
+ * Outcome of a tool call, also used in jobs. svc sent nothing: `held` (destructive and not confirmed), `invalid_arguments`, `no_account`,
+ * `missing_scope`, `not_callable`, `not_bound`. The app executed nothing: `account_unusable`, `rate_limited`, `unreachable`. `timeout`: a
+ * read got no answer. `outcome_unknown`: a write got no answer.
  */
 export const callOutcomes = [
   "ok",
@@ -136,31 +139,34 @@ export const callOutcomes = [
   "outcome_unknown",
 ] as const;
 
-/** Outcome of a call. */
+/** An outcome of a tool call. */
 export type CallOutcome = (typeof callOutcomes)[number];
 
-/** Outcomes of failed calls. */
+/** Outcomes of failed calls: all except `ok`. */
 export const callFailures = callOutcomes.filter((outcome) => outcome !== "ok");
 
-/** When a hook is asked about a call: before or after sending. */
+/** Phase in which svc asks a hook about a call: before or after sending the call. */
 export const hookPhases = ["before", "after"] as const;
 
-/** When a hook is asked. */
+/** A phase in which svc asks a hook about a call. */
 export type HookPhase = (typeof hookPhases)[number];
 
-/** Decision of a hook about a call; `failed`: no valid decision, so the call was stopped. */
+/** Decision of a hook about a call. `failed`: the hook gave no valid decision, so svc stopped the call. */
 export const hookDecisions = ["allow", "edit", "refuse", "failed"] as const;
 
-/** State of a call in the ledger: `running` from before a write is sent until its outcome is known, then that outcome. */
+/**
+ * State of a call in the ledger. A write is `running` from before svc sends it until its outcome is known. After that, the state is the
+ * outcome.
+ */
 export const callStates = ["running", ...callOutcomes] as const;
 
 /** State of a standing program. `pending`: its first version waits for approval. `ended`: it has no further occurrence. */
 export const standingStates = ["pending", "active", "paused", "ended"] as const;
 
-/** State of a standing program. */
+/** A state of a standing program. */
 export type StandingState = (typeof standingStates)[number];
 
-/** Why a standing program is paused; empty if it is not. */
+/** Why a standing program is paused. Empty if it is not paused. */
 export const standingPauseReasons = [
   "",
   "requested",
@@ -172,37 +178,38 @@ export const standingPauseReasons = [
   "fail_step",
 ] as const;
 
-/** Reason for the pause of a standing program. */
+/** A reason why a standing program is paused. */
 export type StandingPauseReason = (typeof standingPauseReasons)[number];
 
 /**
- * Approval of a standing program's version. Empty: its plan needs none. `pending`: people are asked. `granted`: for all its runs.
- * `rejected`: they declined, or could not be asked. `superseded`: another version was created before they decided.
+ * Approval of a version of a standing program. Empty: the plan needs no approval. `pending`: people are asked. `granted`: approved for all
+ * runs. `rejected`: people declined, or could not be asked. `superseded`: another version was created before people decided.
  */
 export const standingApprovals = ["", "pending", "granted", "rejected", "superseded"] as const;
 
-/** Kind of a standing program's source. */
+/** Kind of source that starts a standing program's runs. */
 export const standingSourceKinds = ["schedule", "trigger", "poll"] as const;
 
-/** Kind of a standing program's source. */
+/** A kind of source that starts a standing program's runs. */
 export type StandingSourceKind = (typeof standingSourceKinds)[number];
 
-/** Cause of a run: a time of the schedule, an event, new rows of a list, or a call. */
+/** Cause of a run. `schedule`: a time. `event`: an event. `poll`: new rows of a polled list. `hand`: a call. */
 export const standingRunKinds = ["schedule", "event", "poll", "hand"] as const;
 
-/** Cause of a run. */
+/** A cause that started a run. */
 export type StandingRunKind = (typeof standingRunKinds)[number];
 
 /**
- * State of a run. `collecting`: takes events until its window closes. `closing`: takes no more events, and is decided next. `queued`: waits
- * to start. `started`: its job runs. `ended`: its job has ended. `skipped` and `refused`: nothing was started. The last three are final.
+ * State of a run. `collecting`: takes events until its window closes. `closing`: takes no more events; svc decides about it next. `queued`:
+ * waits to start. `started`: its job runs. `ended`: its job has ended. `skipped`, `refused`: svc started nothing. `ended`, `skipped` and
+ * `refused` are final.
  */
 export const standingRunStates = ["collecting", "closing", "queued", "started", "ended", "skipped", "refused"] as const;
 
-/** State of a run. */
+/** A state of a run. */
 export type StandingRunState = (typeof standingRunStates)[number];
 
-/** Why a run did not start, or what it waits for; empty once it is started. */
+/** Why a run did not start, or why it still waits. Empty when the run has started. */
 export const standingRunReasons = [
   "",
   "missed",
@@ -227,36 +234,39 @@ export const standingRunReasons = [
   "fail_step",
 ] as const;
 
-/** Why a run did not start, or what it waits for. */
+/** A reason why a run did not start or still waits. */
 export type StandingRunReason = (typeof standingRunReasons)[number];
 
 /**
- * Work of a standing program: `fire` decides about occurrences, `poll` looks for new rows, `close` decides about windows whose time is
- * over, `admit` about queued runs. `cancel` ends a job that a newer run replaces. `backfill` decides about past occurrences. `replay`
- * continues a throttled replay.
+ * Kinds of due work of a standing program. `fire` decides about occurrences. `poll` looks for new rows. `close` decides about windows that
+ * have closed. `admit` decides about queued runs. `cancel` ends a job that a newer run replaces. `backfill` decides about past occurrences.
+ * `replay` continues a throttled replay.
  */
 export const dueTaskKinds = ["fire", "poll", "close", "admit", "cancel", "backfill", "replay"] as const;
 
-/** Kind of a standing program's task. */
+/** A kind of due work of a standing program. */
 export type DueTaskKind = (typeof dueTaskKinds)[number];
 
-/** State of a backfill; the last two are final. */
+/** State of a backfill. `done` and `cancelled` are final. */
 export const backfillStates = ["running", "done", "cancelled"] as const;
 
-/** State of a backfill. */
+/** A state of a backfill. */
 export type BackfillState = (typeof backfillStates)[number];
 
 /**
- * Why a backfill starts nothing. While it runs: it has the maximum of queued runs (`waiting`), or the program has yet to decide about part
- * of the range (`undecided`). After a cancellation: a caller `requested` it, its program was `deleted` or got another definition
- * (`updated`), or its program was paused for 30 days (`expired`).
+ * Why a backfill starts no runs. While it runs: it has the maximum number of queued runs (`waiting`), or the program has not yet decided
+ * about part of the range (`undecided`). After a cancellation: a caller cancelled it (`requested`), its program was deleted (`deleted`) or
+ * got another definition (`updated`), or its program was paused for 30 days (`expired`).
  */
 export const backfillReasons = ["", "waiting", "undecided", "requested", "deleted", "updated", "expired"] as const;
 
-/** Why a backfill starts nothing. */
+/** A reason why a backfill starts no runs. */
 export type BackfillReason = (typeof backfillReasons)[number];
 
-/** Notices of a standing program to ask endpoints: it paused itself, missed times, its budget holds runs back, or runs cannot start. */
+/**
+ * Kinds of notices that svc sends to ask endpoints about a standing program: it paused itself, it missed times, its budget delays runs, or
+ * its runs cannot start.
+ */
 export const standingNoticeKinds = [
   "standing_paused",
   "standing_missed",
@@ -264,45 +274,47 @@ export const standingNoticeKinds = [
   "standing_start_failed",
 ] as const;
 
-/** Kind of a standing program's notice. */
+/** A kind of notice about a standing program. */
 export type StandingNoticeKind = (typeof standingNoticeKinds)[number];
 
-/** Types posted to ask endpoints; an endpoint without any receives asks only. */
+/** Types of posts that ask endpoints can receive. An endpoint that names no type receives asks only. */
 export const askEndpointEventTypes = ["ask_raised", ...standingNoticeKinds] as const;
 
-/** Type posted to ask endpoints. */
+/** A type of post that ask endpoints can receive. */
 export type AskEndpointEventType = (typeof askEndpointEventTypes)[number];
 
-/** Policy for a run that is due while others are running. */
+/** Overlap policy: how svc handles a run that is due while other runs with its concurrency key are running. */
 export const overlapPolicies = ["skip", "queueOne", "queueAll", "cancelRunning", "allow"] as const;
 
-/** Policy for a run that is due while others are running. */
+/** An overlap policy. */
 export type OverlapPolicy = (typeof overlapPolicies)[number];
 
-/** Why a program's subscription to a trigger ended; empty while it is open. `updated`: another version replaced it. */
+/**
+ * Why a standing program's subscription to a trigger ended. Empty while it is open. `updated`: another version of the program replaced it.
+ */
 export const subscriptionEndReasons = ["", "paused", "deleted", "updated"] as const;
 
-/** Why a program's subscription to a trigger ended. */
+/** A reason why a program's subscription to a trigger ended. */
 export type SubscriptionEndReason = (typeof subscriptionEndReasons)[number];
 /**
- * Outcome of a standing program's last poll. `ok`: it read everything there was. `more`: it reached its maximum, and the next poll
- * continues at once. `limited`: a call limit of the project prevented it. `failed`: a read failed, and the position did not change.
+ * Outcome of the last poll of a standing program. `ok`: it read the whole list. `more`: it reached its maximum, and the next poll continues
+ * at once. `limited`: a call limit of the project prevented it. `failed`: a read failed, and the position did not change.
  */
 export const pollOutcomes = ["ok", "more", "limited", "failed"] as const;
 
-/** Outcome of a standing program's last poll. */
+/** An outcome of a poll. */
 export type PollOutcome = (typeof pollOutcomes)[number];
 
-/** State of a throttled replay. `running`: queues deliveries, or waits to. The last two are final. */
+/** State of a throttled replay. `running`: queues deliveries, or waits until it can. `done` and `cancelled` are final. */
 export const replayStates = ["running", "paused", "done", "cancelled"] as const;
 
-/** State of a throttled replay. */
+/** A state of a throttled replay. */
 export type ReplayState = (typeof replayStates)[number];
 
 /**
- * Why a throttled replay queues nothing. While it runs: the endpoint backs off (`backoff`), the maximum is `pending`, the subscription is
- * `inactive`, or the project's quota of pending deliveries is reached (`quota`). After a cancellation: a caller `requested` it, the
- * subscription was `deleted`, or it was paused for too long (`expired`).
+ * Why a throttled replay queues no deliveries. While it runs: the endpoint is in backoff (`backoff`), the maximum of deliveries is pending
+ * (`pending`), the subscription is inactive (`inactive`), or the project's quota of pending deliveries is reached (`quota`). After a
+ * cancellation: a caller cancelled it (`requested`), its subscription was deleted (`deleted`), or it was paused for too long (`expired`).
  */
 export const replayReasons = [
   "",
@@ -315,35 +327,35 @@ export const replayReasons = [
   "expired",
 ] as const;
 
-/** Why a paced replay queues nothing. */
+/** A reason why a throttled replay queues no deliveries. */
 export type ReplayReason = (typeof replayReasons)[number];
 
 /**
- * Permission of a console link's holder. `sign_in`: open a session with the seat of its key. `answer`: answer one ask as one contact.
- * `connect`: connect one account.
+ * Purpose of a console link: what its holder may do. `sign_in`: open a session with the seat of the link's key. `answer`: answer one ask as
+ * one contact. `connect`: connect one account. `confirm`: confirm one call.
  */
 export const linkPurposes = ["sign_in", "answer", "connect", "confirm"] as const;
 
-/** Purpose of a data key. */
+/** Use of a data key. `seal`: it seals values. `digest`: it computes digests. */
 export const dataKeyUses = ["seal", "digest"] as const;
 
 /**
- * State of a vault key's rotation. `announced`: its data keys exist. `distributing`: nodes read them. `resealing`: all nodes seal with
- * them, and values under other keys are sealed again, pass after pass. `done`: the last pass found nothing; the old keys are refused.
+ * State of a vault key's rotation. `announced`: the new data keys exist. `distributing`: nodes read them. `resealing`: all nodes seal with
+ * them, and passes over the tables seal old values again. `done`: the last pass found no old value, and the old vault keys are refused.
  */
 export const vaultRotationStates = ["announced", "distributing", "resealing", "done"] as const;
 
-/** Purpose of a grant's token. `access`: calls. `refresh`: the next two tokens, once. */
+/** Kind of a grant's token. `access`: makes calls. `refresh`: gets the next two tokens, once. */
 export const grantTokenKinds = ["access", "refresh"] as const;
 
 /** Actor of an audit entry: the administrator, a key, a job, a person with a link, or svc itself. */
 export type AuditActor = "admin" | "key" | "job" | "link" | "service";
 
-/** Scope of an erasure: one entity of a project, or the project with all its data. */
+/** Scope of an erasure: one entity of a project, or the whole project with its data. */
 export const erasureKinds = ["entity", "project"] as const;
 
 /**
- * State of an erasure. `running`: rows are deleted. `waiting`: for jobs to end, or for the start of the last pass. `done`: a whole pass
- * found nothing.
+ * State of an erasure. `running`: it deletes rows. `waiting`: it waits for jobs to end, or for the start of the last pass. `done`: a whole
+ * pass found nothing to delete.
  */
 export const erasureStates = ["running", "waiting", "done"] as const;

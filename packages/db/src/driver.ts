@@ -3,8 +3,8 @@ import postgres from "postgres";
 const portDefault = 5432;
 
 /**
- * Opens postgres.js. It uses the Unix socket in the folder named by `?host=` of the URL (as in libpq), otherwise host and port. Connects on
- * the first query.
+ * Returns a postgres.js client for a URL. If the URL has `?host=` with a folder (as in libpq), the client uses the Unix socket in this
+ * folder. Otherwise it uses host and port. It connects at the first query.
  */
 export function openDriver<Types extends Record<string, postgres.PostgresType>>(
   url: string,
@@ -19,9 +19,12 @@ export function socketPath(folder: string, port: number): string {
   return `${folder}/.s.PGSQL.${port}`;
 }
 
-/** Removes the socket's folder from a URL's query, because the driver would send it to the server as a setting. */
+/**
+ * Returns the URL without the folder of the socket, and the path of the socket. If the folder stayed in the query, the driver would send it
+ * to the server as a setting.
+ */
 function socketOf(text: string): { readonly rest: string; readonly path: string | undefined } {
-  // A URL with several hosts does not parse; it names no socket folder.
+  // A URL with several hosts cannot be parsed. Such a URL names no socket folder.
   const url = URL.parse(text);
   const folder = url?.searchParams.get("host");
   if (url === null || folder?.startsWith("/") !== true) return { rest: text, path: undefined };
@@ -29,7 +32,10 @@ function socketOf(text: string): { readonly rest: string; readonly path: string 
   return { rest: url.href, path: socketPath(folder, url.port === "" ? portDefault : Number(url.port)) };
 }
 
-/** True if an error is PostgreSQL's unique violation (23505). If `constraint` is given, only for that constraint or unique index. */
+/**
+ * Returns true if an error is PostgreSQL's unique violation (23505). If `constraint` is given, the violation must be of this constraint or
+ * unique index.
+ */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   return someCause(
     error,
@@ -37,14 +43,17 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   );
 }
 
-/** True if an error is PostgreSQL's foreign key violation (23503): a row is still referenced, or references a missing row. */
+/**
+ * Returns true if an error is PostgreSQL's foreign key violation (23503): other rows still reference a row, or a row references a missing
+ * row.
+ */
 export function isForeignKeyViolation(error: unknown): boolean {
   return someCause(error, ({ code }) => code === "23503");
 }
 
 /**
- * True if an error means that the database is unavailable: a refused or lost connection, or a server that starts, stops, or accepts no more
- * connections. The work may or may not have been committed.
+ * Returns true if an error means that the database is unavailable. The connection was refused or lost, or the server starts, stops, or
+ * accepts no more connections. The statement's work may still have been committed.
  */
 export function isUnavailable(error: unknown): boolean {
   return someCause(
@@ -54,19 +63,20 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-// The database accepts no connections (`allow_connections`), for example during a restore. If a statement fails with this code, the error
-// is permanent: an object is not in the required state.
+// Code of an error when svc connects: the database accepts no connections (`allow_connections`), for example during a restore. If a
+// statement fails with the same code, the error is permanent, because an object is not in the required state.
 const takesNone = "55000";
 
-// 08: connection exceptions; 57P0x: the server ends sessions; 53: no connections, memory or disk left; 58030: I/O error; 25006: a standby;
-// 40001, 40P01, 55P03, 57014: conflict with another transaction, or too slow. All are temporary and say nothing about the request itself.
-// The words come from postgres.js, the rest from the operating system.
+// Codes of temporary errors, which say nothing about the request itself. 08: connection exceptions. 57P0x: the server ends sessions. 53: no
+// connections, memory or disk left. 58030: I/O error. 25006: the server is a standby. 40001, 40P01, 55P03, 57014: a conflict with another
+// transaction, or too slow. `CONNECTION_` and `CONNECT_TIMEOUT` are codes of postgres.js. The codes after these are codes of the operating
+// system.
 const unavailableCodes =
   /^(08...|57P0.|53...|58030|25006|40001|40P01|55P03|57014|CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
 type DriverError = { code?: unknown; severity?: unknown; constraint_name?: unknown; cause?: unknown };
 
-/** drizzle wraps the driver's error, so the code may be several causes deep. */
+/** Returns true if the error or one of its causes matches. drizzle wraps the driver's error, so the code may be several causes deep. */
 function someCause(error: unknown, matches: (cause: DriverError) => boolean): boolean {
   for (let cause = error, depth = 0; typeof cause === "object" && cause !== null && depth < 8; depth++) {
     if (matches(cause)) return true;

@@ -5,17 +5,18 @@ import { migrate } from "drizzle-orm/postgres-js/migrator";
 import type postgres from "postgres";
 import { openDriver } from "./driver.ts";
 
-/** Thrown by `migrateDatabase` if it must not change the database; the message gives the reason. */
+/** Thrown by `migrateDatabase` if it must not change the database. The message gives the reason. */
 export class MigrationRefusedError extends Error {
   override readonly name = "MigrationRefusedError";
 }
 
-/** Folder of this version's migrations, made by drizzle-kit from the schema. */
+/** Folder with the migrations of this version, which drizzle-kit makes from the schema. */
 export const migrationsFolder = fileURLToPath(new URL("../migrations", import.meta.url));
 
 /**
- * Migrates a database to this version's schema, in one transaction and under a lock, so any number of nodes may call it at once. Throws
- * MigrationRefusedError, without a change, if the server is older than PostgreSQL 15 or the database has a migration that `folder` lacks.
+ * Migrates a database to the schema of this version. It works in one transaction and under a lock, so any number of nodes may call it at
+ * the same time. Throws MigrationRefusedError without a change in two cases: the server is older than PostgreSQL 15, or the database has a
+ * migration that `folder` lacks.
  */
 export async function migrateDatabase(url: string, folder: string = migrationsFolder): Promise<void> {
   const known = readMigrationFiles({ migrationsFolder: folder });
@@ -27,7 +28,7 @@ export async function migrateDatabase(url: string, folder: string = migrationsFo
   });
   try {
     await assertServerVersion(sql);
-    // A session lock ends with the connection, so a node that dies during a migration does not block the others.
+    // The lock belongs to the session, so it ends with the connection. If a node dies during a migration, it does not block other nodes.
     await sql`select pg_advisory_lock(${migrationLock})`;
     await assertNotNewer(sql, known);
     await migrate(drizzle(sql), { migrationsFolder: folder });
@@ -37,7 +38,7 @@ export async function migrateDatabase(url: string, folder: string = migrationsFo
   }
 }
 
-// Any number that nothing else locks: "svc" in ASCII.
+// Number of the lock: "svc" in ASCII. It can be any number that svc uses for no other lock.
 const migrationLock = 0x737663;
 
 async function assertServerVersion(sql: postgres.Sql): Promise<void> {
@@ -59,7 +60,10 @@ async function assertNotNewer(sql: postgres.Sql, known: readonly MigrationMeta[]
   );
 }
 
-/** drizzle skips a migration that is dated before the last applied one. That happens when branches are merged. */
+/**
+ * Throws MigrationRefusedError if the database lacks one of the known migrations. drizzle skips a migration whose date is before that of
+ * the last applied migration. Such a migration can exist after two branches are merged.
+ */
 async function assertComplete(sql: postgres.Sql, known: readonly MigrationMeta[]): Promise<void> {
   const applied = new Set(await appliedHashes(sql));
   const missing = known.filter(({ hash }) => !applied.has(hash));

@@ -2,9 +2,9 @@ import type { Executor } from "./connect.ts";
 import { statement } from "./sql/statement.ts";
 
 /**
- * Reads no table. A full disk first refuses a file that grows, and the series' rows spill to one beyond 64 kB of memory. The message is
- * written and flushed to the write-ahead log as every commit is, and waits for a synchronous standby. Neither leaves dead rows, as a
- * rewritten row would.
+ * Reads no table. A full disk first refuses files that grow. The rows of the series need more than 64 kB of memory, so PostgreSQL writes
+ * them to a temporary file. The message is written and flushed to the write-ahead log like every commit, and waits for a synchronous
+ * standby. Neither of the two leaves dead rows, which rewriting a row would leave.
  */
 const writeProbe = statement<{ isWritable: boolean }>(
   "probe_writes",
@@ -21,8 +21,9 @@ const writeProbe = statement<{ isWritable: boolean }>(
 );
 
 /**
- * Makes the database write and commit: about 100 kB of a temporary file and some bytes of its log. Returns false on a standby or if
- * transactions are read-only. Rejects if the disk is full or the database is unavailable.
+ * Checks that the database can write and commit, and returns true if it can. It writes about 100 kB to a temporary file and a few bytes to
+ * the log. Returns false if the server is a standby or transactions are read-only. Rejects if the disk is full or the database is
+ * unavailable.
  */
 export async function probeWrites(db: Executor): Promise<boolean> {
   const [row] = await writeProbe(db, []);

@@ -1,8 +1,9 @@
 import type postgres from "postgres";
 
 /**
- * Returns the schema of a migrated database as SQL, read from the catalogs. It lists every table with its columns, storage parameters,
- * constraints and indexes, then sequences, functions and triggers, each sorted by name. Throws if it finds an object of an unknown kind.
+ * Returns the schema of a migrated database as SQL, read from PostgreSQL's catalogs. The text lists every table with its columns, storage
+ * parameters, constraints and indexes. Then it lists sequences, functions and triggers. All are sorted by name. Throws an error if it finds
+ * an object of an unknown kind.
  */
 export async function readSchemaText(sql: postgres.Sql): Promise<string> {
   await assertKnownKinds(sql);
@@ -28,7 +29,9 @@ const header =
 
 type Entry = { readonly table: string; readonly text: string };
 
-/** Throws if the schema has an object that the text would omit: anything except tables, indexes and sequences, or a custom type. */
+/**
+ * Throws an error if the schema has an object that the text would omit: a relation other than a table, index or sequence, or a custom type.
+ */
 async function assertKnownKinds(sql: postgres.Sql): Promise<void> {
   const found = await sql<{ what: string }[]>`
     select relname || ', of kind ' || relkind::text as what from pg_class
@@ -54,7 +57,10 @@ function readColumns(sql: postgres.Sql) {
     order by c.relname, a.attnum`;
 }
 
-/** PostgreSQL 18 lists "not null" as a constraint; the text has it in the column. */
+/**
+ * Returns the constraints of all tables. PostgreSQL 18 lists "not null" as a constraint, but the text has it in the column, so it is left
+ * out here.
+ */
 function readConstraints(sql: postgres.Sql) {
   return sql<Entry[]>`
     select c.relname as "table", 'constraint ' || quote_ident(o.conname) || ' ' || pg_get_constraintdef(o.oid) as text
@@ -62,7 +68,7 @@ function readConstraints(sql: postgres.Sql) {
     where c.relnamespace = 'public'::regnamespace and o.contype <> 'n' order by c.relname, o.contype desc, o.conname`;
 }
 
-/** Reads all indexes except those that constraints create. */
+/** Returns all indexes except those that constraints create. */
 function readIndexes(sql: postgres.Sql) {
   return sql<Entry[]>`
     select t.relname as "table", pg_get_indexdef(i.indexrelid) || ';' as text

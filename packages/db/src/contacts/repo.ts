@@ -8,21 +8,21 @@ import { arrayLiteral } from "../sql/statement.ts";
 /** A person of a project whom jobs may ask. */
 export type Contact = Omit<typeof contacts.$inferSelect, "projectId">;
 
-/** A contact to store, with the key that creates it, if any. */
+/** A contact to store. `keyId`: the key that creates the contact, if a key does. */
 export type NewContact = Omit<Contact, "keyId"> & { readonly keyId?: Contact["keyId"] };
 
-/** The contacts of one project. A project always has an approver: changes that would remove the last one are refused. */
+/** The contacts of one project. A project always has an approver: a change that would remove the last approver is refused. */
 export type ContactRepository = {
   find(principalId: string): Promise<Contact | undefined>;
-  /** Contacts that exist, in any order. */
+  /** Returns the contacts with these ids that exist, in any order. */
   findMany(principalIds: readonly string[]): Promise<Contact[]>;
-  /** By ascending principalId, after `after`. */
+  /** Returns at most `limit` contacts in ascending order of principalId, beginning after the id `after`. */
   list(page: { after: string | undefined; limit: number }): Promise<Contact[]>;
-  /** Oldest first. */
+  /** Returns the contacts who are approvers, oldest first. */
   listApprovers(): Promise<Contact[]>;
-  /** Creates or replaces a contact, whose createdAt stays. `contactsMax`: maximum contacts of the project. */
+  /** Creates or replaces a contact. A replaced contact keeps its createdAt. `contactsMax`: maximum number of contacts in the project. */
   put(contact: NewContact, contactsMax: number): Promise<Contact | "last_approver" | "too_many">;
-  /** `asked`: a pending ask was sent to it, so it stays. */
+  /** Deletes a contact. `asked`: the contact stays, because a pending ask was sent to it. */
   delete(principalId: string): Promise<"deleted" | "missing" | "last_approver" | "asked">;
 };
 
@@ -35,7 +35,7 @@ const columns = {
   keyId: contacts.keyId,
 };
 
-/** Returns the contacts of one project. */
+/** Returns the repository of one project's contacts. */
 export function contactsForProject(db: Executor, projectId: ProjectId): ContactRepository {
   const ofProject = eq(contacts.projectId, projectId);
   const own = (principalId: string) => and(ofProject, eq(contacts.principalId, principalId));
@@ -93,7 +93,10 @@ export function contactsForProject(db: Executor, projectId: ProjectId): ContactR
   };
 }
 
-/** True if it is the only approver. Locks the approvers: of two concurrent removals, the second reads the first. */
+/**
+ * Returns true if the contact is the only approver. Locks the approvers, so that the second of two concurrent removals sees the result of
+ * the first.
+ */
 async function isLastApprover(tx: Executor, projectId: ProjectId, principalId: string): Promise<boolean> {
   const approvers = await tx.orm
     .select({ principalId: contacts.principalId })
@@ -104,7 +107,7 @@ async function isLastApprover(tx: Executor, projectId: ProjectId, principalId: s
   return approvers.length === 1 && approvers[0]?.principalId === principalId;
 }
 
-/** True if a pending ask was sent to it. By the index of pending asks, because there are many settled ones. */
+/** Returns true if a pending ask was sent to the contact. Uses the index of pending asks, because there are many settled asks. */
 async function hasPendingAsk(tx: Executor, projectId: ProjectId, principalId: string): Promise<boolean> {
   const { where } = newestWith(jobAsks, projectId, { key: sql`(${jobAsks.state} || ' ')`, value: "pending " });
   const [ask] = await tx.orm

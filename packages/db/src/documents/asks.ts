@@ -2,24 +2,27 @@ import type { ConfirmRule, JsonObject } from "@svc/core";
 import type { RowCounts } from "./calls.ts";
 import { asWritten, documentList, documentType } from "./document.ts";
 
-/** An entry of `job_asks.escalation`, in the order in which people are asked. 0 seconds: the question stays with this person. */
+/**
+ * An entry of `job_asks.escalation`: a person to ask, and for how long before the next person is asked. Entries are in the order of the
+ * escalation. 0 seconds: the question stays with this person.
+ */
 type EscalationHopDocument = { readonly principalId: string; readonly timeoutSeconds: number };
 
-/** How `job_asks.escalation` is stored. */
+/** Document type of the column `job_asks.escalation`. */
 export const escalationDocument = documentList(documentType<EscalationHopDocument>("job_asks.escalation", [asWritten]));
 
-/** How `job_asks.counts` is stored: numbers of the question's rows. */
+/** Document type of the column `job_asks.counts`: the numbers of rows that the question is about, by result. */
 export const askCountsDocument = documentType<RowCounts>("job_asks.counts", [asWritten]);
 
-/** How `project_policies.confirm` is stored. */
+/** Document type of the column `project_policies.confirm`. */
 export const projectConfirmDocument = documentType<ConfirmRule>("project_policies.confirm", [asWritten]);
 
-/** `contacts.reach`: the contact channel, as tool, entity and argument template. */
+/** Content of `contacts.reach`: a contact channel, given by tool, entity and template of the arguments. */
 export type ContactChannelDocument = {
   readonly toolSlug: string;
   readonly entityId: string;
   readonly args: JsonObject;
 };
 
-/** How `contacts.reach` is stored. */
+/** Document type of the column `contacts.reach`. */
 export const contactChannelDocument = documentType<ContactChannelDocument>("contacts.reach", [asWritten]);

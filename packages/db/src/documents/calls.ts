@@ -4,18 +4,18 @@ import { type PackedFields, packedDocument } from "./packed.ts";
 
 /** An entry of `deliveries.attempt_log`: one attempt of one delivery. */
 export type AttemptEntry = {
-  /** Number from 1: among all attempts when read, among those of the retry schedule as stored. */
+  /** Number of the attempt, from 1. As stored, it counts attempts of the retry schedule only. When read, it counts all attempts. */
   readonly number: number;
-  /** Epoch milliseconds. */
+  /** Start of the attempt, in epoch milliseconds. */
   readonly startedAt: number;
   readonly durationMs: number;
-  /** The URL used: the endpoint's address may change between two attempts. */
+  /** The URL that svc called. It is stored per attempt, because the endpoint's address may change between two attempts. */
   readonly requestUrl: string;
-  /** The IP address; empty if no connection was attempted. */
+  /** IP address that svc connected to. Empty if svc attempted no connection. */
   readonly address: string;
-  /** 0 if no response arrived. */
+  /** HTTP status of the response. 0 if no response arrived. */
   readonly statusCode: number;
-  /** Empty if delivered. */
+  /** Error of the attempt. Empty if the event was delivered. */
   readonly error: string;
   readonly responseHeaders: Readonly<Record<string, string>>;
   /** The first 1,024 bytes of the response, as UTF-8 text. */
@@ -23,8 +23,8 @@ export type AttemptEntry = {
 };
 
 /**
- * How an entry of `deliveries.attempt_log` is stored: packed, because every delivery has one. A settled row is then not much larger than
- * the pending one, so a page has room for the updates of all its rows.
+ * Document type of an entry of `deliveries.attempt_log`. It is packed, because every delivery has such an entry. So a settled row is not
+ * much larger than a pending row, and a page has space for the updates of all its rows.
  */
 export const attemptDocument = packedDocument<AttemptEntry>("deliveries.attempt_log", [asWritten], {
   number: true,
@@ -38,40 +38,43 @@ export const attemptDocument = packedDocument<AttemptEntry>("deliveries.attempt_
   responseBody: true,
 });
 
-/** How `deliveries.attempt_log` is stored. */
+/** Document type of the column `deliveries.attempt_log`. */
 export const attemptLogDocument = documentList(attemptDocument);
 
-/** One node's share of a limiter key; times in epoch milliseconds. */
+/** Share that one node has of a limiter key. Times are in epoch milliseconds. */
 export type PaceShare = {
-  /** Running calls, valid until `heldUntil`: a node that dies frees its slots then. */
+  /** Number of running calls on the node, valid until `heldUntil`. If the node dies, its slots are free from that time on. */
   readonly held: number;
   readonly heldUntil: number;
-  /** Calls waiting on the node since `waitsSince`, as it reported at `saidAt`. */
+  /** Number of calls that wait on the node. `waitsSince`: the start of their wait. `saidAt`: when the node last reported these values. */
   readonly wanted: number;
   readonly waitsSince: number;
   readonly saidAt: number;
 };
 
 /**
- * Recently started calls: their number in each of the latest intervals of `widthMs`, newest first; `latest` is the number of the newest
- * interval.
+ * Numbers of recently started calls. `counts`: number of calls in each interval of `widthMs` milliseconds, newest interval first. `latest`:
+ * number of the newest interval.
  */
 export type PaceWindow = { readonly widthMs: number; readonly latest: number; readonly counts: readonly number[] };
 
-/** `call_paces.pace`: usage of one limiter key, over all nodes. */
+/** Content of `call_paces.pace`: usage of one limiter key by all nodes. */
 export type PaceDocument = {
-  /** By node id. */
+  /** Share of each node, by node id. */
   readonly shares: Readonly<Record<string, PaceShare>>;
   readonly window?: PaceWindow | undefined;
 };
 
-/** How `jobs.binding` is stored: the scope of the key that began the job, and the account of a call that a person confirms. */
+/**
+ * Document type of the column `jobs.binding`: the scope of the key that began the job. If a person confirms a call, it also has the account
+ * of the call.
+ */
 export const jobBindingDocument = documentType<JobBinding>("jobs.binding", [asWritten]);
 
-/** How `standing_programs.binding` is stored. */
+/** Document type of the column `standing_programs.binding`. */
 export const standingBindingDocument = documentType<Binding>("standing_programs.binding", [asWritten]);
 
-/** Rows of a step, by result. */
+/** Numbers of a step's rows, by result. */
 export type RowCounts = {
   readonly in: number;
   readonly ok: number;
@@ -80,7 +83,10 @@ export type RowCounts = {
   readonly unknown: number;
 };
 
-/** Tool calls by class, and among all of them the repeated ones and those with unknown outcome; without undo calls. */
+/**
+ * Numbers of tool calls, without undo calls. `read`, `write`, `destructive`: calls by access class. `retried`: repeated calls among all of
+ * these. `unknown`: calls with unknown outcome among all of these.
+ */
 export type CallCounts = {
   readonly read: number;
   readonly write: number;
@@ -89,7 +95,7 @@ export type CallCounts = {
   readonly unknown: number;
 };
 
-/** Fields of the counts in packing order. */
+/** Fields of RowCounts in packing order. */
 export const rowCountFields: PackedFields<RowCounts> = {
   in: true,
   ok: true,
@@ -98,7 +104,7 @@ export const rowCountFields: PackedFields<RowCounts> = {
   unknown: true,
 };
 
-/** Fields of the counts in packing order. */
+/** Fields of CallCounts in packing order. */
 export const callCountFields: PackedFields<CallCounts> = {
   read: true,
   write: true,

@@ -1,27 +1,30 @@
 import { isObject, type JsonObject, type Quotas } from "@svc/core";
 
-/** A kind of document in a jsonb column. */
+/** A type of document that is stored in a jsonb column. */
 export type DocumentType<T> = {
-  /** Its column, as errors name it: `jobs.park`. */
+  /** The document's column, as errors name it (example: `jobs.park`). */
   readonly name: string;
-  /** Decodes a document of any version up to this code's into the current form. Throws an Error that names the column for anything else. */
+  /**
+   * Returns a stored document in the current form. The document may be of this code's version or of any earlier version. Throws an Error
+   * that names the column for all other data.
+   */
   read(stored: unknown): T;
   /** Returns the document as JSON text in the current version. */
   write(document: T): string;
 };
 
-/** Converts one stored version into the current form. */
+/** Converts a document of one stored version into the current form. */
 export type DocumentReader<T> = (stored: Readonly<Record<string, unknown>>) => T;
 
-/** Reads a version whose form is the current one. The only place where stored data is cast to its type. */
+/** Returns a stored document unchanged, for a version whose form is the current one. Only this function casts stored data to its type. */
 export function asWritten<T>(stored: Readonly<Record<string, unknown>>): T {
   return stored as T;
 }
 
 /**
- * Makes a document type. `readers` are those of versions 1, 2 and so on; the last version is written. From version 2 on, the document
- * contains its version as `v`. If `stored` returns a text, the document is stored as its version and that text, and the reader gets the
- * text as `p`: an object of two fields would cost 24 more bytes.
+ * Returns a document type. `readers` are the readers of versions 1, 2 and so on; documents are written in the last of these versions. From
+ * version 2 on, a document contains its version as `v`. If `stored` returns a text, svc stores the version followed by this text, and the
+ * reader gets the text as `p`. A JSON object with two fields would take 24 more bytes.
  */
 export function documentType<T extends object>(
   name: string,
@@ -52,13 +55,16 @@ export function documentType<T extends object>(
   };
 }
 
-/** True if a text is a document stored as text, and not the JSON of one. */
+/** Returns true if `text` is a document that is stored as a version and a text. Returns false if it is JSON. */
 export function isVersionedText(text: string): boolean {
   const first = text.charCodeAt(0);
   return first >= 0x31 && first <= 0x39;
 }
 
-/** Makes the type of a list of documents, each with its own version, because entries are added to a list that an older version began. */
+/**
+ * Returns the type of a list of documents. Each document in the list has its own version, because a newer svc adds documents to a list that
+ * an older svc began.
+ */
 export function documentList<T>(entry: DocumentType<T>): DocumentType<readonly T[]> {
   return {
     name: entry.name,
@@ -70,7 +76,10 @@ export function documentList<T>(entry: DocumentType<T>): DocumentType<readonly T
   };
 }
 
-/** Makes the type of a JSON object whose names svc does not choose. It has no version, because `v` may be one of the names. */
+/**
+ * Returns the type of a JSON object whose property names svc does not choose. The document has no version, because `v` may be one of these
+ * names.
+ */
 export function plainDocument<T extends object = JsonObject>(name: string): DocumentType<T> {
   return {
     name,
@@ -93,17 +102,17 @@ function unknownVersion(name: string, version: unknown, known: number): Error {
   );
 }
 
-/** How `project_policies.quotas` is stored: the configured ones, by name. */
+/** Document type of the column `project_policies.quotas`: the configured quotas, by name. */
 export const quotasDocument = documentType<Quotas>("project_policies.quotas", [asWritten]);
 
-/** Texts by names that svc does not choose. */
+/** Texts by name. svc does not choose the names. */
 type TextsDocument = Readonly<Record<string, string>>;
 
-/** How `connected_accounts.variables` is stored: by the names the toolkit declares. */
+/** Document type of the column `connected_accounts.variables`. The toolkit declares the names. */
 export const variablesDocument = plainDocument<TextsDocument>("connected_accounts.variables");
 
-/** How `quarantined_posts.headers` is stored. */
+/** Document type of the column `quarantined_posts.headers`. */
 export const headersDocument = plainDocument<TextsDocument>("quarantined_posts.headers");
 
-/** How `quarantined_posts.query` is stored. */
+/** Document type of the column `quarantined_posts.query`. */
 export const queryDocument = plainDocument<TextsDocument>("quarantined_posts.query");

@@ -4,10 +4,10 @@ import { asWritten, documentType } from "./document.ts";
 import { type PackedFields, packedDocument } from "./packed.ts";
 import { type DecisionDocument, type EstimateDocument, estimateFields, type SagaDocument } from "./programs.ts";
 
-/** `jobs.child`: position of a child job in its parent job, and its share of the parent's limits. */
+/** Content of `jobs.child`: the position of a child job in its parent job, and its share of the parent job's limits. */
 export type ChildDocument = {
   readonly stepId: string;
-  /** Position of the row in a map; 0 for a separate step. */
+  /** Position of the row in a map. 0 if the step is not a map. */
   readonly ordinal: number;
   readonly limits: {
     readonly toolCalls: number;
@@ -18,10 +18,10 @@ export type ChildDocument = {
   };
 };
 
-/** How `jobs.child` is stored. */
+/** Document type of the column `jobs.child`. */
 export const childDocument = documentType<ChildDocument>("jobs.child", [asWritten]);
 
-/** `jobs.park`: the event that a job waits for. Times are epoch milliseconds. */
+/** Content of `jobs.park`: the reason for which a parked job waits. Times are in epoch milliseconds. */
 export type ParkDocument = {
   readonly reason:
     | "judgment"
@@ -45,19 +45,19 @@ export type ParkDocument = {
     readonly raisedAt: number;
     readonly counts?: RowCounts;
   };
-  /** For `child`: the child job, which waits for a person. */
+  /** For reason `child`: the child job. It waits for a person. */
   readonly childJobId?: string;
-  /** For `poisoned`, `administrator` and `paused`: the state that its release or resumption restores. */
+  /** For the reasons `poisoned`, `administrator` and `paused`: the state that the job returns to when it is released or resumed. */
   readonly before?: {
     readonly status: "queued" | "running" | "compensating";
     readonly lastError: string;
   };
 };
 
-/** How `jobs.park` is stored. */
+/** Document type of the column `jobs.park`. */
 export const parkDocument = documentType<ParkDocument>("jobs.park", [asWritten]);
 
-/** Limits of a job, in the words of the message JobLimits. */
+/** Limits of a job. Fields have the names of the message JobLimits. */
 export type LimitsDocument = {
   readonly deadlineSeconds: number;
   readonly toolCalls: number;
@@ -67,7 +67,7 @@ export type LimitsDocument = {
   readonly concurrency: number;
 };
 
-/** Content of `jobs.receipt`, in the words of the message Receipt; times are epoch milliseconds. */
+/** Content of `jobs.receipt`. Fields have the names of the message Receipt. Times are in epoch milliseconds. */
 export type ReceiptDocument = {
   readonly outcome: "complete" | "partial" | "none";
   readonly programHash: string;
@@ -125,26 +125,29 @@ const receiptFields = {
   receiptHash: true,
 } as const;
 
-/** A receipt as stored, without the estimate, which its job's row contains and which never changes. Versions up to 0.2 stored it here too. */
+/**
+ * A receipt as it is stored, without the estimate. The estimate never changes, and the job's row contains it. Versions up to 0.2 stored the
+ * estimate here too.
+ */
 type StoredReceipt = Omit<ReceiptDocument, "estimate"> & { readonly estimate?: EstimateDocument };
 
-/** Returns a receipt without the parts that its job's row contains. */
+/** Returns a receipt without the parts that the job's row contains. */
 export function storedReceipt({ estimate: _estimate, ...receipt }: StoredReceipt): StoredReceipt {
   return receipt;
 }
 
-/** Returns a complete receipt from the stored part and its job's estimate. */
+/** Returns a complete receipt, made of the stored receipt and the job's estimate. */
 export function wholeReceipt(stored: StoredReceipt, estimate: EstimateDocument): ReceiptDocument {
   return { ...stored, estimate: stored.estimate ?? estimate };
 }
 
-/** How `jobs.receipt` is stored. */
+/** Document type of the column `jobs.receipt`. */
 export const receiptDocument = packedDocument<StoredReceipt>("jobs.receipt", [asWritten], receiptFields);
 
-/** The same for an earlier attempt. */
+/** Document type of the column `job_attempts.receipt`: the receipt of an earlier attempt. */
 export const attemptReceiptDocument = packedDocument<StoredReceipt>("job_attempts.receipt", [asWritten], receiptFields);
 
-/** `jobs.used`: a job's usage of its limits. */
+/** Content of `jobs.used`: how much of its limits a job has used. */
 export type UsedDocument = {
   readonly toolCalls: number;
   readonly writes: number;
@@ -152,7 +155,7 @@ export type UsedDocument = {
   readonly asks: number;
 };
 
-/** How `jobs.used` is stored. */
+/** Document type of the column `jobs.used`. */
 export const usedDocument = packedDocument<UsedDocument>("jobs.used", [asWritten], {
   toolCalls: true,
   writes: true,

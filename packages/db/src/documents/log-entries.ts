@@ -1,19 +1,20 @@
 import { type DocumentType, documentType } from "./document.ts";
 
-/** An entry of a job's log without its number. */
+/** An entry of a job's log, without the number of the entry. */
 export type LogEntry = {
   readonly type: string;
-  /** Empty if it concerns no step. */
+  /** Step of the entry. Empty if the entry is about no step. */
   readonly stepId: string;
-  /** JSON text of at most 4 KB, never row data. */
+  /** Payload as JSON text of at most 4 KB. It never contains row data. */
   readonly payload: string;
-  /** Absent or null if it equals the job's. */
+  /** Principal chain of the entry. Absent or null if it equals the job's chain. */
   readonly principalChain?: readonly string[] | null | undefined;
 };
 
 /**
- * How `job_events.following` is stored: one entry per line, values separated by tabs (JSON text contains neither), and one character for
- * each of `phrases`. If a value contains such a character, it is stored as JSON.
+ * Document type of the column `job_events.following`. Each entry is one line, with tabs between its values, because JSON text contains
+ * neither tabs nor line breaks. One character replaces each text of `phrases`. If a value already contains such a character, all is stored
+ * as JSON.
  */
 export const logEntriesDocument: DocumentType<readonly LogEntry[]> = documentType(
   "job_events.following",
@@ -22,8 +23,8 @@ export const logEntriesDocument: DocumentType<readonly LogEntry[]> = documentTyp
 );
 
 /**
- * Texts that nearly every entry contains, including separators: two entries of a one-step job take 40 bytes instead of 190. Never change
- * the order or add a phrase: another list needs another version.
+ * Texts that nearly every entry contains, including separators. They save space: two entries of a job with one step take 40 bytes instead
+ * of 190. Never change the order or add a phrase. A different list needs a new version of the document.
  */
 const phrases = [
   'job-status-changed\t\t{"from":"queued","to":"running","reason":"started"}',
@@ -46,13 +47,13 @@ const phrases = [
   ',"unknown":',
 ];
 
-/** Characters that JSON text and names never contain unescaped. */
+/** Control characters. In JSON text they are always escaped, and names never contain them. */
 const controls = String.fromCharCode(...Array(32).keys());
-/** Those that PostgreSQL accepts and that are not separators. */
+/** Control characters that PostgreSQL accepts and that do not separate values or lines. Each replaces a phrase. */
 const marks = [...controls].filter((one) => !"\0\t\n".includes(one));
 const markOf = new Map(phrases.map((phrase, index) => [phrase, marks[index] ?? phrase]));
 const phraseOf = new Map([...markOf].map(([phrase, mark]) => [mark, phrase]));
-// The longest phrases come first, because the first match is taken.
+// The longest phrases come first, because the first phrase that matches is used.
 const anyPhrase = new RegExp(
   phrases
     .toSorted((a, b) => b.length - a.length)

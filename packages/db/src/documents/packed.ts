@@ -1,7 +1,7 @@
 import { isObject } from "@svc/core";
 import { type DocumentReader, type DocumentType, documentType } from "./document.ts";
 
-/** Fields of a document in packing order; `true` for a field that is packed unchanged. */
+/** Fields of a document in packing order. `true`: the field is packed unchanged. */
 export type PackedFields<T extends object> = {
   readonly [Name in keyof T]-?: NonNullable<T[Name]> extends readonly unknown[]
     ? true
@@ -10,13 +10,13 @@ export type PackedFields<T extends object> = {
       : true;
 };
 
-/** Fields in the form used to traverse them. */
+/** The fields of PackedFields as a type without the document's type, used to traverse them. */
 type Fields = { readonly [name: string]: true | Fields };
 
 /**
- * Makes a document type whose last version is one text: the values without their names. For documents of every job, jsonb needs three times
- * as much space for names and numbers. A field that is absent or null is absent when read. Never change the fields: other fields need
- * another version.
+ * Returns a document type whose last version is one text that contains the values without their names. Every job has such documents. As
+ * jsonb, their names and numbers would take three times as much space. A field that is absent or null is absent when read. Never change the
+ * fields: other fields need a new version.
  */
 export function packedDocument<T extends object>(
   name: string,
@@ -24,7 +24,8 @@ export function packedDocument<T extends object>(
   fields: PackedFields<T>,
 ): DocumentType<T> {
   const all = orderOf(fields as unknown as Fields);
-  // First the version with an object field, then the version stored as text.
+  // Readers of the two packed versions. In the first one, the document is an object and contains digests as they are. In the second one,
+  // the document is a text and contains shortened digests.
   const readerOf = (restore: (part: unknown) => unknown): DocumentReader<T> => {
     return ({ p: packed }) => unpack(all, JSON.parse(String(packed)) as unknown, restore) as T;
   };
@@ -32,7 +33,7 @@ export function packedDocument<T extends object>(
   return documentType<T>(name, readers, (document) => JSON.stringify(pack(all, document)));
 }
 
-/** Fields in order; `inner` is undefined for a field that is packed unchanged. */
+/** Fields in packing order. `inner`: fields of the field; undefined if the field is packed unchanged. */
 type FieldOrder = readonly { readonly name: string; readonly inner: FieldOrder | undefined }[];
 
 function orderOf(fields: Fields): FieldOrder {
@@ -60,18 +61,21 @@ function unpack(order: FieldOrder, packed: unknown, restore: (part: unknown) => 
   return document;
 }
 
-// No hexadecimal digest begins with it.
+// Mark of a shortened digest. A digest in hexadecimal never begins with this character.
 const digestMark = "~";
 const digestHex = /^(?:[0-9a-f]{2}){32}$/;
 
-/** Shortens a digest to two thirds of its characters, after a mark; a text that begins with the mark gets a second one. */
+/**
+ * Returns a digest with a mark and two thirds of its characters. A text that begins with the mark gets a second mark. Everything else stays
+ * as it is.
+ */
 function shortened(part: unknown): unknown {
   if (typeof part !== "string") return part;
   if (digestHex.test(part)) return `${digestMark}${Buffer.from(part, "hex").toString("base64url")}`;
   return part.startsWith(digestMark) ? `${digestMark}${digestMark}${part.slice(1)}` : part;
 }
 
-/** Reverses `shortened`. */
+/** Returns the value from which `shortened` made `part`. */
 function restored(part: unknown): unknown {
   if (typeof part !== "string" || !part.startsWith(digestMark)) return part;
   if (part.startsWith(digestMark, 1)) return part.slice(1);

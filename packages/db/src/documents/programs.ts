@@ -3,30 +3,30 @@ import type { AskContinuation, StoredAccessClass } from "../schema/words.ts";
 import { asWritten, documentType, plainDocument } from "./document.ts";
 import { type PackedFields, packedDocument } from "./packed.ts";
 
-/** The decision of an ask; part of receipts. */
+/** The decision about an ask, which is also a part of receipts. */
 export type DecisionDocument = {
   readonly continuation: AskContinuation;
-  /** Empty for the deadline. */
+  /** The person who decided. Empty if the deadline decided. */
   readonly principalId: string;
-  /** Empty for the deadline. */
+  /** The key of the answer. Empty if the deadline decided. */
   readonly keyId: string;
   readonly surface: string;
   readonly note: string;
-  /** JSON text; empty for none. */
+  /** Overrides as JSON text. Empty if there are none. */
   readonly overridesJson: string;
-  /** Epoch milliseconds. */
+  /** Time of the decision, in epoch milliseconds. */
   readonly at: number;
-  /** The link used for the answer; absent for none. */
+  /** The console link that was used for the answer. Absent if no link was used. */
   readonly linkId?: string;
 };
 
-/** `job_asks.decision`: a decision with its principal chain, which also applies to the job's next entries. */
+/** Content of `job_asks.decision`: a decision and its principal chain. The job's next log entries also have this chain. */
 export type AskDecisionDocument = DecisionDocument & { readonly chain: readonly string[] };
 
-/** How `job_asks.decision` is stored. */
+/** Document type of the column `job_asks.decision`. */
 export const askDecisionDocument = documentType<AskDecisionDocument>("job_asks.decision", [asWritten]);
 
-/** `jobs.estimate`: upper and lower limits of a program, in the words of the message Estimate. */
+/** Content of `jobs.estimate`: lower and upper limits for a program. Fields have the names of the message Estimate. */
 export type EstimateDocument = {
   readonly callsMin: number;
   readonly callsMax: number;
@@ -40,7 +40,7 @@ export type EstimateDocument = {
   readonly notCompensable: readonly string[];
 };
 
-/** Fields of an estimate in packing order. */
+/** Fields of EstimateDocument in packing order. */
 export const estimateFields: PackedFields<EstimateDocument> = {
   callsMin: true,
   callsMax: true,
@@ -54,23 +54,26 @@ export const estimateFields: PackedFields<EstimateDocument> = {
   notCompensable: true,
 };
 
-/** How `jobs.estimate` is stored. */
+/** Document type of the column `jobs.estimate`. */
 export const estimateDocument = packedDocument<EstimateDocument>("jobs.estimate", [asWritten], estimateFields);
 
-/** The same for a version of a standing program: `standing_versions.estimate`. */
+/** Document type of the column `standing_versions.estimate`: the estimate of a version of a standing program. */
 export const standingEstimateDocument = packedDocument<EstimateDocument>(
   "standing_versions.estimate",
   [asWritten],
   estimateFields,
 );
 
-/** How `jobs.params` is stored: by the program's own names. */
+/** Document type of the column `jobs.params`. The program chooses the names. */
 export const paramsDocument = plainDocument("jobs.params");
 
-/** How `jobs.step_args` is stored: arguments by the tool's names, for each step id that an answer changed. */
+/**
+ * Document type of the column `jobs.step_args`: the arguments of each step that an answer changed, by step id. The tool chooses the names
+ * of the arguments.
+ */
 export const stepArgsDocument = plainDocument<Readonly<Record<string, JsonObject>>>("jobs.step_args");
 
-/** `jobs.saga`. While it compensates, `cause` is the job's final result. */
+/** Content of `jobs.saga`. While the saga compensates (undoes calls), `cause` is the job's final result. */
 export type SagaDocument = {
   readonly state: "none" | "armed" | "compensating" | "compensated" | "stuck";
   readonly entries: number;
@@ -79,7 +82,7 @@ export type SagaDocument = {
   readonly cause?: "failed" | "aborted" | "cancelled";
 };
 
-/** How `jobs.saga` is stored. */
+/** Document type of the column `jobs.saga`. */
 export const sagaDocument = packedDocument<SagaDocument>("jobs.saga", [asWritten], {
   state: true,
   entries: true,

@@ -3,7 +3,7 @@ import { asWritten } from "./document.ts";
 import { packedDocument } from "./packed.ts";
 import type { DecisionDocument } from "./programs.ts";
 
-/** One error code of a step. */
+/** An error code of a step, and its details. */
 export type StepErrorDocument = {
   readonly code: string;
   readonly count: number;
@@ -11,10 +11,10 @@ export type StepErrorDocument = {
   readonly sample: string;
 };
 
-/** Result of a step; empty while it runs. */
+/** Result of a step. Empty while the step runs. */
 export type StepState = "" | "completed" | "partial" | "failed" | "skipped" | "simulated" | "undone";
 
-/** `job_steps.receipt`, in the words of the message StepReceipt; times are epoch milliseconds. */
+/** Content of `job_steps.receipt`. Fields have the names of the message StepReceipt. Times are in epoch milliseconds. */
 export type StepReceiptDocument = {
   readonly stepId: string;
   readonly kind: string;
@@ -31,7 +31,7 @@ export type StepReceiptDocument = {
   readonly undo?: { readonly done: number; readonly failed: number };
 };
 
-/** How `job_steps.receipt` is stored. */
+/** Document type of the column `job_steps.receipt`. */
 export const stepReceiptDocument = packedDocument<StepReceiptDocument>("job_steps.receipt", [asWritten], {
   stepId: true,
   kind: true,

@@ -6,7 +6,10 @@ import { basename, dirname, join } from "node:path";
 import { type Account, type ProgramResult, runProgram } from "./data-folder.ts";
 import { cannotRunHere } from "./errors.ts";
 
-/** Returns the folder (`bin`, `lib`, `share`) of the binaries installed for this machine. Throws if there are none. */
+/**
+ * Returns the folder with PostgreSQL's binaries for this machine (`bin`, `lib`, `share`). Throws an error if no binaries are installed for
+ * it.
+ */
 export function installedBinaries(): string {
   const machine = `${process.platform}-${process.arch}`;
   try {
@@ -18,9 +21,9 @@ export function installedBinaries(): string {
 }
 
 /**
- * Returns a folder with binaries that `account` can run: `installed`, or a copy in the data folder if only root can read `installed`. A
- * copy takes 100 ms and 60 MB, once per version; the system's temporary folder could be emptied under a running server. Throws if they do
- * not run here, for example on musl.
+ * Returns a folder with binaries that `account` can run. This is `installed`, or a copy in the data folder if only root can read
+ * `installed`. A copy takes 100 ms and 60 MB, once per version. It is not in the system's temporary folder, which could be emptied while
+ * the server runs. Throws an error if the binaries do not run on this machine, for example on musl.
  */
 export async function runnableBinaries(installed: string, dataDir: string, account: Account): Promise<string> {
   const direct = await tryBinaries(installed, account);
@@ -39,12 +42,15 @@ function tryBinaries(folder: string, account: Account): Promise<ProgramResult> {
 }
 
 function reasonOf({ error, output, code }: ProgramResult): string {
-  // The file exists, so its loader is missing.
+  // The file exists, so the missing file is its loader.
   if (error?.code === "ENOENT") return "its binaries need glibc, and this system has another C library, such as musl";
   return error?.message ?? (output.trim() || `postgres --version ended with status ${code}`);
 }
 
-/** Copies under a temporary name and renames, so a copy is complete or absent. Removes copies of other versions. */
+/**
+ * Copies the binaries and returns the folder of the copy. It copies under a temporary name and then renames, so a copy is complete or
+ * absent. It also removes copies of other versions.
+ */
 async function copyBinaries(installed: string, dataDir: string): Promise<string> {
   const target = join(dataDir, `${copyPrefix}${basename(dirname(installed))}-${versionOf(installed)}`);
   if (existsSync(target)) return target;

@@ -4,20 +4,25 @@ import { access, chmod, mkdir, readFile, realpath, stat } from "node:fs/promises
 import { dirname, join } from "node:path";
 import { folderBelongsToAnother, folderCannotBeEntered, folderCannotBeMade } from "./errors.ts";
 
-/** Account that runs PostgreSQL's programs; undefined means the service's own. */
+/** Account that runs PostgreSQL's programs. Undefined: the service's own account. */
 export type Account = { readonly uid: number; readonly gid: number } | undefined;
 
-/** PostgreSQL refuses to run as root; uid 65534 exists on every system without setup. */
+/**
+ * Account that runs PostgreSQL if the service runs as root, because PostgreSQL refuses to run as root. uid 65534 exists on every system.
+ */
 export const unprivilegedAccount = { uid: 65534, gid: 65534 };
 
-/** Result of a program. `code` is null if a signal ended it; `error` is set if it could not be started. */
+/** Result of a program. `code` is null if a signal ended the program. `error` is set if the program could not be started. */
 export type ProgramResult = {
   readonly code: number | null;
   readonly output: string;
   readonly error?: NodeJS.ErrnoException;
 };
 
-/** Runs a program to its end as `account`, in `/` and without the service's environment. Never rejects. */
+/**
+ * Runs a program to its end as `account`, and returns its result. The program runs in the folder `/` without the service's environment. The
+ * promise never rejects.
+ */
 export function runProgram(file: string, args: readonly string[], account: Account): Promise<ProgramResult> {
   return new Promise((resolve) => {
     const child = spawn(file, args, { ...programOptions(account), stdio: ["ignore", "pipe", "pipe"] });
@@ -33,33 +38,33 @@ export function runProgram(file: string, args: readonly string[], account: Accou
 }
 
 /**
- * Returns the spawn options of all PostgreSQL programs. The environment is minimal, because PGDATA, PGPORT and similar variables would
- * change their behaviour. Every account can enter the folder `/`.
+ * Returns the spawn options for all PostgreSQL programs. The environment is minimal, because PGDATA, PGPORT and similar variables would
+ * change the programs' behaviour. The folder is `/`, which every account can enter.
  */
 export function programOptions(account: Account) {
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
   return { cwd: "/", env, ...account };
 }
 
-/** Paths of the embedded database's parts, below the service's data folder. */
+/** Paths of the parts of the embedded database, in the service's data folder. */
 export type DataFolder = {
-  /** Created complete by a rename, or not at all. */
+  /** Root folder of the database. A rename creates it complete, so it is never partly there. */
   readonly root: string;
-  /** PostgreSQL's own data directory, mode 0700, owned by the account it runs as. */
+  /** PostgreSQL's own data directory, mode 0700. It belongs to the account that runs PostgreSQL. */
   readonly cluster: string;
-  /** The password of its only role, mode 0600, owned by the service's account. */
+  /** File with the password of the database's only role, mode 0600. It belongs to the service's account. */
   readonly passwordFile: string;
 };
 
-/** Returns the parts of the database with this root. */
+/** Returns the paths of the database that has this root folder. */
 export function dataFolderAt(root: string): DataFolder {
   return { root, cluster: join(root, "data"), passwordFile: join(root, "password") };
 }
 
 /**
- * Creates the data folder if it is missing, and returns the account PostgreSQL has to run as: the service's own; for root the data's
- * current owner, or uid 65534. Throws if that account cannot use the folder.
- * The returned path has no symbolic links, so that two services can compare their paths.
+ * Creates the data folder if it is missing. Returns its path, and the account that must run PostgreSQL. This is the service's own account.
+ * If the service runs as root, it is the owner of the existing data, or uid 65534. Throws an error if that account cannot use the folder.
+ * The path contains no symbolic links, so that two services can compare their paths.
  */
 export async function prepareDataDir(path: string): Promise<{ dataDir: string; account: Account }> {
   const uid = process.getuid?.() ?? 0;
@@ -80,7 +85,7 @@ async function assertUsable(dataDir: string, storeRoot: string, uid: number): Pr
   if (owner !== undefined && (owner.uid !== uid || !isUsable)) throw folderBelongsToAnother(dataDir, owner.uid, uid);
 }
 
-/** Creates folders with `mode`, independent of the umask: a parent folder must not exclude PostgreSQL. */
+/** Creates folders with `mode`, independent of the umask. A parent folder must not exclude PostgreSQL. */
 async function createFolder(path: string, mode: number): Promise<void> {
   const first = await mkdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     throw folderCannotBeMade(path, error.message);
@@ -97,14 +102,14 @@ async function ownerOf(path: string): Promise<Account> {
 async function accountForRoot(dataDir: string, owner: Account): Promise<Account> {
   const account = owner === undefined || owner.uid === 0 ? unprivilegedAccount : owner;
   const entered = await runProgram("/bin/sh", ["-c", 'cd "$1"', "sh", dataDir], account);
-  // EPERM: this root may not change its account at all, which running the binaries will report.
+  // EPERM: this root may not change its account at all. The error is ignored here, because running the binaries reports it later.
   if (entered.code !== 0 && entered.error?.code !== "EPERM") {
     throw folderCannotBeEntered(dataDir, (await closedFolder(dataDir)) ?? dataDir, account.uid);
   }
   return account;
 }
 
-/** Returns the outermost folder on the way to `path` that other accounts may not enter. */
+/** Returns the outermost folder on the path that other accounts cannot enter. Undefined if they can enter all of them. */
 async function closedFolder(path: string): Promise<string | undefined> {
   const parent = dirname(path);
   const outer = parent === path ? undefined : await closedFolder(parent);
@@ -112,16 +117,19 @@ async function closedFolder(path: string): Promise<string | undefined> {
   return ((await stat(path)).mode & 0o001) === 0 ? path : undefined;
 }
 
-/** PostgreSQL's own lock on a data directory: the server that holds or held it. */
+/** PostgreSQL's lock file in a data directory. It describes the server that holds the directory, or that held it last. */
 type LockFile = {
   readonly pid: number;
-  /** NaN until the server has written it. */
+  /** Port of the server. NaN until the server has written it. */
   readonly port: number;
-  /** Last status of the server: `starting`, `ready`, `standby`, `stopping`; empty before the first. */
+  /** Last status that the server wrote: `starting`, `ready`, `standby` or `stopping`. Empty until the server has written one. */
   readonly status: string;
 };
 
-/** Reads postmaster.pid; undefined if it is missing. Its lines: pid, folder, start, port, socket, address, key, status. */
+/**
+ * Returns the content of postmaster.pid. Undefined if the file is missing. Its lines are: pid, folder, start, port, socket, address, key,
+ * status.
+ */
 export async function readLockFile(cluster: string): Promise<LockFile | undefined> {
   const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
   const lines = text.split("\n").map((line) => line.trim());
@@ -130,14 +138,14 @@ export async function readLockFile(cluster: string): Promise<LockFile | undefine
   return { pid, port: Number.parseInt(lines[3] ?? "", 10), status: lines[7] ?? "" };
 }
 
-/** True if the lock's server accepts connections; a standby accepts readers. */
+/** Returns true if the server of the lock accepts connections. A standby accepts connections that only read. */
 export function takesConnections({ status }: LockFile): boolean {
   return status === "ready" || status === "standby";
 }
 
 /**
- * True if the lock's process id now belongs to another program: the server is gone, and its id was reused, as happens soon in a container
- * with few processes. False if unknown.
+ * Returns true if another program now has the process id in the lock. The server has then ended, and the system gave its id to this
+ * program. This happens soon in a container with few processes. Returns false if it is unknown.
  */
 export async function isReusedPid(lock: LockFile, cluster: string): Promise<boolean> {
   const commandLine = await readFile(`/proc/${lock.pid}/cmdline`, "utf8").catch(() => undefined);

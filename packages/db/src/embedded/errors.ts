@@ -1,14 +1,14 @@
-/** Thrown if the embedded PostgreSQL cannot run; the message has the cause and the solution. */
+/** Thrown if the embedded PostgreSQL cannot run. The message gives the cause and the solution. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = "EmbeddedPostgresError";
 }
 
-/** No binaries exist for this machine, or they do not run on it. */
+/** Returns the error for a machine for which there are no binaries, or on which the binaries do not run. */
 export function cannotRunHere(cause: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(`the embedded PostgreSQL cannot run here: ${cause}. ${ownServer}`);
 }
 
-/** The account PostgreSQL runs as cannot reach the data folder. */
+/** Returns the error for a data folder that the account of PostgreSQL cannot enter. */
 export function folderCannotBeEntered(dataDir: string, blockedAt: string, uid: number): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     `data folder ${dataDir}: PostgreSQL refuses to run as root, so it runs as uid ${uid}, which cannot enter ${blockedAt}. ` +
@@ -16,14 +16,14 @@ export function folderCannotBeEntered(dataDir: string, blockedAt: string, uid: n
   );
 }
 
-/** The data folder is missing and could not be created. */
+/** Returns the error for a data folder that is missing and that svc could not create. */
 export function folderCannotBeMade(dataDir: string, cause: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     `data folder ${dataDir} cannot be made: ${cause}. Set SVC_DATA_DIR to a folder that can be written. ${ownServer}`,
   );
 }
 
-/** Another account created the data; only that account or root can open them. */
+/** Returns the error for data that another account created. Only that account and root can open the data. */
 export function folderBelongsToAnother(folder: string, ownerUid: number, uid: number): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     `data folder ${folder} belongs to uid ${ownerUid}, and svc runs as uid ${uid}, which cannot use it. ` +
@@ -31,7 +31,7 @@ export function folderBelongsToAnother(folder: string, ownerUid: number, uid: nu
   );
 }
 
-/** Another service's PostgreSQL holds the data. */
+/** Returns the error for data that the PostgreSQL of another service holds. */
 export function anotherServiceRuns(dataDir: string, pid: number | undefined): EmbeddedPostgresError {
   const holder = pid === undefined ? "" : ` (its PostgreSQL is process ${pid})`;
   return new EmbeddedPostgresError(
@@ -40,7 +40,7 @@ export function anotherServiceRuns(dataDir: string, pid: number | undefined): Em
   );
 }
 
-/** PostgreSQL or its initdb failed; `log` is the end of its output. */
+/** Returns the error for a failure of PostgreSQL or of its initdb. `log` is the end of the program's output. */
 export function serverFailed(what: string, log: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(`the embedded PostgreSQL ${what}: ${log.trim() || "it wrote nothing"}`);
 }

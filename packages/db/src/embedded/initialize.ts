@@ -6,22 +6,23 @@ import { installedBinaries, runnableBinaries } from "./binaries.ts";
 import { type Account, type DataFolder, dataFolderAt, runProgram } from "./data-folder.ts";
 import { serverFailed } from "./errors.ts";
 
-/** The only role of the embedded server; it owns everything. */
+/** The only role of the embedded server. It owns all objects. */
 export const embeddedRole = "svc";
 
-/** Options for the creation of a new database. */
+/** Options for `openStore`, which may create a new database. */
 export type InitializeOptions = {
   readonly dataDir: string;
   readonly binaries: string;
   readonly account: Account;
-  /** True if it must survive a power failure and ask for its password. */
+  /** True if the database must survive a power failure, and must ask for its password. */
   readonly durable: boolean;
   readonly password: string | undefined;
 };
 
 /**
- * Returns the database of a data folder; runs initdb if there is none. It creates it under another name and renames it, so an interrupted
- * creation is never used. If two services create it at once, the second uses the first's.
+ * Returns the database of a data folder. Runs initdb if there is no database. A new database is created under another name and then
+ * renamed, so svc never uses an incomplete one. If two services create it at the same time, the second service uses the database of the
+ * first.
  */
 export async function openStore(options: InitializeOptions): Promise<DataFolder> {
   const store = dataFolderAt(join(options.dataDir, "postgres"));
@@ -44,7 +45,7 @@ export async function readPassword(store: DataFolder): Promise<string> {
   return (await readFile(store.passwordFile, "utf8")).trim();
 }
 
-/** Name prefix of a database under creation; leftovers are removed at the next start. */
+/** Prefix of the folder name of a database that is not complete yet. The next start removes such folders if they are left. */
 export const unfinishedPrefix = "postgres.new-";
 
 async function initialize(store: DataFolder, options: InitializeOptions): Promise<void> {
@@ -53,7 +54,7 @@ async function initialize(store: DataFolder, options: InitializeOptions): Promis
   await writeSynced(store.passwordFile, `${password}\n`);
   await chmod(store.root, account === undefined ? 0o700 : 0o711);
   await mkdir(store.cluster, { mode: 0o700 });
-  // initdb may not read the password file itself, which belongs to the service.
+  // initdb gets its own copy of the password, because only the service may read the password file.
   const initialPassword = join(store.root, "initial-password");
   await writeFile(initialPassword, password, { mode: 0o600 });
   if (account !== undefined) {
@@ -66,10 +67,10 @@ async function initialize(store: DataFolder, options: InitializeOptions): Promis
   if (code !== 0) throw serverFailed("could not make its data folder", error?.message ?? output);
 }
 
-/** Files that control a server: its settings and access lists. */
+/** Files that control a server: its settings and its access lists. */
 export const settingsFiles = ["postgresql.conf", "postgresql.auto.conf", "pg_hba.conf", "pg_ident.conf"];
 
-/** Gives a cluster the settings of a new one, which is created below `place` and left there. */
+/** Gives a cluster the settings of a new cluster. The new cluster is created below `place` and stays there. */
 export async function createSettings(
   cluster: string,
   { place, account }: { readonly place: string; readonly account: Account },
@@ -86,7 +87,7 @@ async function writeSynced(path: string, text: string): Promise<void> {
   await file.sync();
 }
 
-/** Flushes a folder: a rename survives a power failure only after its folder is on disk. */
+/** Writes a folder to disk. A rename survives a power failure only if its folder is on disk. */
 export async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path, "r");
   await folder.sync();

@@ -18,7 +18,7 @@ import { anotherServiceRuns, serverFailed } from "./errors.ts";
 import { embeddedRole, openStore, readPassword, unfinishedPrefix } from "./initialize.ts";
 import { type ServerExit, type ServerProcess, spawnServer } from "./server-process.ts";
 
-/** `full`: commits survive a crash and a power failure. `none`: for tests; a crash may corrupt the data. */
+/** Durability of commits. `full`: commits survive a crash and a power failure. `none`: for tests; a crash may corrupt the data. */
 type Durability = "full" | "none";
 
 /** PostgreSQL settings by name. */
@@ -28,14 +28,14 @@ type ServerSettings = Readonly<Record<string, string>>;
 type ServerArguments = {
   readonly cluster: string;
   readonly port: number;
-  /** Folder of its Unix socket, in addition to loopback; undefined for none. */
+  /** Folder of the server's Unix socket, which it uses in addition to loopback. Undefined if it uses no Unix socket. */
   readonly socketFolder: string | undefined;
   readonly durability: Durability;
-  /** Override the service's own settings. */
+  /** PostgreSQL settings that replace the service's own settings of the same name. */
   readonly settings: ServerSettings | undefined;
 };
 
-/** Returns the command line of a server on `cluster` that listens only on this machine. */
+/** Returns the command line of a server for `cluster`. The server accepts connections only from this machine. */
 function serverArguments(server: ServerArguments): string[] {
   const { cluster, port, durability, socketFolder = "", settings: given } = server;
   const own = { port: String(port), unix_socket_directories: socketFolder };
@@ -51,37 +51,37 @@ const common = {
   // The embedded server does not replicate.
   max_wal_senders: "0",
   max_logical_replication_workers: "0",
-  // Statements are short and repeated: compiling costs more than it saves, and so do parallel workers.
+  // Statements are short and repeated. For such statements, compiling (JIT) costs more than it saves, and so do parallel workers.
   jit: "off",
   max_parallel_workers_per_gather: "0",
-  // The working set is in memory; PostgreSQL 18's own I/O workers would be three idle processes.
+  // The data in use is in memory. PostgreSQL 18's own I/O workers would be three idle processes.
   io_method: "sync",
-  // Queue tables change quickly: with a minute between vacuums, dead rows accumulate.
+  // Queue tables change quickly. With one minute between two vacuums, they would collect too many dead rows.
   autovacuum_naptime: "10s",
-  // The client reports errors; statements and details in the log would contain values.
+  // The client reports errors. In the log, statements and details would contain values.
   log_min_error_statement: "panic",
   log_error_verbosity: "terse",
   log_checkpoints: "off",
 };
 
 const full = {
-  // A backup copies the running server, so the log must contain every change.
+  // The write-ahead log must contain every change, because a backup copies the running server.
   wal_level: "replica",
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
   shared_buffers: "128MB",
   wal_buffers: "16MB",
-  // Fewer checkpoints write fewer full pages to the log; recovery reads at most about this much.
+  // With fewer checkpoints, PostgreSQL writes fewer full pages to the log. A recovery reads about this much of the log at most.
   max_wal_size: "1GB",
   checkpoint_timeout: "15min",
-  // The data are on a local disk, most likely flash.
+  // The data is on a local disk, most likely flash, where a random read costs little.
   random_page_cost: "1.1",
 };
 
 const none = {
   wal_level: "minimal",
-  // Several test files run at once, each with the pools of several nodes.
+  // Several test files run at the same time. Each uses several nodes, and each node has its own pools.
   max_connections: "300",
   fsync: "off",
   synchronous_commit: "off",
@@ -92,37 +92,43 @@ const none = {
 
 /** Options of `startEmbeddedPostgres`. */
 export type EmbeddedPostgresOptions = {
-  /** Created if missing. Contains `postgres/` (the data, and the password file) and belongs to one service at a time. */
+  /**
+   * Data folder, created if it is missing. It contains `postgres/` (the data and the password file). Only one service may use the folder at
+   * a time.
+   */
   dataDir: string;
-  /** Use `none` only for data that may be lost; it also asks for no password. */
+  /** Durability of the database. Use `none` only for data that may be lost; the server then also asks for no password. */
   durability: Durability;
   /** Password of a new database. Default: 24 random bytes. */
   password?: string;
   /** Called with each line of the server's log. */
   onLog?: (line: string) => void;
-  /** PostgreSQL settings by name, which override the service's own: for a server that replicates. */
+  /** PostgreSQL settings by name, which replace the service's own settings (for example, for a server that replicates). */
   settings?: ServerSettings;
-  /** Default: the machine's clock. */
+  /** Clock used to wait. Default: the machine's clock. */
   clock?: Clock;
 };
 
-/** A PostgreSQL server that runs as a child of this process and ends with it, even if the process is killed. */
+/** A PostgreSQL server that runs as a child of this process. It ends when this process ends, even if this process is killed. */
 export type EmbeddedPostgres = {
-  /** URL with the password. */
+  /** URL of the server on loopback, including the password. */
   readonly url: string;
-  /** The same through its Unix socket, for `openDatabase`: halves the time of a small statement. Uses loopback if the socket's path is too long. */
+  /**
+   * URL of the server through its Unix socket, for `openDatabase`. A small statement takes half the time of one through loopback. If the
+   * path of the socket is too long, this is `url`.
+   */
   readonly socketUrl: string;
   readonly dataDir: string;
-  /** Resolves when the server has ended, after `stop` or a failure. */
+  /** Resolves when the server has ended, because of `stop` or of a failure. */
   readonly exited: Promise<ServerExit>;
-  /** Ends sessions and shuts down cleanly; resolves at the end. May be called again. */
+  /** Ends all sessions and shuts the server down cleanly. Resolves when the server has ended. A second call is allowed. */
   stop(): Promise<void>;
 };
 
 /**
- * Starts PostgreSQL on `dataDir`, on loopback and a free port; resolves when it answers. Waits up to 10 seconds for the server of a killed
- * service to end. Throws EmbeddedPostgresError if another service uses the folder, if the folder cannot be entered, or if PostgreSQL cannot
- * run here.
+ * Starts PostgreSQL on `dataDir`, on loopback and a free port. Resolves when PostgreSQL answers. If the server of a killed service still
+ * runs, this waits up to 10 seconds for its end. Throws EmbeddedPostgresError if another service uses the folder, if the folder cannot be
+ * entered, or if PostgreSQL cannot run on this machine.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, account } = await prepareDataDir(resolve(options.dataDir));
@@ -137,7 +143,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 type StartOptions = EmbeddedPostgresOptions & { account: Account; binaries: string; store: DataFolder };
 type StartedServer = { server: ServerProcess; url: string; socketUrl: string };
 
-/** PostgreSQL's lock file shows which service owns the data; if the owner is about to end, this waits. */
+/**
+ * Starts the server as soon as the data is free, and returns it. PostgreSQL's lock file shows which service holds the data. If that service
+ * is about to end, this waits for its end.
+ */
 async function startWhenFree(options: StartOptions): Promise<StartedServer> {
   const clock = options.clock ?? systemClock;
   const firstTryAt = clock.now();
@@ -157,10 +166,11 @@ async function startWhenFree(options: StartOptions): Promise<StartedServer> {
 
 const heldMessage = /lock file "postmaster.pid" already exists|pre-existing shared memory block/;
 const portTakenMessage = /could not bind|could not create any TCP\/IP sockets/;
-// The server of a killed service learns of it through its pipe within milliseconds, then needs a moment to shut down.
+// Maximum time in milliseconds to wait for the end of a server that still accepts connections. A pipe informs the server of a killed
+// service within milliseconds that its service has ended. Then the server needs some time to shut down.
 const orphanedMs = 3_000;
 const stoppingMs = 15_000;
-// After a crash, it first replays its log.
+// Time that the server gets to become ready, in milliseconds. After a crash, the server first replays its log.
 const readyMs = 120_000;
 
 async function tryStart(options: StartOptions, clock: Clock): Promise<StartedServer | ServerExit> {
@@ -189,10 +199,13 @@ async function tryStart(options: StartOptions, clock: Clock): Promise<StartedSer
   return ended.signal.aborted ? await exit : { server, url, socketUrl };
 }
 
-/** Maximum bytes of a socket's path on all supported systems, including the final zero. */
+/** Maximum length of a socket's path in bytes, including the final zero. All supported systems accept this length. */
 const socketPathMax = 104;
 
-/** Returns the cluster's folder, which only its account and root may enter; undefined if the socket's path is too long. */
+/**
+ * Returns the folder for the socket: the cluster's folder, which only its account and root can enter. Undefined if the socket's path would
+ * be too long.
+ */
 function socketFolderOf({ cluster }: DataFolder, port: number): string | undefined {
   if (process.platform === "win32" || cluster.includes(",")) return undefined;
   return Buffer.byteLength(socketPath(cluster, port)) < socketPathMax ? cluster : undefined;
@@ -228,7 +241,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Removes leftovers of interrupted starts. Call it only while this service's server runs, because then no other process works in this folder. */
+/** Removes what interrupted starts left. Call it only while this service's server runs: then no other process works in this folder. */
 async function removeUnfinished(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(unfinishedPrefix)) await rm(join(dataDir, name), { recursive: true, force: true });

@@ -3,19 +3,19 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { type Account, programOptions } from "./data-folder.ts";
 
-/** Exit of the server. */
+/** How the server ended. */
 export type ServerExit = {
-  /** PostgreSQL's exit status; null if its guard was killed. */
+  /** Exit status of PostgreSQL. Null if a signal killed the shell that guards it. */
   readonly code: number | null;
-  /** The last lines of its log. */
+  /** The last lines of the server's log. */
   readonly log: string;
 };
 
-/** A starting or running PostgreSQL server. */
+/** A PostgreSQL server that starts or runs. */
 export type ServerProcess = {
-  /** Resolves when it has ended, for any reason. */
+  /** Resolves when the server has ended, for any reason. */
   readonly exited: Promise<ServerExit>;
-  /** Shuts it down: sessions end at once, and no commit is lost. Resolves when it has ended. */
+  /** Shuts the server down and resolves when it has ended. Sessions end at once. No commit is lost. */
   stop(): Promise<ServerExit>;
 };
 
@@ -24,15 +24,15 @@ export type ServerProcessOptions = {
   readonly file: string;
   readonly args: readonly string[];
   readonly account: Account;
-  /** A process id that PostgreSQL must not take for the holder of its lock. */
+  /** Process id that PostgreSQL must ignore when it looks for the holder of its lock. */
   readonly ignoredPid: number;
   readonly onLog: (line: string) => void;
 };
 
 /**
- * Starts PostgreSQL under a shell that shuts it down when the shell's standard input ends. The service holds the other end of that pipe, so
- * the server cannot outlive it, even if it is killed. Both are in their own process group. So a terminal's Ctrl-C reaches only the service,
- * which stops its server last.
+ * Starts PostgreSQL under a shell, the guard. The guard shuts PostgreSQL down when the guard's standard input ends. The service holds the
+ * other end of this pipe. So PostgreSQL also ends if the service is killed. The guard and PostgreSQL have their own process group. So
+ * Ctrl-C in a terminal reaches only the service, which stops PostgreSQL last.
  */
 export function spawnServer(options: ServerProcessOptions): ServerProcess {
   const { env, ...account } = programOptions(options.account);
@@ -42,7 +42,7 @@ export function spawnServer(options: ServerProcessOptions): ServerProcess {
     detached: true,
     stdio: ["pipe", "ignore", "pipe"],
   });
-  // The guard may have ended before its input is closed.
+  // Ignores the error of a guard that has ended before its input is closed.
   child.stdin.on("error", () => {});
   const tail: string[] = [];
   createInterface({ input: child.stderr }).on("line", (line) => {
@@ -58,8 +58,8 @@ export function spawnServer(options: ServerProcessOptions): ServerProcess {
   return { exited, stop: () => stopServer(child.stdin, child.pid, exited) };
 }
 
-// The reader is killed after the server's end. Otherwise it would signal any process that gets the server's id later. A background process
-// of sh ignores SIGINT, but PostgreSQL sets its own handler.
+// The guard kills the reader when the server has ended. Otherwise the reader could later signal another process that got the server's id. A
+// background process of sh ignores SIGINT, but PostgreSQL sets its own handler for SIGINT.
 const guardScript = `
 trap "" INT TERM HUP
 exec 3<&0
@@ -77,7 +77,8 @@ async function stopServer(
   exited: Promise<ServerExit>,
 ): Promise<ServerExit> {
   stdin.end();
-  // A fast shutdown does not wait for clients, but a backend may hang in the kernel.
+  // A fast shutdown does not wait for clients, but a PostgreSQL process may still hang in the kernel. After `stopMs`, the server is ended
+  // at once.
   const timer = setTimeout(() => pid !== undefined && quitGroup(pid), stopMs);
   try {
     return await exited;
@@ -88,11 +89,11 @@ async function stopServer(
 
 const stopMs = 20_000;
 
-/** Ends the server at once; its next start replays the log, so no commit is lost. */
+/** Ends all processes of the server at once. No commit is lost, because the server's next start replays the log. */
 function quitGroup(group: number): void {
   try {
     process.kill(-group, "SIGQUIT");
   } catch {
-    // It has already ended.
+    // The process group has already ended.
   }
 }

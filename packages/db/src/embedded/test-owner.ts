@@ -4,19 +4,22 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { bundled } from "@svc/testing/bundled";
 
-/** A process that owns an embedded PostgreSQL and that a test can kill. */
+/** A process that owns an embedded PostgreSQL. Tests can kill it. */
 export type ClusterOwner = {
-  /** Returns the next line it printed; undefined after its end. */
+  /** Returns the next line that the process printed. Undefined after the end of the process. */
   nextLine(): Promise<string | undefined>;
-  /** Kills it, but not its server. Resolves with the last printed number; if its server is gone, it may have reported the error since. */
+  /**
+   * Kills the process, but not its server. Returns the last number that the process printed. If its server has already ended, the process
+   * may have printed an error after this number.
+   */
   kill(): Promise<number>;
-  /** Kills its process group, including a running initdb. */
+  /** Kills the process and its process group, including a running initdb. */
   killGroup(): Promise<void>;
 };
 
 const fixture = await bundled(fileURLToPath(new URL("./owner.fixture.ts", import.meta.url)));
 
-/** Runs owner.fixture.ts on `dataDir`. */
+/** Starts owner.fixture.ts on `dataDir` and returns its process. */
 export function startOwner(
   dataDir: string,
   mode: "write" | "idle",

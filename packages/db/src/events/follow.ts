@@ -9,7 +9,7 @@ import type { Event } from "./repo.ts";
 
 const columns = selectList(events, namesBut(events), "w");
 
-/** Events of one trigger to read next. If the entity is empty, events of all entities match. */
+/** Range of a trigger's events to read next. If the entity is empty, events of all entities match. */
 type EventsToFollow = {
   readonly triggerSlug: string;
   readonly entityId: string;
@@ -17,7 +17,7 @@ type EventsToFollow = {
   readonly fromUuid: string;
   /** Upper bound of the event ids, exclusive. */
   readonly beforeUuid: string;
-  /** Events to leave out, because the caller already knows them. */
+  /** UUIDs of events to leave out, because the caller already knows these events. */
   readonly exceptUuids: readonly string[];
   readonly limit: number;
 };
@@ -30,7 +30,7 @@ const scan = (names: string) => `select ${names} from events
     and (trigger_slug, project_id, id) < ($1::text, $2::uuid, $4::uuid)
   order by trigger_slug, project_id, id limit ${walkRowsMax}`;
 
-/** Returns the oldest events first, among the first 20,000. */
+/** Reads the oldest matching events first. Scans at most 20,000 events. */
 const selectNext = statement<RawRow<Row<typeof events>>>(
   "follow_events",
   `select ${columns.text} from (${scan("*")}) w
@@ -45,14 +45,14 @@ const selectEnd = statement<{ id: string }>(
 );
 
 /**
- * The next events, oldest first. `walkedTo`: id from which the caller continues, if the first 20,000 events had fewer matches than
- * requested.
+ * The next events, oldest first. `walkedTo`: id of the event from which the caller continues, if the first 20,000 events contained fewer
+ * matches than requested.
  */
 type FollowedEvents = { readonly rows: Event[]; readonly walkedTo: Event["id"] | undefined };
 
 /**
- * Reads the next events of a trigger. An event's id contains its time, but its commit can be later: a new event may then sort before events
- * that were already read. So the caller must also read a range again.
+ * Returns the next events of a trigger. The caller must read each range a second time later. The reason: an event's id contains the time of
+ * its receipt, but its commit can be later. So a new event may have a lower id than events that were already read.
  */
 export async function followEvents(
   db: Executor,
@@ -67,10 +67,13 @@ export async function followEvents(
   return { rows, walkedTo: end && idOfUuid("evt", end.id) };
 }
 
-/** An event and a matching subscription. */
+/** A pair of an event and a matching subscription. */
 export type EventMatch = { eventId: EventId; subscriptionId: SubscriptionId };
 
-/** Events to match with the active subscriptions of a project. Undefined and empty fields match all. The UUID bounds apply to event ids. */
+/**
+ * Filter of events to match with the active subscriptions of a project. A field that is undefined or empty does not filter. The UUID bounds
+ * apply to event ids.
+ */
 export type EventMatchFilter = {
   fromUuid: string;
   /** Upper bound of the event ids, exclusive. */
@@ -78,13 +81,13 @@ export type EventMatchFilter = {
   toolkitSlug: string;
   triggerSlug: string;
   subscriptionId: SubscriptionId | undefined;
-  /** True to omit pairs whose delivery is delivered or pending. */
+  /** True to omit pairs of event and subscription whose delivery is delivered or pending. */
   onlyUndelivered: boolean;
-  /** True to omit pairs whose delivery is pending. Default: false. */
+  /** True to omit pairs of event and subscription whose delivery is pending. Default: false. */
   withoutPending?: boolean;
 };
 
-/** `offset 0` makes PostgreSQL look the deliveries of each pair up. Otherwise, it loaded all deliveries into one hash table. */
+/** `offset 0` makes PostgreSQL look up the deliveries of each pair. Without it, PostgreSQL loaded all deliveries into one hash table. */
 const matches = `from events e join subscriptions s on s.project_id = e.project_id and s.kind = 'events' and s.active
     and (s.toolkit_slug = '' or s.toolkit_slug = e.toolkit_slug) and (s.trigger_slug = '' or s.trigger_slug = e.trigger_slug)
     and (s.entity_id = '' or s.entity_id = e.entity_id)
@@ -104,7 +107,7 @@ const selectMatches = statement<{ event_id: string; subscription_id: string }>(
 /** Uses the same indexes as `find_matches`. */
 const countMatches = statement<{ count: string }>("count_matches", `select count(*) as count ${matches}`);
 
-/** Uses the primary key of events. Returns at most `limit` pairs of an event and a matching subscription, oldest event first. */
+/** Returns at most `limit` pairs of an event and a matching subscription, oldest event first. Uses the primary key of events. */
 export async function findEventMatches(
   db: Executor,
   projectId: ProjectId,

@@ -8,7 +8,7 @@ import { statement } from "../sql/statement.ts";
 
 const columns = selectList(events, namesBut(events), "w");
 
-/** Filter for a scan of events; empty texts match all. */
+/** Filter for a scan of events. An empty text does not filter. */
 export type WalkedEventFilter = {
   readonly toolkitSlug: string;
   readonly triggerSlug: string;
@@ -16,18 +16,18 @@ export type WalkedEventFilter = {
   readonly payloadContains: string;
 };
 
-/** From `fromUuid` on, below `beforeUuid`, at most `limit` rows. */
+/** Range of a scan of events: from `fromUuid` (inclusive) to `beforeUuid` (exclusive), at most `limit` rows. */
 export type EventWalk = { readonly fromUuid: string; readonly beforeUuid: string; readonly limit: number };
 
 const max = String(walkRowsMax);
 const bounds = { from: "$2::uuid", before: "$3::uuid", max };
 const ofProject = { project_id: "$1::uuid" };
 
-/** Cheap conditions first, because the payload may be stored out of line. */
+/** Cheap conditions come first. The payload comes last, because PostgreSQL may store it outside the row. */
 const fits = `w.kind = 'event' and ($5::text = '' or w.toolkit_slug = $5::text) and ($6::text = '' or w.entity_id = $6::text)
   and ($7::text = '' or strpos(w.payload, $7::text) > 0)`;
 
-/** By events_key, newest first, until the page is full. */
+/** Uses the primary key events_key, newest event first, until the page is full. */
 const selectWalked = statement<RawRow<Row<typeof events>>>(
   "walk_events",
   `select ${columns.text} from (${scanOf("events", "*", { key: ofProject, ...bounds })}) w where ${fits}
@@ -43,7 +43,7 @@ const selectWalkedOfTrigger = statement<RawRow<Row<typeof events>>>(
    order by ${scanOrder(ofTrigger)} limit $4::int4`,
 );
 
-/** Only the keys, as far as the scan of the page. */
+/** Returns the end of the page's scan. Reads only the keys. */
 const selectEnd = statement<{ id: string }>("end_event_walk", endOf("events", { key: ofProject, ...bounds }));
 
 const selectEndOfTrigger = statement<{ id: string }>(
@@ -51,7 +51,7 @@ const selectEndOfTrigger = statement<{ id: string }>(
   endOf("events", { key: { trigger_slug: "$4::text", ...ofProject }, ...bounds }),
 );
 
-/** Returns the newest matching events among the newest 20,000, without tests. */
+/** Returns the newest matching events among the newest 20,000 events of a project. Test events are absent. */
 export async function walkEvents(
   db: Executor,
   projectId: ProjectId,

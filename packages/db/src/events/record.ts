@@ -9,15 +9,15 @@ import { compose, type PartNames, query } from "../sql/compose.ts";
 import { compareKeys } from "../sql/filter.ts";
 import { rows, values } from "../sql/select-list.ts";
 
-/** A delivery stored with its event. */
+/** A delivery that is stored together with its event. */
 export type NewDelivery = {
   id: DeliveryId;
   subscriptionId: SubscriptionId;
-  /** True if the storing node sends it at once: the row is inserted with a lease of that node. */
+  /** True if the node that stores the delivery also sends it at once: the delivery's task is inserted with a lease of this node. */
   leased: boolean;
 };
 
-/** An event to store, with everything committed together with it. */
+/** An event to store, with everything that is committed together with the event. */
 export type NewEvent = {
   id: EventId;
   projectId: ProjectId;
@@ -28,19 +28,25 @@ export type NewEvent = {
   payload: string;
   occurredAtMs: number;
   receivedAtMs: number;
-  /** Empty: never a duplicate. */
+  /** Deduplication key. Empty: the event is never a duplicate. */
   dedupeKey: string;
-  /** The app's own key of the account named by the post. It decides whose event it is if that account is connected later. */
+  /** The app's own key of the account that the post named. If this account is connected later, it decides which entity has the event. */
   account?: string | undefined;
   deliveries: NewDelivery[];
-  /** Routing version of its project, if standing programs subscribe to its trigger; the event goes to their inbox. */
+  /**
+   * Present if standing programs subscribe to the event's trigger: the routing version of the project. The event then goes to the inbox of
+   * standing programs.
+   */
   subscribedVersion?: number | undefined;
 };
 
-/** The routing that the deliveries were computed from; if it has changed, nothing is stored. */
+/** The versions of the routing from which the caller computed the deliveries. If a version has changed since then, nothing is stored. */
 export type RoutingSnapshot = { version: number; projects: ReadonlyMap<ProjectId, number> };
 
-/** `stale`: nothing was stored; read the routing again. Otherwise `duplicates` has the ids of duplicates, and the others are stored. */
+/**
+ * Result of storing events. `stale` true: the routing has changed and nothing was stored, so the caller must read the routing again.
+ * `stale` false: all events are stored, except those whose ids are in `duplicates`.
+ */
 export type RecordResult = { stale: true } | { stale: false; duplicates: ReadonlySet<string> };
 
 const { occurredAt: occurredAtMs, receivedAt: receivedAtMs, ...eventFields } = fieldsBut(events);
@@ -57,13 +63,14 @@ type RecordRow = { fresh: boolean; duplicates: string[] | null };
 
 /**
  * Stores a batch of events with their deliveries and tasks in one statement, so in one commit and one round trip.
- * - `routing` compares versions instead of joining subscriptions. The caller already has every row, so nothing is sent back, and a
- * subscription made on another node a moment ago is never missed.
- * - `stored` inserts in the order of `input`, which is the order of the keys. So two nodes with the same keys wait for each other in one
- * order and cannot deadlock. ON CONFLICT waits for an uncommitted duplicate: a duplicate gets its 2xx only after the first is committed.
- * - All arrays of one kind have equal lengths; unnest keeps the statement's text, and so its plan, the same for every batch.
- * - `also`: CTEs that use `stored`, before the last one. Indexes: routing by primary keys; inserts at the right edge of (project_id, id)
- * and similar indexes, and at random positions in the index of dedupe digests.
+ * - `routing` compares the routing versions. It does not join subscriptions, because the caller already has every row. So no row is sent
+ *   back. A subscription that another node made a moment ago is never missed, because it changes the version.
+ * - `stored` inserts in the order of `input`, which is the order of the keys. So two nodes with the same keys wait for each other in the
+ *   same order and cannot deadlock. ON CONFLICT waits for an uncommitted duplicate. So svc answers 2xx to a duplicate only after the first
+ *   event is committed.
+ * - All arrays of one kind have equal lengths. With unnest, the text of the statement and so its plan are the same for every batch.
+ * - `also`: CTEs that use `stored` and come before the last CTE. Indexes: the routing is read by primary keys. Inserts go to the right edge
+ *   of (project_id, id) and similar indexes, and to random positions in the index of dedupe digests.
  */
 const textOf = (
   { seen, posted, fresh, by }: PartNames<typeof parts>,
@@ -98,7 +105,10 @@ const textOf = (
 
 const record = compose("record_events", parts, (names) => textOf(names, ""));
 
-/** The same with events for the inbox of standing programs; separate, so that other events cost no more. */
+/**
+ * Stores events as above, and also adds events to the inbox of standing programs. It is a separate statement, so that events without
+ * subscribed programs cost no more.
+ */
 const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribedParts }, ({ heard, ...names }) =>
   textOf(
     names,
@@ -111,8 +121,8 @@ const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribe
 );
 
 /**
- * Sorts events in the order in which their dedupe keys are written. If several statements of a transaction record events, each must come
- * after those of the previous one.
+ * Returns events in the order in which their dedupe keys are written. If a transaction records events with several statements, the events
+ * of each statement must come later in this order than those of the statement before.
  */
 export function inOrderOfDedupe(posted: readonly NewEvent[]): NewEvent[] {
   const keyOf = ({ projectId, triggerSlug, dedupeKey }: NewEvent) => [projectId, triggerSlug, dedupeKey];
@@ -120,8 +130,8 @@ export function inOrderOfDedupe(posted: readonly NewEvent[]): NewEvent[] {
 }
 
 /**
- * Stores `posted` and what belongs to them, all or nothing. `routing` undefined: the deliveries depend on no routing. Two events of one
- * batch must not share project, trigger and dedupe key.
+ * Stores the events `posted` and everything that belongs to them, completely or not at all, and returns the result. `routing` undefined:
+ * the deliveries depend on no routing. Two events of a batch must not have the same project, trigger and dedupe key.
  */
 export async function recordEvents(
   db: Executor,

@@ -11,7 +11,7 @@ import { type WalkedEventFilter, walkEvents } from "./list-walked.ts";
 
 const columns = selectList(events, namesBut(events), "e");
 
-/** Events of a toolkit with an id from `fromUuid` on and below `beforeUuid`. */
+/** Range of a toolkit's events: ids from `fromUuid` (inclusive) to `beforeUuid` (exclusive). */
 type ToolkitEventsPage = {
   readonly toolkitSlug: string;
   readonly fromUuid: string;
@@ -20,11 +20,11 @@ type ToolkitEventsPage = {
 };
 
 /**
- * Merges one backward scan of events_trigger per trigger of the toolkit, each at most as long as the page. A filtered scan of the project's
- * events would read all of them if the toolkit has few.
- * It takes the triggers from the database, one index hop each, because a deleted definition, or another node's, has events too. In some
- * collations the names of two toolkits are mixed, so the hops continue over every trigger with events in the deployment: 4 us each. Rows
- * are compared in the index's order, so no other index fits, with any statistics about a trigger's share.
+ * Scans the index events_trigger backward for each trigger of the toolkit, and merges the results. Each scan reads at most one page. With a
+ * filter on the project's events instead, PostgreSQL would read all of them if the toolkit has few. The statement finds the triggers in the
+ * database, one index lookup each, because deleted definitions and definitions of another node have events too. In some collations, the
+ * names of two toolkits are mixed. So the lookups continue over every trigger with events in the deployment, at 4 us each. Rows are
+ * compared in the order of the index. So no other index fits, for any statistics about a trigger's share.
  */
 const selectPage = statement<RawRow<Row<typeof events>>>(
   "list_toolkit_events",
@@ -42,7 +42,7 @@ const selectPage = statement<RawRow<Row<typeof events>>>(
   where starts_with(t.slug, $1::text) order by e.id desc limit $5::int4`,
 );
 
-/** Returns events of one toolkit of a project, newest first, without tests. */
+/** Returns events of one toolkit of a project, newest first. Test events are absent. */
 async function listToolkitEvents(
   db: Executor,
   projectId: ProjectId,
@@ -55,29 +55,34 @@ async function listToolkitEvents(
 /** A stored event. */
 export type Event = typeof events.$inferSelect;
 
-/** Filter of a list of events; empty strings and undefined match all. Bounds apply to receivedAt, epoch milliseconds. */
+/**
+ * Filter of a list of events. A field that is empty or undefined does not filter. The bounds apply to receivedAt, in epoch milliseconds.
+ */
 export type EventFilter = {
   toolkitSlug: string;
   triggerSlug: string;
-  /** Inclusive. */
+  /** Lower bound of receivedAt, inclusive. */
   sinceMs: number | undefined;
-  /** Exclusive. */
+  /** Upper bound of receivedAt, exclusive. */
   untilMs: number | undefined;
 };
 
-/** Events of one project. */
+/** The events of one project. */
 export type EventRepository = {
-  /** Returns any event, including tests, but not the events that publish asks. */
+  /** Returns the event with this id, which may be a test event. Events that publish asks are not found. */
   find(id: EventId): Promise<Event | undefined>;
-  /** Newest first, without tests, after `after`. */
+  /** Returns events, newest first, beginning after the id `after`. Test events are absent. */
   list(filter: EventFilter, page: EventPosition): Promise<Event[]>;
-  /** The same by conditions without an index; scans at most 20,000 events. */
+  /**
+   * Returns events by conditions that have no index, newest first, beginning after the id `after`. Test events are absent. Scans at most
+   * 20,000 events.
+   */
   walk(filter: EventFilter & WalkedEventFilter, page: EventPosition): Promise<WalkedPage<Event>>;
 };
 
 type EventPosition = { after: EventId | undefined; limit: number };
 
-/** Returns the events of one project. */
+/** Returns the repository of one project's events. */
 export function eventsForProject(db: Executor, projectId: ProjectId): EventRepository {
   return {
     async find(id) {
@@ -93,7 +98,7 @@ export function eventsForProject(db: Executor, projectId: ProjectId): EventRepos
       if (triggerSlug === "" && toolkitSlug !== "") {
         return listToolkitEvents(db, projectId, { toolkitSlug, ...bounds, limit });
       }
-      // A trigger's slug begins with its toolkit's, so no event has this toolkit and another toolkit's trigger.
+      // A trigger's slug begins with the slug of its toolkit. So no event has this toolkit together with a trigger of another toolkit.
       if (toolkitSlug !== "" && !triggerSlug.startsWith(`${toolkitSlug}.`)) return [];
       return db.orm
         .select()
@@ -119,7 +124,7 @@ export function uuidOfEvent(id: EventId): string {
   return uuidOfId(id);
 }
 
-/** Returns the next UUID after an event's: the exclusive upper bound of a range with only this event. */
+/** Returns the UUID that follows an event's UUID. It is the exclusive upper bound of a range that ends with this event. */
 export function uuidAfterEvent(id: EventId): string {
   const next = BigInt(`0x${uuidOfId(id).replaceAll("-", "")}`) + 1n;
   const hex = next.toString(16).padStart(32, "0");

@@ -3,10 +3,11 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /**
- * Finds a batch of a project's settled events from the old end of the primary key, and locks it with SKIP LOCKED: a sweep never waits, and
- * a replay waits for it (see enqueue). `offset 0` looks up the deliveries of each event, and its entries in the inbox and the windows of
- * standing programs, by their keys. An event that a throttled replay or a backfill has yet to reach stays, with all later ones.
- * replays_unfinished finds the few unfinished replays of a project, and standing_backfills_unreached the backfill with the oldest position.
+ * Finds a batch of settled events at the old end of a project's primary key, and locks them with SKIP LOCKED. A sweep never waits, but a
+ * replay waits for the sweep (see `enqueue`). `offset 0` makes PostgreSQL look up by key, for each event, its deliveries, its row in the
+ * inbox of standing programs, and its windows. If a throttled replay or a backfill has yet to reach an event, this event and all later
+ * events stay. The index replays_unfinished finds the few unfinished replays of a project. The index standing_backfills_unreached finds the
+ * backfill with the oldest position.
  */
 const lockEvents = statement<{ id: string }>(
   "lock_swept_events",
@@ -27,8 +28,9 @@ const lockEvents = statement<{ id: string }>(
 );
 
 /**
- * Deletes locked events with their deliveries. An event with a pending delivery stays complete: one may have been queued between the
- * snapshot and the lock. If its dedupe key must be remembered longer, the event is emptied and stays as `swept`.
+ * Deletes locked events with their deliveries. If an event has a pending delivery, the event stays complete, because the delivery may have
+ * been queued between the snapshot and the lock. If svc must remember an event's dedupe key for longer, the event is emptied and stays with
+ * kind `swept`.
  */
 const sweepEvents = statement<{ id: string }>(
   "sweep_events",
@@ -45,15 +47,15 @@ const sweepEvents = statement<{ id: string }>(
   delete from events e using picked p where e.project_id = $1::uuid and e.id = p.id and not p.remembered`,
 );
 
-/** Retention of a project's events. Times in epoch milliseconds. */
+/** Retention of a project's events. Times are in epoch milliseconds. */
 export type EventRetention = {
   /** Events received before this time are deleted. */
   beforeMs: number;
-  /** Dedupe keys of events received at this time or later stay. */
+  /** Dedupe keys of events that were received at this time or later stay. */
   rememberFromMs: number;
 };
 
-/** Deletes up to `limit` events of one project; returns how many. */
+/** Deletes at most `limit` events of one project. Returns the number of deleted events. */
 export async function sweepProjectEvents(
   db: Executor,
   projectId: ProjectId,

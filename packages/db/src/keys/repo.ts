@@ -8,34 +8,37 @@ import { endSubscriptionsOfKey } from "../subscriptions/routing.ts";
 /** An API key as stored: everything except its text. */
 export type ApiKey = typeof apiKeys.$inferSelect;
 
-/** A key to store, without limits unless it contains them. */
+/** An API key to store. It has only the limits that this object contains. */
 export type NewApiKey = typeof apiKeys.$inferInsert;
 
-/** The key of a caller, with its project's configured quotas and confirmation rule. */
+/** The key that a caller presents, together with its project's configured quotas and confirmation rule. */
 export type CallerKey = ApiKey & { readonly quotas: Quotas; readonly projectConfirm: ConfirmRule };
 
-/** Stores a key. A duplicate digest is a unique violation of `api_keys_digest`. */
+/** Stores a key. If a key with the same digest exists, throws a unique violation of `api_keys_digest`. */
 export async function createApiKey(db: Executor, key: NewApiKey): Promise<void> {
   await db.orm.insert(apiKeys).values(key);
 }
 
-/** Stores a key unless its digest exists, revoked or not. */
+/** Stores a key if no key has its digest. A revoked key with this digest also prevents it. */
 export async function ensureApiKey(db: Executor, key: NewApiKey): Promise<void> {
   await db.orm.insert(apiKeys).values(key).onConflictDoNothing({ target: apiKeys.digest });
 }
 
-/** A lookup, because a join read all policies. */
+/** Looks up the policy of one project. A join read the policies of all projects. */
 const quotasOfKey = sql<Quotas | null>`(
   select p.quotas from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.quotas);
 const confirmOfProject = sql<ConfirmRule | null>`(
   select p.confirm from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.confirm);
 
-/** Returns the key with this digest, even if it is expired or revoked; by the unique index, and the policy by its project. */
+/**
+ * Returns the key with this digest, even if it is expired or revoked; undefined if there is none. Uses the unique index of digests, and
+ * finds the policy by its project.
+ */
 export function findCallerKey(db: Executor, digest: Buffer): Promise<CallerKey | undefined> {
   return findOneCallerKey(db, eq(apiKeys.digest, digest));
 }
 
-/** The same by its id, for callers that do not present its text. */
+/** Returns the key with this id, as `findCallerKey` does. It is for callers that do not present the text of the key. */
 export function findCallerKeyById(db: Executor, id: KeyId): Promise<CallerKey | undefined> {
   return findOneCallerKey(db, eq(apiKeys.id, id));
 }
@@ -54,12 +57,12 @@ export async function findKeyById(db: Executor, id: KeyId): Promise<ApiKey | und
   return key;
 }
 
-/** Locks a key's row until the end of the transaction; waits for other changes of it. */
+/** Locks a key's row until the end of the transaction. Waits until other transactions that change the row have ended. */
 export async function lockApiKey(db: Executor, id: KeyId): Promise<void> {
   await db.orm.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, id)).for("update");
 }
 
-/** Returns a project's keys, newest first, after `after`. */
+/** Returns the keys of a project, newest first, beginning after the key `after`. */
 export function listApiKeys(
   db: Executor,
   projectId: ProjectId,
@@ -73,7 +76,7 @@ export function listApiKeys(
     .limit(page.limit);
 }
 
-/** Returns the keys that a key created for agents, newest first, after `after`; by api_keys_maker. */
+/** Returns the keys that a key created for agents, newest first, beginning after the key `after`. Uses the index api_keys_maker. */
 export function listMadeKeys(
   db: Executor,
   makerKeyId: KeyId,
@@ -87,22 +90,22 @@ export function listMadeKeys(
     .limit(page.limit);
 }
 
-/** Returns how many keys created by a key are neither revoked nor expired. */
+/** Returns the number of usable keys that a key created: those that are neither revoked nor expired. */
 export function countMadeKeys(db: Executor, makerKeyId: KeyId, nowMs: number): Promise<number> {
   const isLive = and(isNull(apiKeys.revokedAt), gt(apiKeys.expiresAt, nowMs));
   return db.orm.$count(apiKeys, and(eq(apiKeys.makerKeyId, makerKeyId), isLive));
 }
 
-/** A revoked key, and all keys that ended with it: itself and those it created. */
+/** A revoked key. `endedIds`: all keys that ended with it, namely the key itself and the keys that it created. */
 export type RevokedKey = { readonly key: ApiKey; readonly endedIds: readonly KeyId[] };
 
 /**
- * Revokes a key and the keys it created, and ends their agents' subscriptions; a key already revoked keeps its time. Undefined if there is
- * no such key.
+ * Revokes a key and the keys that it created, and ends the subscriptions of their agents. A key that was already revoked keeps the time of
+ * its revocation. Returns the ended keys. Undefined if the key does not exist.
  */
 export async function revokeApiKey(db: Executor, id: KeyId, nowMs: number): Promise<RevokedKey | undefined> {
   return withTransaction(db, async (tx) => {
-    // The key itself first: creating a key locks its maker's row, so no key is created after this.
+    // Revokes the key itself first. Creating a key locks the row of the key that creates it, so no key is created after this point.
     const ended = [
       ...(await endKeys(tx, eq(apiKeys.id, id), nowMs)),
       ...(await endKeys(tx, eq(apiKeys.makerKeyId, id), nowMs)),
@@ -121,7 +124,7 @@ function endKeys(tx: Executor, isMeant: SQL, nowMs: number): Promise<{ projectId
     .returning({ projectId: apiKeys.projectId, keyId: apiKeys.id });
 }
 
-/** Stores that keys were used; a later time stays. */
+/** Stores that keys were used at `nowMs`. A later time that is already stored stays. */
 export async function touchApiKeys(db: Executor, ids: readonly KeyId[], nowMs: number): Promise<void> {
   const uuids = arrayLiteral(ids.map(uuidOfId));
   await db.orm

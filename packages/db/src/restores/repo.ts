@@ -5,16 +5,16 @@ import { countPendingDeliveries } from "../deliveries/repo.ts";
 import { restores } from "../schema/index.ts";
 import { jobStatuses } from "../schema/words.ts";
 
-/** A backup that the database was restored from; times in epoch milliseconds. See the table. */
+/** A restore: the backup that the database was restored from, and when. Times are in epoch milliseconds. See the table `restores`. */
 export type Restore = typeof restores.$inferSelect;
 
-/** Identifies a restore, with the end of its backup. */
+/** Key of a restore, and the end of its backup. */
 export type RestoreNote = Pick<Restore, "key" | "backupEndsAt">;
 
-/** Work that a restored database holds back. */
+/** Numbers of deliveries and jobs that a restored database holds back. */
 export type PausedWork = { readonly deliveries: number; readonly jobs: number };
 
-/** Holds the database's work from now on, unless this restore is known. */
+/** Stores a restore, so that the database holds back its work from now on. Does nothing if the restore is already stored. */
 export async function noteRestore(db: Executor, note: RestoreNote, nowMs: number): Promise<void> {
   await db.orm
     .insert(restores)
@@ -28,10 +28,12 @@ export async function findRestore(db: Executor): Promise<Restore | undefined> {
   return row;
 }
 
-/** Statuses of unfinished jobs. */
+/** Statuses of jobs that have not ended, as an SQL list. */
 const live = sql.raw(`('${jobStatuses.slice(0, jobStatuses.indexOf("succeeded")).join("', '")}')`);
 
-/** Counts pending deliveries and unfinished live jobs without a parent. Scans all of them, project by project. */
+/**
+ * Returns the numbers of pending deliveries, and of live jobs without a parent that have not ended. Scans all of them, project by project.
+ */
 export async function countHeldWork(db: Executor): Promise<PausedWork> {
   const deliveries = await countPendingDeliveries(db);
   const [row] = await db.orm.execute<{ jobs: number }>(
@@ -42,8 +44,9 @@ export async function countHeldWork(db: Executor): Promise<PausedWork> {
 }
 
 /**
- * Resumes the work; returns the restore and the work that waited. Undefined if nothing is held. Unless nothing was sent since the backup,
- * writes of jobs from before the restore are in doubt from then on.
+ * Resumes the work that the last restore holds back. Returns the restore, and the numbers of deliveries and jobs that waited. Undefined if
+ * no work is held back. `isNothingSince`: true if the original database sent nothing after the backup. If false, writes of jobs that are
+ * older than the restore count as in doubt from now on.
  */
 export function resumeRestored(
   db: Executor,
@@ -66,8 +69,8 @@ export function resumeRestored(
 }
 
 /**
- * Marks unfinished live jobs as coming from the backup, except those submitted after the restore, which the original database does not
- * know. Jobs without a parent are found project by project, because there may be any number of ended ones.
+ * Marks live jobs that have not ended as coming from the backup. Jobs submitted after the restore are not marked, because the original
+ * database does not know them. Jobs without a parent are found project by project, because there may be any number of jobs that have ended.
  */
 async function doubtRestoredJobs(tx: Executor, { backupEndsAt, restoredAt }: Restore): Promise<void> {
   const isDoubted = sql`mode = 'live' and status in ${live} and created_at < ${isoTime(restoredAt)}::timestamptz`;

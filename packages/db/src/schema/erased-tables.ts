@@ -240,7 +240,7 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.projectPolicies, t.projectPolicies.projectId, settings),
   // After these keys are deleted, the data sealed with them can never be opened again, even from a backup of the rows.
   ofProject(t.dataKeys, t.dataKeys.projectId, { none: "keys of all that is the project's" }),
-  // Projects are deleted last, because all other tables reference them.
+  // Projects are deleted last, because rows of other tables reference them.
   ofProject(t.projects, t.projects.id, settings),
   ofDeployment(
     t.quarantinedPosts,
@@ -280,8 +280,8 @@ export function isEventOf({ projectId, entityId }: NamedEntity): SQL {
 }
 
 /**
- * Failed calls are in one index, and all other calls in a second one. Each part of the condition says which calls it means, so that an
- * index serves it.
+ * Returns the condition that a call belongs to an entity. Failed calls are in one index, and all other calls in a second one. An index is
+ * used only if the statement also says that it means failed calls or that it means the other calls.
  */
 function isCallOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.toolCalls.entityId} = ${entityId} and ${t.toolCalls.projectId} = ${uuidOfId(projectId)}::uuid)`;

@@ -1,7 +1,7 @@
 /**
- * Status of a job. `simulating`: a simulation run comes first. `pending_plan_approval`: people must approve the plan. `queued`: accepted,
- * not started. `running`: a driver works on it. `parked`: waits for a person or a time; `park.reason` says why. `compensating`: the saga
- * undoes calls. All statuses from `succeeded` on are final, and so are finishedAt and the receipt. packages/jobs defines the transitions.
+ * Status of a job. `simulating`: a simulation run comes first. `pending_plan_approval`: people must approve the plan. `queued`: accepted.
+ * `running`: a driver works on it. `parked`: waits for a person or a time; `park.reason` says why. `compensating`: the saga undoes calls.
+ * From `succeeded` on, the job has ended, and its finishedAt and receipt are final. packages/jobs defines the transitions.
  */
 export const jobStatuses = [
   "simulating",
@@ -38,7 +38,7 @@ export type JobMode = (typeof jobModes)[number];
 /** State of a row in a set. `in`: the row belongs to a set that is only read. The others are the result of the row's calls in a map. */
 export const setRowStates = ["in", "ok", "failed", "skipped", "unknown"] as const;
 
-/** State of an undo entry. `armed`: ready to be undone. */
+/** State of an undo entry. `armed`: not undone yet. `done`: undone. `failed`: the undo failed. */
 export const undoStates = ["armed", "done", "failed"] as const;
 
 /**

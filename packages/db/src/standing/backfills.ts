@@ -17,7 +17,7 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { type NewDueTask, putDueTasks } from "./task.ts";
 
-/** A backfill as its row holds it. */
+/** A backfill, with the columns of its row. */
 export type BackfillRecord = Readonly<Row<typeof standingBackfills>>;
 
 /**
@@ -29,7 +29,7 @@ export async function addBackfill(tx: Executor, backfill: BackfillRecord): Promi
   if (backfill.endedAt === null) await putDueTasks(tx, [taskOf(backfill, backfill.createdAt)]);
 }
 
-/** Returns a backfill of a project. */
+/** Returns a backfill of a project. Undefined if the project has none with this id. */
 export async function findBackfill(
   db: Executor,
   projectId: ProjectId,
@@ -54,7 +54,7 @@ export async function findRunningBackfill(
   return row;
 }
 
-/** Columns of a backfill that one step of its progress changes. */
+/** Progress of a backfill: its id, and the columns that one step of its progress changes. */
 export type BackfillMove = Partial<
   Pick<
     BackfillRecord,
@@ -85,7 +85,7 @@ export async function cancelBackfill(
   return skipped.length;
 }
 
-/** Uses the index standing_runs_queued, then by primary key. */
+/** Uses the index standing_runs_queued to find the runs, then the primary key to change them. */
 const skipQueued = statement<{ id: string }>(
   "skip_queued_backfill_runs",
   `update standing_runs r set state = 'skipped', reason = 'cancelled', not_before = null, ended_at = $3::timestamptz
@@ -212,7 +212,7 @@ export async function countBackfillEvents(
   return { count, last: walked < limit || last === null ? undefined : idOfUuid("evt", last) };
 }
 
-/** By the keys of standing_arrivals and standing_run_events, one index lookup each. */
+/** Uses the primary keys of standing_arrivals and standing_run_events, with one lookup per event in each. */
 const findTaken = statement<{ id: string; isUndecided: boolean }>(
   "find_taken_events",
   `select w.id::text as id, w.is_undecided as "isUndecided" from (
@@ -258,8 +258,8 @@ export async function armLostBackfills(db: Executor, nowMs: number, limit: numbe
 }
 
 /**
- * Uses the index standing_backfills_running, which has only the few unfinished backfills. A backfill that made no progress for so long
- * belongs to a paused program.
+ * Uses the index standing_backfills_running, which has only the few unfinished backfills. Only the backfill of a paused program makes no
+ * progress for so long.
  */
 const listStill = statement<{ id: string; programId: string }>(
   "list_still_backfills",

@@ -9,7 +9,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 /** State of the rate limit for one key of a program. */
 export type StandingRate = Readonly<Row<typeof standingRates>>;
 
-/** Usage of a program's runs on one day. */
+/** Usage of a program by its runs on one day. */
 export type StandingUsage = Readonly<Row<typeof standingUsage>>;
 
 const rateColumns = selectList(standingRates, ["programId", "key", "at"], "r");
@@ -22,7 +22,7 @@ const readRates = compose(
       select * from standing_rates where program_id = w.program_id and key = w.key offset 0) r`,
 );
 
-/** Reads the rates of locked programs. */
+/** Returns the rate limit states of keys of locked programs. */
 export async function readStandingRates(
   tx: Executor,
   keys: readonly Pick<StandingRate, "programId" | "key">[],
@@ -38,7 +38,7 @@ const writeRates = compose(
   ({ rates }) => query`${rates.insertInto(standingRates)} on conflict (program_id, key) do update set at = excluded.at`,
 );
 
-/** Writes the rates of locked programs. */
+/** Stores rate limit states of keys of locked programs. */
 export async function writeStandingRates(tx: Executor, rates: readonly NewRow<typeof standingRates>[]): Promise<void> {
   if (rates.length > 0) await writeRates(tx, { rates });
 }
@@ -65,7 +65,7 @@ const readUsage = compose(
       select * from standing_usage where program_id = w.program_id and day = w.day offset 0) u`,
 );
 
-/** Reads the usage of days. */
+/** Returns the usage of programs on given days. */
 export async function readStandingUsage(
   tx: Executor,
   days: readonly Pick<StandingUsage, "programId" | "day">[],
@@ -83,7 +83,7 @@ const addUsage = compose(
     writes = standing_usage.writes + excluded.writes`,
 );
 
-/** Adds usage to days of programs. A day of a program must occur only once. */
+/** Adds usage to the stored usage of programs on given days. A day of a program must occur only once in `used`. */
 export async function addStandingUsage(tx: Executor, used: readonly NewRow<typeof standingUsage>[]): Promise<void> {
   if (used.length > 0) await addUsage(tx, { used });
 }

@@ -6,7 +6,7 @@ import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A task of a standing program that this node now holds. `attempt`: number of claims so far, including this one. */
+/** A task of a standing program that this node holds from now on. `attempt`: number of claims up to now, including this claim. */
 export type ClaimedDueTask = Readonly<
   Row<typeof dueTasks, "ownerId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "dueAt">
 > & {
@@ -19,7 +19,7 @@ export type DueClaimRequest = {
   readonly owner: NodeId;
   readonly nowMs: number;
   readonly leaseUntilMs: number;
-  /** Maximum tasks. */
+  /** Maximum number of tasks to claim. */
   readonly limit: number;
 };
 

@@ -13,14 +13,14 @@ import { lastUuid, runColumns, type StandingRunRecord } from "./runs.ts";
 /** A concurrency key of a program. */
 export type ConcurrencyKey = { readonly programId: StandingProgramId; readonly lane: string };
 
-/** Open runs of a concurrency key. */
+/** Numbers and ids of the runs of a concurrency key that have not ended. */
 export type ConcurrencyKeyUsage = ConcurrencyKey & {
   readonly started: number;
   /** Queued runs, counted up to the requested maximum. */
   readonly queued: number;
-  /** Jobs that are running, oldest first. */
+  /** Ids of the running jobs, oldest first. */
   readonly jobIds: readonly Id<"job">[];
-  /** The newest queued run. */
+  /** Id of the newest queued run; null if none is queued. */
   readonly newestQueued: StandingRunId | null;
 };
 
@@ -116,7 +116,7 @@ export async function listWaitingConcurrencyKeys(
   return found.map(({ programId, lane }) => ({ programId: idOfUuid("stp", programId), lane }));
 }
 
-/** A concurrency key and the number of its queued runs to read. */
+/** A concurrency key. `room`: maximum number of its queued runs to read. */
 export type ConcurrencyKeySlots = ConcurrencyKey & { readonly room: number };
 
 /** Uses the index standing_runs_queued, in its order: the oldest queued runs of each concurrency key. */
@@ -129,7 +129,7 @@ const readQueued = compose(
     order by r.program_id, r.id`,
 );
 
-/** Reads the oldest queued runs of concurrency keys, oldest first. */
+/** Returns the oldest queued runs of concurrency keys, oldest first. `room` limits the number for each key. */
 export async function readQueuedStandingRuns(
   tx: Executor,
   lanes: readonly ConcurrencyKeySlots[],
@@ -173,13 +173,13 @@ export async function readStandingWakes(
   return found.map((row) => ({ ...row, programId: idOfUuid("stp", row.programId) }));
 }
 
-/** Runs of one program that were decided before `beforeMs` have waited too long. */
+/** Limit of lateness for a program: its queued runs that were decided before `beforeMs` have waited too long. */
 export type LatenessLimit = { readonly programId: StandingProgramId; readonly beforeMs: number };
 
-/** Maximum late runs of a program skipped at once; the next check skips the rest. */
+/** Maximum number of late runs of a program that are skipped at once. The next check skips the remaining runs. */
 const lateMax = 1_000;
 
-/** Uses the index standing_runs_oldest, the oldest first, then by primary key. */
+/** Uses the index standing_runs_oldest to find the oldest runs, then the primary key to change them. */
 const skipLate = compose(
   "skip_late_standing_runs",
   { bounds: rows({ ...fieldsOf(standingRuns, "programId"), beforeMs: timestamptz, endedAtMs: timestamptz }) },
@@ -193,7 +193,7 @@ const skipLate = compose(
     returning r.program_id::text as "programId"`,
 );
 
-/** Skips runs that waited too long, oldest first; returns one program id per run. */
+/** Skips queued runs that have waited too long, oldest first. Returns one program id per skipped run. */
 export async function skipLateStandingRuns(
   tx: Executor,
   bounds: readonly LatenessLimit[],

@@ -3,7 +3,7 @@ import type { Executor } from "../connect.ts";
 import type { JobStatus } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
 
-/** The ended job of a run, and its usage. */
+/** A run whose job has ended, with the usage of the job. */
 export type EndedStandingRun = {
   readonly runId: StandingRunId;
   readonly programId: StandingProgramId;
@@ -11,12 +11,12 @@ export type EndedStandingRun = {
   readonly status: JobStatus;
   readonly toolCalls: number;
   readonly writes: number;
-  /** Reason for pausing the program; empty if it is not paused. */
+  /** Reason for which svc pauses the program. Empty if it does not pause the program. */
   readonly pauseText: string;
   readonly nowMs: number;
 };
 
-/** Uses primary keys. If a job is resumed after its end, it ends twice, but its run ends once. */
+/** Uses primary keys. A job that is resumed after its end ends twice, but its run ends only once. */
 const endRun = statement<{ id: string }>(
   "end_standing_run",
   `with ended as (
@@ -29,7 +29,7 @@ const endRun = statement<{ id: string }>(
    on conflict (owner_id, kind, subject) do update set due_at = least(due_tasks.due_at, excluded.due_at)`,
 );
 
-/** Ends a run in the transaction of its job's last commit, and queues the check for the next run. */
+/** Ends a run, in the transaction of its job's last commit. Also queues the check that may start the next run. */
 export async function endStandingRun(tx: Executor, ended: EndedStandingRun): Promise<void> {
   const { runId, programId, projectId, status, toolCalls, writes, pauseText, nowMs } = ended;
   const ids = [uuidOfId(runId), uuidOfId(programId), uuidOfId(projectId)];
@@ -44,26 +44,29 @@ const countStarted = statement<{ count: string }>(
      cross join lateral (select from jobs where id = r.job_id and status <> 'parked' offset 0) j limit $2::int8) c`,
 );
 
-/** Counts the started runs of a project, without parked ones, up to `most`. */
+/** Returns the number of a project's started runs whose jobs are not parked, counted up to `most`. */
 export async function countStartedStandingRuns(tx: Executor, projectId: ProjectId, most: number): Promise<number> {
   const [row] = await countStarted(tx, [uuidOfId(projectId), most]);
   return Number(row?.count ?? 0);
 }
 
-/** Uses the index standing_runs_started alone. Reads at most $2 runs. */
+/** Uses only the index standing_runs_started. Reads at most $2 runs. */
 const countWithParked = statement<{ count: string }>(
   "count_unended_standing_runs",
   `select count(*) as count from (
      select from standing_runs where project_id = $1::uuid and state = 'started' limit $2::int8) c`,
 );
 
-/** The same with parked runs, counted up to `most`; looks up no jobs. */
+/** Returns the number of a project's started runs, including those with parked jobs, counted up to `most`. It looks up no jobs. */
 export async function countUnendedStandingRuns(tx: Executor, projectId: ProjectId, most: number): Promise<number> {
   const [row] = await countWithParked(tx, [uuidOfId(projectId), most]);
   return Number(row?.count ?? 0);
 }
 
-/** Locks no row. Transactions that start runs of a project count and start one after the other, except those that share the lock. */
+/**
+ * Locks no row. Because of this lock, transactions that start runs of a project count and start one after the other. Transactions that
+ * share the lock do not wait for each other.
+ */
 const lockStarts = statement<{ locked: string }>(
   "lock_standing_starts",
   `select case when $2::bool then pg_advisory_xact_lock_shared(k.key)::text else pg_advisory_xact_lock(k.key)::text end as locked
@@ -71,8 +74,8 @@ const lockStarts = statement<{ locked: string }>(
 );
 
 /**
- * Prevents others from starting runs of a project until the transaction ends. `isShared` blocks only exclusive holders. Use it if the
- * project is so far from its limit that concurrent starts cannot exceed it.
+ * Prevents other transactions from starting runs of a project until this transaction ends. With `isShared`, it blocks only transactions
+ * that take the lock without `isShared`. Use `isShared` if the project is so far from its limit that concurrent starts cannot exceed it.
  */
 export async function lockStandingStarts(
   tx: Executor,
@@ -82,7 +85,7 @@ export async function lockStandingStarts(
   await lockStarts(tx, [uuidOfId(projectId), isShared]);
 }
 
-/** Uses the index standing_runs_waiting, oldest first; tasks by their key. */
+/** Uses the index standing_runs_waiting, oldest run first. Finds the tasks by their key. */
 const wakeWaiting = statement<{ id: string }>(
   "wake_waiting_standing_runs",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)
@@ -93,7 +96,7 @@ const wakeWaiting = statement<{ id: string }>(
    on conflict (owner_id, kind, subject) do update set due_at = least(due_tasks.due_at, excluded.due_at)`,
 );
 
-/** Queues a check of the oldest runs that wait because of the project's run limit. */
+/** Queues a check of the oldest runs that wait because the project has reached its limit of runs. */
 export async function wakeWaitingStandingRuns(
   db: Executor,
   { projectId, most, nowMs }: { projectId: ProjectId; most: number; nowMs: number },

@@ -8,7 +8,7 @@ import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import type { DueClaimRequest } from "./claim.ts";
 
-/** An event that this node must decide about. `attempt`: number of claims so far, including this one. */
+/** An inbox event that this node must decide about. `attempt`: number of claims up to now, including this claim. */
 export type ClaimedInboxEvent = Readonly<
   Row<
     typeof standingArrivals,
@@ -16,26 +16,30 @@ export type ClaimedInboxEvent = Readonly<
   >
 >;
 
-/** Identifies an inbox event and the lease it is held under. */
+/** Identifies an inbox event and the lease under which a node holds it. */
 export type InboxLease = Pick<ClaimedInboxEvent, "dueAt" | "projectId" | "eventId" | "leaseToken">;
 
 /** Options of `claimInbox`. */
 export type InboxClaimRequest = DueClaimRequest & {
-  /** Projects are visited in the order of their ids, from after this one. The caller rotates it for fairness. */
+  /**
+   * The claim visits projects in the order of their ids, beginning after this project. The caller passes the last `next`, so that each
+   * project has its turn.
+   */
   readonly after: ProjectId | undefined;
 };
 
 /** Result of `claimInbox`. */
 export type InboxClaim = {
-  /** Oldest first. */
+  /** The claimed events, oldest first. */
   readonly events: readonly ClaimedInboxEvent[];
-  /** Project to continue after; undefined if the last project was visited. */
+  /** Project after which the next claim begins. Undefined if this claim visited the last project. */
   readonly next: ProjectId | undefined;
 };
 
 /**
- * Inbox events scanned for one claim, as a multiple of its limit. So every project gets its share, and events that other nodes claim at the
- * same moment are skipped. Each is looked up a second time: with ten times the limit, that was half the cost of a claim.
+ * Number of inbox events that a claim scans, as a multiple of the claim's limit. It is more than the limit for two reasons: every project
+ * gets its share, and events that other nodes claim at the same moment can be skipped. It is not larger, because each scanned event is
+ * looked up a second time: with ten times the limit, these lookups took half the time of a claim.
  */
 const windowFactor = 3;
 
@@ -48,10 +52,10 @@ type ClaimRow = RawRow<ClaimedInboxEvent> & {
 };
 
 /**
- * Claims inbox events: the oldest of each project, and the first of every project before the second of any. It uses only the primary key.
- * It hops from project to project, one index lookup each, up to the claim's limit. It reads each project from its oldest event up to its
- * share of the window, so 10,000 events of one project cost the others nothing. SKIP LOCKED: nodes never wait for each other. The key has
- * no lease column, so the update is HOT. There is always a row, with the last project visited.
+ * Claims the oldest inbox events of each project. Every project gets its first event before any project gets a second. The statement uses
+ * only the primary key. It goes from project to project with one index lookup each, up to the claim's limit. In each project, it reads from
+ * the oldest event up to the project's share of the window. So 10,000 events of one project do not slow down the others. SKIP LOCKED: nodes
+ * never wait for each other. The key has no lease column, so the update is HOT. The result always has a row with the last visited project.
  */
 const claimDue = statement<ClaimRow>(
   "claim_standing_arrivals",
@@ -88,7 +92,10 @@ const claimDue = statement<ClaimRow>(
 
 const zeroUuid = "00000000-0000-0000-0000-000000000000";
 
-/** Claims inbox events for `owner`. If more projects have events than the limit, the next claim visits the others. */
+/**
+ * Claims inbox events for `owner` and returns them. If more projects have events than the limit allows, the next claim visits the remaining
+ * projects.
+ */
 export async function claimInbox(db: Executor, request: InboxClaimRequest): Promise<InboxClaim> {
   const { owner, nowMs, leaseUntilMs, limit, after } = request;
   const now = isoTime(nowMs);
@@ -98,7 +105,8 @@ export async function claimInbox(db: Executor, request: InboxClaimRequest): Prom
   const arrivals = found.filter(({ eventId }) => eventId !== null).map((row) => claimed.read(row));
   const [{ projects, last } = { projects: 0, last: null }] = found;
   const isWhole = projects < limit || last === null;
-  // Events of earlier projects must not wait for the next claim.
+  // The claim began after a project and found nothing. Events of earlier projects must not wait for the next claim, so this claims from the
+  // first project.
   if (isWhole && arrivals.length === 0 && after !== undefined) return claimInbox(db, { ...request, after: undefined });
   return { events: inOrder(arrivals), next: isWhole ? undefined : idOfUuid("prj", last) };
 }
@@ -125,7 +133,10 @@ const lockLeases = compose(
     order by t.due_at, t.project_id, t.event_id for update of t`,
 );
 
-/** Locks inbox events for the rest of the transaction; lock their programs first. Returns those still held under their lease. */
+/**
+ * Locks inbox events until the end of the transaction. Lock the programs first. Returns the leases under which this node still holds the
+ * events.
+ */
 export async function lockInboxLeases(tx: Executor, leases: readonly InboxLease[]): Promise<InboxLease[]> {
   if (leases.length === 0) return [];
   return (await lockLeases(tx, { leases })).map((row) => leaseColumns.read(row));
@@ -156,12 +167,12 @@ const releaseLeases = compose(
     from held h where t.due_at = h.due_at and t.project_id = h.project_id and t.event_id = h.event_id`,
 );
 
-/** Releases leases without a decision: the events are due again at `dueAtMs`. Ignores lost leases. */
+/** Releases leases without a decision, so that the events are due again at `dueAtMs`. Ignores leases that the node has lost. */
 export async function releaseInboxLeases(db: Executor, leases: readonly InboxLease[], dueAtMs: number): Promise<void> {
   if (leases.length > 0) await releaseLeases(db, { leases, arrival: { dueAtMs } });
 }
 
-/** An event as standing programs receive it. */
+/** An event in the form that standing programs receive. */
 export type InboxEvent = Readonly<
   Row<typeof events, "id" | "projectId" | "triggerSlug" | "entityId" | "payload" | "occurredAt" | "receivedAt">
 >;
@@ -173,8 +184,8 @@ const eventColumns = selectList(
 );
 
 /**
- * Uses the primary key, one index lookup each. Returns events in order while their total size is within the limit, and at least one. The
- * length of a text is read without the text.
+ * Uses the primary key, one index lookup each. Returns events in order until their total size reaches the limit, including the event
+ * that reaches it. PostgreSQL reads the length of a text without reading the text.
  */
 const readEvents = compose(
   "read_arrived_events",
@@ -186,7 +197,7 @@ const readEvents = compose(
     where e.before < ${bound.bytesMax} order by e.place`,
 );
 
-/** Reads events in order until their total size passes `bytesMax`, including the event that passes it. Deleted events are absent. */
+/** Returns events in order, up to and including the event with which their total size reaches `bytesMax`. Deleted events are absent. */
 export async function readInboxEvents(
   db: Executor,
   wanted: readonly { readonly projectId: ProjectId; readonly eventId: EventId }[],

@@ -26,7 +26,7 @@ const selectPrograms = pageStatement("list_standing_programs", {
   found: `select f.id from unnest($4::text[]) as s(state) cross join unnest($5::text[]) as k(kind) cross join lateral (${newest}) f`,
 });
 
-/** Returns the standing programs of a project that are not deleted, newest first, after `after`. */
+/** Returns standing programs of a project, newest first, beginning after the id `after`. Deleted programs are absent. */
 export function listStandingPrograms(
   db: Executor,
   projectId: ProjectId,

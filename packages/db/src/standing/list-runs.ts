@@ -23,7 +23,10 @@ export type StandingRunFilter = {
 /** Position and size of a page of runs. */
 export type StandingRunPosition = { readonly after: StandingRunId | undefined; readonly limit: number };
 
-/** A run is created when it is decided, but a window earlier. So each window decided since then is looked up. */
+/**
+ * Lower bound of the run ids to read. A run's id has the time of its creation. Most runs are created when they are decided, but a window is
+ * created earlier. So each window that was decided since then is looked up.
+ */
 const from = `(select least($5::uuid, (
     select id from (
       select id from standing_runs where bytes > 0 and ((bytes > 0), program_id, decided_at) >= (true, $1::uuid, $8::timestamptz)
@@ -32,14 +35,14 @@ const from = `(select least($5::uuid, (
     order by id limit 1)))`;
 const filter = "project_id = $4::uuid and decided_at >= $6::timestamptz and decided_at < $7::timestamptz";
 
-/** True if started runs are requested: they no longer have a reason. */
+/** Returns true if the list includes started runs. A started run has no reason any more. */
 const includesStarted = (state: StandingRunState) =>
   `(select where '${state}' = any($9::text[]) and '' = any($10::text[]))`;
 
 /**
  * Uses the index standing_runs_unstarted for each requested state and reason, standing_runs_over for ended runs, and standing_runs_running
- * (always short) for running ones. Lists without filters too: by program and id alone, a generic plan may use another index that begins
- * with the program and read all of it.
+ * (always short) for running ones. A list without filters also uses these indexes. If it named only program and id, a generic plan could
+ * use another index that begins with the program, and read all of that index.
  */
 const selectRuns = pageStatement("list_standing_runs", {
   table: "standing_runs",

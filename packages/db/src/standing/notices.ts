@@ -6,7 +6,7 @@ import { fieldsBut, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** A notice of a program. */
+/** A notice about a program, of one kind. */
 export type StandingNotice = { readonly programId: StandingProgramId; readonly kind: StandingNoticeKind };
 
 const columns = selectList(standingNotices, ["programId", "kind"], "n");
@@ -22,7 +22,10 @@ const note = compose(
     returning ${columns.text}`,
 );
 
-/** Records notices of locked programs, each kind of a program once. Returns those to publish: at most one per kind, program and hour. */
+/**
+ * Stores notices about locked programs. Each kind of a program must occur only once. Returns the notices to publish: at most one per kind,
+ * program and hour.
+ */
 export async function noteStandingNotices(
   tx: Executor,
   notices: readonly StandingNotice[],

@@ -17,7 +17,7 @@ const readPolls = statement<RawRow<StandingPollRecord>>(
   `select ${pollColumns.text} from standing_polls p where p.program_id = any($1::uuid[])`,
 );
 
-/** Reads the poll state of programs; a program that was never polled has none. */
+/** Returns the poll states of programs. A program that was never polled is absent. */
 export async function readStandingPolls(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -43,10 +43,10 @@ export async function writeStandingPoll(tx: Executor, poll: StandingPollRecord):
   await writePoll(tx, { polls: [poll] });
 }
 
-/** The ids that a program remembers, of one generation. */
+/** Identifies the row ids that a program knows in one generation. */
 export type KnownIdSet = { readonly programId: StandingProgramId; readonly generation: number };
 
-/** A remembered id. Digests are 16 bytes, in hex. */
+/** A known row id. `digest`: 16 bytes of the id's digest, in hex. */
 export type KnownId = { readonly digest: string; readonly content: string; readonly seenAt: number };
 
 const ofKnown = fieldsOf(standingSeen, "programId", "generation");
@@ -61,7 +61,7 @@ const selectKnown = compose(
       select * from standing_seen where program_id = ${of.programId} and generation = ${of.generation} and digest = w.digest offset 0) s`,
 );
 
-/** Returns the ids that a program remembers, by digest. */
+/** Returns the row ids that a program knows among given ids, by digest. */
 export async function findKnownIds(
   db: Executor,
   of: KnownIdSet,
@@ -89,7 +89,7 @@ const upsertKnown = compose(
     returning (xmax = 0) as "isNew"`,
 );
 
-/** Remembers ids of a locked program; returns how many of them are new. */
+/** Stores row ids of a locked program, so that the program knows them. Returns the number of ids that are new. */
 export async function rememberIds(
   tx: Executor,
   of: KnownIdSet & { readonly seenAt: number },
@@ -111,7 +111,7 @@ const refreshKnown = compose(
     where s.ctid = f.ctid`,
 );
 
-/** Sets when ids of a locked program were last polled. */
+/** Sets the time at which a poll last read known ids of a locked program. */
 export async function refreshKnownIds(
   tx: Executor,
   of: KnownIdSet & { readonly seenAt: number },
@@ -122,8 +122,8 @@ export async function refreshKnownIds(
 }
 
 /**
- * Uses the primary key: reads all ids of the program, once a day, or once per ten thousand new ids. An index by `seen_at` would make each
- * of those writes more expensive. The ids unseen for longest go first.
+ * Uses the primary key and reads all ids of the program. It runs once a day, or once per ten thousand new ids. An index on `seen_at` would
+ * make every write of an id more expensive. Removes first the ids that no poll has read for the longest time.
  */
 const forgetOldest = statement<{ gone: number }>(
   "forget_standing_seen",
@@ -132,7 +132,7 @@ const forgetOldest = statement<{ gone: number }>(
      order by seen_at limit $4::int4)) returning 1 as gone`,
 );
 
-/** Forgets ids of a locked program that were not polled since `beforeMs`; returns how many. */
+/** Removes the ids of a locked program that no poll has read since `beforeMs`. Returns the number of removed ids. */
 export async function forgetKnownIds(
   tx: Executor,
   { programId, generation, beforeMs, limit }: KnownIdSet & { readonly beforeMs: number; readonly limit: number },
@@ -148,7 +148,7 @@ const removeStale = statement<{ gone: number }>(
      select ctid from standing_seen where program_id = $1::uuid and generation < $2::int4 limit $3::int4)) returning 1 as gone`,
 );
 
-/** Removes ids of earlier generations of a locked program; returns how many. */
+/** Removes the ids of a locked program that belong to earlier generations. Returns the number of removed ids. */
 export async function removeStaleIds(
   tx: Executor,
   { programId, generation }: KnownIdSet,
@@ -157,7 +157,7 @@ export async function removeStaleIds(
   return (await removeStale(tx, [uuidOfId(programId), generation, limit])).length;
 }
 
-/** Uses the index standing_programs_deleted, and the key of each program. */
+/** Uses the index standing_programs_deleted to find the programs, and the key of each program to find its ids. */
 const deleteOrphaned = statement<{ gone: number }>(
   "sweep_standing_seen",
   `delete from standing_seen where ctid = any(array(
@@ -166,7 +166,7 @@ const deleteOrphaned = statement<{ gone: number }>(
    returning 1 as gone`,
 );
 
-/** Removes a batch of ids of deleted programs; returns how many. */
+/** Removes a batch of row ids of deleted programs. Returns the number of removed ids. */
 export async function sweepKnownIds(db: Executor, limit: number): Promise<number> {
   return (await deleteOrphaned(db, [limit])).length;
 }

@@ -9,7 +9,7 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { listStandingPrograms, type StandingProgramFilter } from "./list-programs.ts";
 
-/** A standing program as its row holds it. */
+/** A standing program, with the columns of its row. */
 export type StandingProgramRecord = Readonly<Row<typeof standingPrograms>>;
 
 /** One version of a standing program's definition. */
@@ -47,7 +47,7 @@ const lockPrograms = statement<RawRow<StandingProgramRecord>>(
   `select ${columns.text} from standing_programs where id = any($1::uuid[]) order by id for no key update`,
 );
 
-/** Locks programs for the rest of the transaction: no other transaction decides about their occurrences until it ends. */
+/** Locks programs until the end of the transaction, and returns them. No other transaction decides about their occurrences until then. */
 export async function lockStandingPrograms(
   tx: Executor,
   ids: readonly StandingProgramId[],
@@ -61,7 +61,7 @@ const readPrograms = statement<RawRow<StandingProgramRecord>>(
   `select ${columns.text} from standing_programs where id = any($1::uuid[])`,
 );
 
-/** Reads programs without a lock; lock them before you decide about them. */
+/** Returns programs without a lock. Lock programs before you decide about their occurrences. */
 export async function readStandingPrograms(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -89,7 +89,7 @@ const changedFields = fieldsOf(standingPrograms, "id", ...changedNames);
 /** Columns of a program that a decision about occurrences changes. */
 export type StandingProgramChange = ValuesOf<typeof changedFields>;
 
-/** Uses the primary key. The rows are locked by then. */
+/** Uses the primary key. The transaction has locked the rows before. */
 const changePrograms = compose(
   "change_standing_programs",
   { changes: rows(changedFields) },
@@ -97,7 +97,7 @@ const changePrograms = compose(
     query`update standing_programs p set ${changes.set("i", changedNames)} from ${changes.from("i")} where p.id = i.id`,
 );
 
-/** Writes decisions about locked programs. */
+/** Stores the changes that decisions made to locked programs. */
 export async function changeStandingPrograms(tx: Executor, changes: readonly StandingProgramChange[]): Promise<void> {
   if (changes.length > 0) await changePrograms(tx, { changes });
 }
@@ -134,7 +134,7 @@ const loadVersions = compose(
     cross join lateral (select * from standing_versions where program_id = w.program_id and version = w.version offset 0) v`,
 );
 
-/** Reads definitions by program and version. */
+/** Returns versions of programs, by program and version number. */
 export async function loadStandingVersions(
   db: Executor,
   wanted: readonly Pick<StandingVersionRecord, "programId" | "version">[],
@@ -143,27 +143,28 @@ export async function loadStandingVersions(
   return (await loadVersions(db, { wanted })).map((row) => versionColumns.read(row));
 }
 
-/** The standing programs of one project, without deleted ones. */
+/** The standing programs of one project. Deleted programs are absent. */
 export type StandingProgramRepository = {
   find(id: StandingProgramId): Promise<StandingProgramRecord | undefined>;
   findBySlug(slug: string): Promise<StandingProgramRecord | undefined>;
-  /** Returns the newest first, beginning after the id `after`. */
+  /** Returns programs, newest first, beginning after the id `after`. */
   list(
     filter: StandingProgramFilter,
     page: { after: StandingProgramId | undefined; limit: number },
   ): Promise<StandingProgramRecord[]>;
-  /** Number of programs. */
+  /** Returns the number of programs. */
   count(): Promise<number>;
-  /** Adds a program. A duplicate slug is a unique violation of `standing_programs_slug`. */
+  /** Adds a program. If its slug exists, throws a unique violation of `standing_programs_slug`. */
   add(program: Omit<typeof standingPrograms.$inferInsert, "projectId">): Promise<void>;
   /** Changes a locked program. */
   change(id: StandingProgramId, change: Partial<typeof standingPrograms.$inferInsert>): Promise<void>;
-  /** Newest versions, newest first. */
+  /** Returns the newest versions of a program, newest first. */
   listVersions(id: StandingProgramId, limit: number): Promise<StandingVersionRecord[]>;
 };
 
 /**
- * Uses the index standing_programs_state, one index lookup each. By the project alone, the whole index was read, with all other projects.
+ * Uses the index standing_programs_state, one index lookup each. A condition on the project alone read the whole index, including all other
+ * projects.
  */
 const countPrograms = statement<{ count: number }>(
   "count_standing_programs",
@@ -171,7 +172,7 @@ const countPrograms = statement<{ count: number }>(
      select from standing_programs where state = s.state and project_id = $1::uuid and deleted_at is null offset 0) p`,
 );
 
-/** Returns the standing programs of one project. */
+/** Returns the repository of one project's standing programs. */
 export function standingProgramsForProject(db: Executor, projectId: ProjectId): StandingProgramRepository {
   const own = and(eq(standingPrograms.projectId, projectId), isNull(standingPrograms.deletedAt));
   const one = async (condition: ReturnType<typeof and>) => {
@@ -205,12 +206,12 @@ export function standingProgramsForProject(db: Executor, projectId: ProjectId): 
   };
 }
 
-/** Human decisions about a version. */
+/** Columns of a version that decisions of people change. */
 export type StandingVersionDecision = Partial<
   Pick<StandingVersionRecord, "approval" | "approvalId" | "grantedVersion">
 >;
 
-/** Writes human decisions about a version of a locked program. */
+/** Stores decisions of people about a version of a locked program. */
 export async function decideStandingVersion(
   tx: Executor,
   { programId, version }: Pick<StandingVersionRecord, "programId" | "version">,
@@ -222,12 +223,12 @@ export async function decideStandingVersion(
     .where(and(eq(standingVersions.programId, programId), eq(standingVersions.version, version)));
 }
 
-/** Adds a definition of a program. */
+/** Adds a version of a program. */
 export async function addStandingVersion(db: Executor, version: typeof standingVersions.$inferInsert): Promise<void> {
   await db.orm.insert(standingVersions).values(version);
 }
 
-/** Deletes tasks of a locked program, by kind; a node that holds one loses its lease. */
+/** Deletes the tasks of a locked program that have one of these kinds. A node that holds such a task loses its lease. */
 export async function clearDueTasks(tx: Executor, id: StandingProgramId, kinds: readonly DueTaskKind[]): Promise<void> {
   await tx.orm.delete(dueTasks).where(and(eq(dueTasks.ownerId, id), inArray(dueTasks.kind, [...kinds])));
 }

@@ -18,7 +18,7 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { listStandingRuns, type StandingRunFilter, type StandingRunPosition } from "./list-runs.ts";
 
-/** A run of a standing program as its row holds it. */
+/** A run of a standing program, with the columns of its row. */
 export type StandingRunRecord = Readonly<Row<typeof standingRuns>>;
 
 const names = [
@@ -56,10 +56,13 @@ const names = [
   "backfillId",
 ] as const;
 
-/** The columns of a run, `r`. */
+/** The columns of a run, as SQL for the table alias `r`. */
 export const runColumns = selectList(standingRuns, names, "r");
 
-/** The highest UUID, as SQL. Queries for the newest run use the order of the run's index, which no other index has. */
+/**
+ * The highest UUID, as SQL. Queries for the newest run use it as a bound, so that PostgreSQL uses the run's index: no other index has this
+ * order.
+ */
 export const lastUuid = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
 
 const insert = insertRows("insert_standing_runs", standingRuns);
@@ -67,7 +70,7 @@ const insert = insertRows("insert_standing_runs", standingRuns);
 /** A run to store. */
 export type NewStandingRun = Parameters<typeof insert>[1][number];
 
-/** Stores runs. A second run of an occurrence is a unique violation of `standing_runs_source`. */
+/** Stores runs. If an occurrence already has a run, throws a unique violation of `standing_runs_source`. */
 export async function insertStandingRuns(tx: Executor, list: readonly NewStandingRun[]): Promise<void> {
   if (list.length > 0) await insert(tx, list);
 }
@@ -85,7 +88,7 @@ const changedNames = [
 ] as const;
 const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 
-/** Outcome of a queued run. */
+/** A change of a queued run, such as its start, or the reason why it does not start. */
 export type StandingRunChange = ValuesOf<typeof changedFields>;
 
 /** Uses the primary key. No other transaction changes queued runs of locked programs. */
@@ -96,19 +99,19 @@ const changeRuns = compose(
     query`update standing_runs r set ${changes.set("i", changedNames)} from ${changes.from("i")} where r.id = i.id`,
 );
 
-/** Writes the outcomes of queued runs. */
+/** Stores changes of queued runs. */
 export async function changeStandingRuns(tx: Executor, changes: readonly StandingRunChange[]): Promise<void> {
   if (changes.length > 0) await changeRuns(tx, { changes });
 }
 
-/** An ended run that is now counted. */
+/** An ended run that is counted now, for the program's failures in a row and its budget. */
 export type RunToCount = {
   readonly programId: StandingProgramId;
   readonly jobStatus: string;
   readonly endedAt: number;
   readonly toolCalls: number;
   readonly writes: number;
-  /** Reason for pausing its program; empty if it is not paused. */
+  /** Reason for which svc pauses the program. Empty if it does not pause the program. */
   readonly pauseText: string;
 };
 
@@ -140,7 +143,7 @@ const mergedFields = { ...fieldsOf(standingRuns, "programId", "reason", "lane"),
 
 /**
  * Uses the index standing_runs_program, one index lookup each. If a program's newest run was skipped for the same reason and concurrency
- * key, it also represents the others.
+ * key, the statement adds the new skipped runs to the count of that run.
  */
 const mergeSkipped = compose(
   "merge_skipped_standing_runs",
@@ -153,7 +156,7 @@ const mergeSkipped = compose(
     returning w.place`,
 );
 
-/** A skipped run that the newest run may represent. */
+/** A skipped run. If the program's newest run was skipped in the same way, that run can count this one too. */
 export type RepeatedSkip = {
   readonly programId: StandingProgramId;
   readonly reason: StandingRunReason;
@@ -162,7 +165,10 @@ export type RepeatedSkip = {
   readonly more: number;
 };
 
-/** Adds skipped runs to the count of their program's newest run, if it was skipped for the same reason. Returns the positions of those added. */
+/**
+ * Counts skipped runs in their program's newest run, if that run was skipped for the same reason. Returns the positions in `skips` of the
+ * runs that were counted in this way.
+ */
 export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly RepeatedSkip[]): Promise<Set<number>> {
   if (skips.length === 0) return new Set();
   const merged = await mergeSkipped(tx, { skips: skips.map((skip, place) => ({ ...skip, place })) });
@@ -191,21 +197,21 @@ export async function readLastStandingRuns(
 export type StandingRunRepository = {
   find(id: StandingRunId): Promise<StandingRunRecord | undefined>;
   findBySource(programId: StandingProgramId, sourceKey: string): Promise<StandingRunRecord | undefined>;
-  /** Returns the newest first, beginning after the id `after`. */
+  /** Returns runs, newest first, beginning after the id `after`. */
   list(
     programId: StandingProgramId,
     filter: StandingRunFilter,
     page: StandingRunPosition,
   ): Promise<StandingRunRecord[]>;
-  /** Skips all waiting runs of a locked program; returns how many. */
+  /** Skips all runs of a locked program that have not started. Returns the number of skipped runs. */
   skipOpen(programId: StandingProgramId, reason: StandingRunReason, nowMs: number): Promise<number>;
-  /** Jobs of a program that are running. */
+  /** Returns the ids of a program's running jobs. */
   listStartedJobs(programId: StandingProgramId): Promise<Id<"job">[]>;
 };
 
 /**
- * Uses the indexes standing_runs_queued and standing_runs_closing, in their exact conditions, then by primary key. With the states as
- * parameters, all runs of the program were read.
+ * Uses the indexes standing_runs_queued and standing_runs_closing to find the runs, then the primary key to change them. The statement
+ * repeats the exact conditions of these indexes. When the states were parameters, PostgreSQL read all runs of the program.
  */
 const skipOpen = statement<{ id: string }>(
   "skip_open_standing_runs",
@@ -217,7 +223,7 @@ const skipOpen = statement<{ id: string }>(
    returning id::text as id`,
 );
 
-/** Uses the index standing_runs_running, in its exact condition. */
+/** Uses the index standing_runs_running. The statement repeats the exact condition of this index. */
 const listStarted = statement<{ jobId: string }>(
   "list_started_standing_jobs",
   `select job_id::text as "jobId" from (
@@ -225,7 +231,7 @@ const listStarted = statement<{ jobId: string }>(
    where project_id = $2::uuid and job_id is not null`,
 );
 
-/** Returns the runs of one project's standing programs. */
+/** Returns the repository of the runs of one project's standing programs. */
 export function standingRunsForProject(db: Executor, projectId: ProjectId): StandingRunRepository {
   const own = eq(standingRuns.projectId, projectId);
   const ofProgram = (id: StandingProgramId) => and(own, eq(standingRuns.programId, id));

@@ -2,7 +2,7 @@ import { isoTime } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Uses the index standing_runs_ended, oldest first; the events of windows by standing_run_events_run. */
+/** Uses the index standing_runs_ended, oldest run first. Finds the events of windows by standing_run_events_run. */
 const sweepRuns = statement<{ id: string }>(
   "sweep_standing_runs",
   `with gone as materialized (
@@ -13,14 +13,14 @@ const sweepRuns = statement<{ id: string }>(
    delete from standing_runs where id = any(array(select id from gone)) returning id`,
 );
 
-/** Removes a batch of runs that ended before a time; returns how many. */
+/** Removes a batch of runs that ended before `beforeMs`. Returns the number of removed runs. */
 export async function sweepStandingRuns(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepRuns(db, [isoTime(beforeMs), limit])).length;
 }
 
 /**
- * Uses the index standing_programs_deleted, the runs of each by standing_runs_program, and its remembered ids by their key. A program that
- * still has any stays.
+ * Uses the index standing_programs_deleted. Finds the runs of each program by standing_runs_program, and its known row ids by their key. A
+ * program that still has runs or ids stays.
  */
 const sweepPrograms = statement<{ id: string }>(
   "sweep_standing_programs",
@@ -45,12 +45,12 @@ const sweepPrograms = statement<{ id: string }>(
    delete from standing_programs where id = any(array(select id from gone)) returning id`,
 );
 
-/** Removes a batch of programs that were deleted before a time and have no runs left; returns how many. */
+/** Removes a batch of programs that were deleted before `beforeMs` and have no runs left. Returns the number of removed programs. */
 export async function sweepStandingPrograms(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepPrograms(db, [isoTime(beforeMs), limit])).length;
 }
 
-/** Uses the index standing_programs_armed and the key of tasks. */
+/** Uses the index standing_programs_armed to find the programs, and the primary key to find their tasks. */
 const armLost = statement<{ id: string }>(
   "arm_lost_standing_programs",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)
@@ -62,7 +62,9 @@ const armLost = statement<{ id: string }>(
    on conflict do nothing returning owner_id as id`,
 );
 
-/** Queues active schedules and polls that are past due and lost their task because of an error; returns how many. */
+/**
+ * Stores tasks again for active schedules and polls that are overdue and lost their task because of an error. Returns the number of tasks.
+ */
 export async function armLostStandingPrograms(db: Executor, dueBeforeMs: number, limit: number): Promise<number> {
   return (await armLost(db, [isoTime(dueBeforeMs), limit])).length;
 }

@@ -4,20 +4,20 @@ import { fieldsOf, type NewRow, type Row, timestamptz } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 
-/** Identifies one due task and the lease it is held under. */
+/** Identifies one due task and the lease under which a node holds it. */
 export type DueTaskLease = Readonly<Row<typeof dueTasks, "ownerId" | "kind" | "subject" | "leaseToken">>;
 
-/** Leases as rows of parameters. */
+/** Leases as rows of SQL parameters. */
 const dueLeaseRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken"));
 
-/** Condition that a row `t` of due_tasks is still held under a lease `i` of `dueLeaseRows`; false after a release. */
+/** SQL condition that a lease `i` of `dueLeaseRows` still holds the row `t` of due_tasks. False after the lease was released. */
 const isDueTaskHeld =
   "t.owner_id = i.owner_id and t.kind = i.kind and t.subject = i.subject and t.lease_token = i.lease_token and t.lease_owner is not null";
 
-/** Work that becomes due. */
+/** A task to add: work that becomes due at `dueAt`. */
 export type NewDueTask = NewRow<typeof dueTasks, "ownerId" | "kind" | "subject" | "projectId" | "dueAt">;
 
-/** New tasks as rows of parameters. */
+/** New tasks as rows of SQL parameters. */
 const newDueTaskRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "projectId", "dueAt"));
 
 const leaseColumns = selectList(dueTasks, ["ownerId", "kind", "subject", "leaseToken"], "t");
@@ -31,7 +31,9 @@ const holdTasks = compose(
     order by t.owner_id, t.kind, t.subject for update of t`,
 );
 
-/** Locks tasks for the rest of the transaction; lock their programs first. Returns those still held under their lease. */
+/**
+ * Locks tasks until the end of the transaction. Lock the programs first. Returns the leases under which this node still holds the tasks.
+ */
 export async function holdDueTasks(tx: Executor, leases: readonly DueTaskLease[]): Promise<DueTaskLease[]> {
   return (await holdTasks(tx, { leases })).map((row) => leaseColumns.read(row));
 }
@@ -48,7 +50,7 @@ export async function deleteDueTasks(tx: Executor, leases: readonly DueTaskLease
   if (leases.length > 0) await deleteTasks(tx, { tasks: leases });
 }
 
-/** A held task and its next due time. */
+/** A held task. `dueAt`: its next due time. */
 export type DueTaskMove = DueTaskLease & { readonly dueAt: number };
 
 /** Uses the primary key. */
@@ -78,7 +80,10 @@ const releaseTasks = compose(
     from held h where t.owner_id = h.owner_id and t.kind = h.kind and t.subject = h.subject`,
 );
 
-/** Releases leases without work done: the tasks are due again at `dueAtMs`, or later if they were. Ignores lost leases. */
+/**
+ * Releases leases of tasks whose work is not done. The tasks are due again at `dueAtMs`, or at their previous due time if that is later.
+ * Ignores leases that the node has lost.
+ */
 export async function releaseDueTasks(db: Executor, leases: readonly DueTaskLease[], dueAtMs: number): Promise<void> {
   if (leases.length > 0) await releaseTasks(db, { leases, task: { dueAtMs } });
 }
@@ -92,7 +97,7 @@ const putTasks = compose(
     on conflict (owner_id, kind, subject) do update set due_at = least(due_tasks.due_at, excluded.due_at)`,
 );
 
-/** Adds due tasks. An existing task keeps its lease and takes the earlier due time. */
+/** Adds due tasks. If a task already exists, it keeps its lease, and its due time is the earlier one of the two. */
 export async function putDueTasks(db: Executor, tasks: readonly NewDueTask[]): Promise<void> {
   if (tasks.length > 0) await putTasks(db, { tasks });
 }
@@ -111,7 +116,7 @@ const renewTasks = compose(
     returning ${leaseColumns.text}`,
 );
 
-/** Extends leases; returns those still held. */
+/** Extends leases. Returns the leases that this node still holds. */
 export async function renewDueTasks(
   db: Executor,
   leases: readonly DueTaskLease[],

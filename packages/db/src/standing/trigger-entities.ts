@@ -3,10 +3,13 @@ import type { Executor } from "../connect.ts";
 import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Maximum events scanned for those of other entities. */
+/** Maximum number of events scanned to count those of other entities. */
 const walkedMax = 1_000;
 
-/** Uses the index events_trigger, newest first. Bounds are whole keys, because the primary key fits a lookup by the project. */
+/**
+ * Uses the index events_trigger, newest event first. The bounds are whole keys of this index, because PostgreSQL could otherwise use the
+ * primary key, which fits a lookup by the project.
+ */
 const countOthers = statement<{ count: number }>(
   "count_passed_over_events",
   `select count(*) filter (where e.kind = 'event' and e.entity_id <> $4::text)::int4 as count from (
@@ -16,7 +19,9 @@ const countOthers = statement<{ count: number }>(
      order by trigger_slug desc, project_id desc, id desc limit ${walkedMax} offset 0) e`,
 );
 
-/** Returns how many of the last 1,000 events of a trigger since a time (epoch milliseconds) are not about an entity. */
+/**
+ * Returns how many of a trigger's last 1,000 events are not about the given entity. Counts only events since a time in epoch milliseconds.
+ */
 export async function countOtherEntityEvents(
   db: Executor,
   {
@@ -30,10 +35,10 @@ export async function countOtherEntityEvents(
   return row?.count ?? 0;
 }
 
-/** Maximum entities returned. */
+/** Maximum number of entities returned. */
 const namedMax = 20;
 
-/** Uses the index account_references_project. Runs when a program is created. */
+/** Uses the index account_references_project. It runs only when a program is created. */
 const selectEntities = statement<{ entityId: string }>(
   "find_referenced_entities",
   `select entity_id as "entityId" from (
@@ -41,7 +46,9 @@ const selectEntities = statement<{ entityId: string }>(
    order by entity_id <> $3::text, entity_id limit ${namedMax}`,
 );
 
-/** Returns entities of a project that posts of a toolkit may be about: at most 20. `entityId` is among them if posts may be about it. */
+/**
+ * Returns at most 20 entities of a project that posts of a toolkit may be about. If posts may be about `entityId`, it is always among them.
+ */
 export async function findReferencedEntities(
   db: Executor,
   { projectId, toolkitSlug, entityId }: { projectId: ProjectId; toolkitSlug: string; entityId: string },

@@ -9,10 +9,10 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** The subscription of a program's version to a trigger; open or ended. */
+/** The subscription of a program's version to a trigger. It may be open or ended. */
 export type TriggerSubscription = Readonly<Row<typeof standingListeners>>;
 
-/** A trigger and the routing version of its project at which events were stored. */
+/** A trigger of a project, and the project's routing version at which events of this trigger were stored. */
 export type SubscribedTrigger = {
   readonly projectId: ProjectId;
   readonly triggerSlug: string;
@@ -36,7 +36,10 @@ const selectSubscriptions = compose(
         and from_version <= w.routing_version and (until_version is null or until_version > w.routing_version) offset 0) l`,
 );
 
-/** Returns the programs that were subscribed to triggers when events of these were stored, including subscriptions that have ended since. */
+/**
+ * Returns the subscriptions that applied to triggers when events of these triggers were stored, with their programs. A subscription that
+ * has ended since then is included.
+ */
 export async function findTriggerSubscriptions(
   db: Executor,
   heard: readonly SubscribedTrigger[],
@@ -49,15 +52,15 @@ export async function findTriggerSubscriptions(
 export type NewTriggerSubscription = Pick<TriggerSubscription, "programId" | "projectId" | "triggerSlug" | "version">;
 
 /**
- * Subscribes a locked program to a trigger, from the end of this transaction on. An event stored before that is not for the program; one
- * stored after it finds a new routing version.
+ * Subscribes a locked program to a trigger, from the end of this transaction on. The program does not receive events stored before that. An
+ * event stored later has a new routing version, by which svc finds the subscription.
  */
 export async function openTriggerSubscription(tx: Executor, listener: NewTriggerSubscription): Promise<void> {
   const fromVersion = await touchProjectRouting(tx, listener.projectId);
   await tx.orm.insert(standingListeners).values({ ...listener, fromVersion });
 }
 
-/** Ends the subscription of a locked program, and stores the reason. Events stored before are still for the program. */
+/** Ends the subscription of a locked program and stores the reason. The program still receives events that were stored before. */
 export async function closeTriggerSubscription(
   tx: Executor,
   {
@@ -91,7 +94,10 @@ export function countTriggerSubscriptions(db: Executor, projectId: ProjectId, tr
   );
 }
 
-/** Uses the index standing_listeners_ended. Events stored during the subscription have a decision by then, or no program receives them. */
+/**
+ * Uses the index standing_listeners_ended. When a subscription is removed, all events stored during the subscription have a decision, or no
+ * program receives them.
+ */
 const deleteEndedSubscriptions = statement<{ id: string }>(
   "sweep_standing_listeners",
   `delete from standing_listeners where ctid = any(array(
@@ -99,7 +105,7 @@ const deleteEndedSubscriptions = statement<{ id: string }>(
      order by ended_at limit $2::int4)) returning program_id as id`,
 );
 
-/** Removes a batch of subscriptions that ended before a time; returns how many. */
+/** Removes a batch of subscriptions that ended before `beforeMs`. Returns the number of removed subscriptions. */
 export async function sweepTriggerSubscriptions(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await deleteEndedSubscriptions(db, [isoTime(beforeMs), limit])).length;
 }

@@ -8,7 +8,7 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { runColumns, type StandingRunRecord } from "./runs.ts";
 
-/** Identifies the window of a program's key. */
+/** Identifies a window by its program and its key. */
 export type WindowKey = { readonly programId: StandingProgramId; readonly lane: string };
 
 /** Uses the index standing_runs_window, one index lookup each. */
@@ -19,23 +19,24 @@ const readWindows = compose(
       select * from standing_runs where program_id = w.program_id and lane = w.lane and state = 'collecting' offset 0) r`,
 );
 
-/** Reads the open windows of keys of locked programs. */
+/** Returns the open windows of keys of locked programs. */
 export async function readStandingWindows(tx: Executor, keys: readonly WindowKey[]): Promise<StandingRunRecord[]> {
   if (keys.length === 0) return [];
   return (await readWindows(tx, { keys })).map((row) => runColumns.read(row));
 }
 
 /**
- * Receipt time of the oldest undecided event in the project of a program `w`, by standing_arrivals_key. An event that could not be decided
- * delays nothing.
+ * SQL for the receipt time of the oldest undecided event in the project of a program `w`. Uses the index standing_arrivals_key. An event
+ * for which a decision failed does not count, so it delays no window.
  */
 const oldestUndecided = `(select a.due_at from standing_arrivals a
     where a.project_id = (select p.project_id from standing_programs p where p.id = w.program_id) and a.attempt < 2
     order by a.project_id, a.due_at, a.event_id limit 1)`;
 
 /**
- * Uses the index standing_runs_closing, the first of each program. A window closes when the clock has passed its end and all events
- * received before its end are in it, however late they are processed. With the clock alone, a burst was cut into windows of one batch each.
+ * Uses the index standing_runs_closing and finds the first window of each program. A window closes under two conditions: the clock has
+ * passed its end, and all events received before its end are in it. So late processing does not matter. When the clock alone decided, a
+ * burst was cut into windows of one batch each.
  */
 const readClosing = compose(
   "read_closing_standing_windows",
@@ -48,7 +49,10 @@ const readClosing = compose(
         and not_before <= u.until order by not_before limit w.most offset 0) r`,
 );
 
-/** Reads windows whose time is over and whose events are all collected: the first of each program, at most `most`. */
+/**
+ * Returns windows that can close, because their time is over and all their events are collected. Returns the first such window of each
+ * program, and at most `most` windows.
+ */
 export async function readClosingStandingWindows(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -70,10 +74,10 @@ const nextCloses = statement<{ id: string; at: number | null; is_held: boolean }
      order by not_before limit 1 offset 0) n`,
 );
 
-/** Closing time of a window. `isHeld`: it must first wait for decisions about events received before it closes. */
+/** When a window closes. `isHeld`: true if events received before this time still need a decision, so the window cannot close yet. */
 export type NextClose = { readonly at: number; readonly isHeld: boolean };
 
-/** Returns when the next window of each program closes, for programs that have one. */
+/** Returns when the next window of each program closes. A program that has no window is absent. */
 export async function nextStandingCloses(
   tx: Executor,
   ids: readonly StandingProgramId[],
@@ -107,7 +111,7 @@ const changedNames = [
 ] as const;
 const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 
-/** Change of a window: more events, or the run it becomes when it closes. */
+/** A change of a window: the window collects more events, or it closes and becomes a run. */
 export type StandingWindowChange = ValuesOf<typeof changedFields>;
 
 /** Uses the primary key. No other transaction changes windows of locked programs. */
@@ -118,14 +122,17 @@ const changeWindows = compose(
     query`update standing_runs r set ${changes.set("i", changedNames)} from ${changes.from("i")} where r.id = i.id`,
 );
 
-/** Writes changes of windows. Write those that stop collecting before you open new windows of the same keys. */
+/** Stores changes of windows. Store the changes that end windows before you open new windows with the same keys. */
 export async function changeStandingWindows(tx: Executor, changes: readonly StandingWindowChange[]): Promise<void> {
   if (changes.length > 0) await changeWindows(tx, { changes });
 }
 
 const insertEvents = insertRows("insert_standing_run_events", standingRunEvents);
 
-/** Stores which window collected which events. The same event twice for a program is a unique violation of `standing_run_events_key`. */
+/**
+ * Stores which window collected which events. If a program has already collected an event, throws a unique violation of
+ * `standing_run_events_key`.
+ */
 export async function insertStandingRunEvents(
   tx: Executor,
   list: readonly NewRow<typeof standingRunEvents>[],
@@ -140,7 +147,7 @@ const readRunEvents = statement<{ run: string; event: string }>(
      select event_id from standing_run_events where run_id = w.id order by event_id limit $2::int4 offset 0) e`,
 );
 
-/** Returns the first `most` events of each window, in the order of their receipt. */
+/** Returns the first `most` events of each window, in the order in which svc received them. */
 export async function readStandingRunEvents(
   db: Executor,
   ids: readonly StandingRunId[],
@@ -172,7 +179,7 @@ export async function readLastStandingRunEvents(
   return new Map(found.map(({ run, event }) => [idOfUuid("srn", run), [idOfUuid("evt", event)]]));
 }
 
-/** A deduplication key of a program, and its expiry. */
+/** A deduplication key that a program remembers, and when it expires. */
 type RememberedKey = Readonly<Row<typeof standingDedupe>>;
 
 const columns = selectList(standingDedupe, ["programId", "key", "until"], "d");
@@ -185,7 +192,7 @@ const selectKnown = compose(
       select * from standing_dedupe where program_id = w.program_id and key = w.key offset 0) d`,
 );
 
-/** Returns those of the keys that locked programs remember. */
+/** Returns the deduplication keys, among the given keys, that locked programs remember. */
 export async function readKnownKeys(
   tx: Executor,
   keys: readonly { readonly programId: StandingProgramId; readonly key: string }[],
@@ -202,7 +209,7 @@ const insertKnown = compose(
     query`${seen.insertInto(standingDedupe)} on conflict (program_id, key) do update set until = excluded.until`,
 );
 
-/** Remembers keys of locked programs, each once. */
+/** Stores deduplication keys that locked programs remember from now on. Each key must occur only once. */
 export async function writeKnownKeys(tx: Executor, seen: readonly NewRow<typeof standingDedupe>[]): Promise<void> {
   if (seen.length > 0) await insertKnown(tx, { seen });
 }
@@ -214,7 +221,7 @@ const deleteExpired = statement<{ key: string }>(
      select ctid from standing_dedupe where until < $1::timestamptz order by until limit $2::int4 for update skip locked)) returning key`,
 );
 
-/** Forgets a batch of keys that expired before `beforeMs`; returns how many. */
+/** Removes a batch of deduplication keys that expired before `beforeMs`. Returns the number of removed keys. */
 export async function sweepKnownKeys(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await deleteExpired(db, [isoTime(beforeMs), limit])).length;
 }

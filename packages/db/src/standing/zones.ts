@@ -12,7 +12,7 @@ const readTzVersion = statement<{ version: string }>(
   "select tz_version as version from standing_state where id = 1",
 );
 
-/** Returns the newest version of time zone data that schedules used; empty if none was stored yet. */
+/** Returns the newest version of time zone data that schedules have used. Empty if none is stored yet. */
 export async function readStandingTzVersion(db: Executor): Promise<string> {
   const [row] = await readTzVersion(db, []);
   return row?.version ?? "";
@@ -30,7 +30,9 @@ export async function raiseStandingTzVersion(db: Executor, version: string): Pro
   await raiseTzVersion(db, [version]);
 }
 
-/** Uses the primary key, from one id to the next. `is true` prevents the use of the index of next times, which has another order. */
+/**
+ * Uses the primary key, from one id to the next. `is true` prevents PostgreSQL from using the index of next times, which has another order.
+ */
 const listZoned = statement<{ id: string }>(
   "list_zoned_standing_programs",
   `select id::text from standing_programs where id > $1::uuid and (state = 'active' and next_at is not null) is true
@@ -39,7 +41,7 @@ const listZoned = statement<{ id: string }>(
 
 const noId = "00000000-0000-0000-0000-000000000000";
 
-/** Returns active schedules in a zone other than UTC, after `after`, in the order of their ids. */
+/** Returns active schedules whose time zone is not UTC, in the order of their ids, beginning after the id `after`. */
 export async function listZonedStandingPrograms(
   db: Executor,
   after: StandingProgramId | undefined,
@@ -54,10 +56,10 @@ const movedFields = {
   ...fieldsOf(dueTasks, "dueAt"),
 };
 
-/** The due time of a schedule with newer time zone data. */
+/** The next due time of a schedule, computed with newer time zone data. */
 export type RearmedSchedule = ValuesOf<typeof movedFields>;
 
-/** By the keys of programs and tasks. A node that holds such a task used the old time, so it loses its lease. */
+/** Uses the primary keys of programs and tasks. A node that holds such a task has used the old time, so it loses its lease. */
 const rearm = compose(
   "rearm_standing_schedules",
   { moved: rows(movedFields) },
@@ -68,7 +70,7 @@ const rearm = compose(
     from ${moved.from("i")} where t.owner_id = i.id and t.kind = 'fire' and t.subject = ''`,
 );
 
-/** Moves the next times of locked programs, and of their tasks. */
+/** Changes the next times of locked programs, and the due times of their tasks. */
 export async function rearmStandingSchedules(tx: Executor, moved: readonly RearmedSchedule[]): Promise<void> {
   if (moved.length > 0) await rearm(tx, { moved });
 }

@@ -12,7 +12,7 @@ export type DataKeyRow = {
   readonly wrapped: Buffer;
 };
 
-/** A data key to store; storing it assigns its number. */
+/** A data key to store. The database assigns its number. */
 export type NewDataKey = Omit<DataKeyRow, "number">;
 
 const columns = {
@@ -25,7 +25,9 @@ const columns = {
 
 const rowsMax = 1_000;
 
-/** Returns data keys of the deployment and all projects by number, after `after`: at most 1,000. */
+/**
+ * Returns at most 1,000 data keys of the deployment and of all projects, in the order of their numbers, beginning after the number `after`.
+ */
 export async function listDataKeys(db: Executor, after: number): Promise<DataKeyRow[]> {
   const rows = await db.orm
     .select(columns)
@@ -36,7 +38,7 @@ export async function listDataKeys(db: Executor, after: number): Promise<DataKey
   return rows.map(rowOf);
 }
 
-/** Returns the data keys of some scopes. */
+/** Returns the data keys of the given scopes (a project or the deployment). */
 export async function findDataKeys(db: Executor, scopes: readonly KeyScope[]): Promise<DataKeyRow[]> {
   const ids = scopes.filter((scope): scope is ProjectId => scope !== "deployment");
   const ofProjects =
@@ -53,7 +55,10 @@ export async function listDataKeyNumbers(db: Executor): Promise<Set<number>> {
   return new Set(rows.map(({ number }) => number));
 }
 
-/** Stores data keys; for a scope, use and rotation the first one stays. Omits those of deleted projects. */
+/**
+ * Stores data keys. If a key with the same scope, use and rotation exists, that key stays and the new key is not stored. Keys of deleted
+ * projects are not stored.
+ */
 export async function putDataKeys(db: Executor, keys: readonly NewDataKey[], nowMs: number): Promise<void> {
   const ids = keys.flatMap(({ scope }) => (scope === "deployment" ? [] : [scope]));
   const known =
@@ -65,12 +70,15 @@ export async function putDataKeys(db: Executor, keys: readonly NewDataKey[], now
   if (rows.length > 0) await db.orm.insert(dataKeys).values(rows).onConflictDoNothing();
 }
 
-/** Replaces the wrapping of a data key. */
+/** Replaces the wrapped form of a data key. */
 export async function rewrapDataKey(db: Executor, number: number, wrapped: Buffer): Promise<void> {
   await db.orm.update(dataKeys).set({ wrapped }).where(eq(dataKeys.number, number));
 }
 
-/** Deletes the sealing keys that a rotation has replaced, but only if their scope has a newer one. Creating keys waits for this. */
+/**
+ * Deletes the sealing keys that a rotation has replaced. A key is deleted only if its scope has a newer sealing key. The creation of data
+ * keys waits until this is done.
+ */
 export async function removeReplacedDataKeys(db: Executor, lastOldNumber: number): Promise<void> {
   const isReplaced = (scope: SQL) =>
     sql`exists (select from data_keys n where ${scope} and n.use = 'seal' and n.number > ${lastOldNumber} offset 0)`;
@@ -78,14 +86,14 @@ export async function removeReplacedDataKeys(db: Executor, lastOldNumber: number
     and case when k.project_id is null then ${isReplaced(sql`n.project_id is null`)} else ${isReplaced(sql`n.project_id = k.project_id`)} end`);
 }
 
-/** Blocks the creation of data keys until the end of the transaction. */
+/** Locks the table of data keys, so that no data key is created until the end of the transaction. */
 export async function lockDataKeys(tx: Executor): Promise<void> {
   await tx.orm.execute(sql`lock table data_keys in exclusive mode`);
 }
 
 /**
- * Deletes the keys of a project, in the transaction that deletes the project: values they sealed can never be opened again, even if rows
- * are left. Nodes forget them within seconds.
+ * Deletes the data keys of a project, in the transaction that deletes the project. Values sealed with these keys can never be opened again,
+ * even if some rows are left. Nodes remove these keys from their memory within seconds.
  */
 export async function destroyDataKeys(db: Executor, projectId: ProjectId): Promise<void> {
   await db.orm.delete(dataKeys).where(eq(dataKeys.projectId, projectId));

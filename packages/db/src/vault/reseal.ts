@@ -3,27 +3,27 @@ import type { Executor } from "../connect.ts";
 import { type RowProject, type SealedTable, sealedContext, sealedTables } from "../schema/sealed-columns.ts";
 import { arrayLiteral, bytesArrayLiteral } from "../sql/statement.ts";
 
-/** A value sealed with an old key, and the context it is bound to. */
+/** A value that an old key sealed, and the context that the value is bound to. */
 export type OldValue = { readonly sealed: Buffer; readonly context: string };
 
-/** Position in the scan of a table: after the row with this key, as JSON text; empty at the start. */
+/** Position in the scan of a table: the key of the last scanned row as JSON text. Empty at the start. */
 export type WalkPosition = string;
 
-/** Rows of a table, in the order of its primary key. */
+/** A page of rows of a table, in the order of the table's primary key. */
 export type SealedPage = {
   readonly rows: readonly SealedRow[];
   /** Number of scanned rows. */
   readonly seen: number;
-  /** Undefined after the last row. */
+  /** Position from which the next page continues. Undefined after the last row. */
   readonly next: WalkPosition | undefined;
 };
 
-/** A row with values to seal again, by sealed column; undefined for values that stay. */
+/** A row with values to seal again. `values` has an entry for each sealed column; the entry is undefined if the value stays. */
 export type SealedRow = { readonly key: readonly string[]; readonly values: readonly (OldValue | undefined)[] };
 
-/** First bytes that distinguish sealed values, including the nonce. */
+/** Number of first bytes by which two sealed values differ, including the nonce. */
 const headBytes = 48;
-/** Maximum bytes of sealed values per page. */
+/** Maximum size of the sealed values in a page, in bytes. */
 const pageBytesMax = 4_194_304;
 
 /** Returns the tables with sealed columns, in the order of processing. */
@@ -32,8 +32,9 @@ export function sealedTableNames(): readonly string[] {
 }
 
 /**
- * Reads the next rows of a table, at most `limit`. A value is old if its bytes sort before `oldBefore`: values under vault keys sort before
- * those under data keys, and older data keys before newer ones. By primary key for all statistics; only a rotation runs it.
+ * Returns the next rows of a table, at most `limit`. A value is old if its bytes sort before `oldBefore`. This works because values sealed
+ * with vault keys sort before values sealed with data keys, and values of older data keys before those of newer ones. Uses the primary key,
+ * for any statistics. Only a rotation runs this.
  */
 export async function readSealedPage(
   db: Executor,
@@ -56,8 +57,8 @@ export async function readSealedPage(
 }
 
 /**
- * Replaces the values that were read; returns how many. Values changed meanwhile stay, and so do rows locked by another transaction. This
- * never waits for a lock, because the other transaction may wait for a row of this one.
+ * Replaces the old values that were read, and returns how many it replaced. Values that have changed since then stay. Rows that another
+ * transaction has locked also stay. So this never waits for a lock: the other transaction may itself wait for a row of this transaction.
  */
 export async function writeResealed(
   db: Executor,
@@ -74,7 +75,7 @@ export async function writeResealed(
   return Number(counted?.count ?? 0);
 }
 
-/** Returns the approximate number of rows in the tables, from PostgreSQL's statistics. */
+/** Returns the approximate number of rows in all tables with sealed columns, from PostgreSQL's statistics. */
 export async function countSealedRows(db: Executor): Promise<number> {
   const [row] = await db.sql.unsafe<{ rows: string }[]>(
     "select coalesce(sum(greatest(reltuples, 0)), 0)::int8 as rows from pg_class where oid = any($1::regclass[]::oid[])",
@@ -89,7 +90,10 @@ function tableOf(name: string): SealedTable {
   return table;
 }
 
-/** Keys are passed as texts, which sort differently, so the index provides the order. */
+/**
+ * Returns the statement that reads a page. Keys are passed as texts and then cast to the types of their columns. Texts would sort in a
+ * different order, so the index provides the order.
+ */
 function pageText({ name, key, project, columns, named }: SealedTable, isBehind: boolean): string {
   const keys = key.map(({ name: column }) => `t."${column}"`);
   const behind = key.map((column, index) => `$${3 + index}::text::${column.getSQLType()}`);
@@ -128,7 +132,10 @@ function keyOf({ key }: SealedTable, row: Record<string, unknown>): string[] {
   return key.map((_column, index) => String(row[`k${index}`]));
 }
 
-/** Returns nothing for a row without an old value, or whose project is deleted: no key opens it. */
+/**
+ * Returns the row if it contains an old value. Returns an empty list if it does not, or if the row's project is deleted, because then no
+ * key can open the value.
+ */
 function rowOf(table: SealedTable, row: Record<string, unknown>): SealedRow[] {
   const project = row["project"];
   if (table.project !== "deployment" && typeof project !== "string") return [];

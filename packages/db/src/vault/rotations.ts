@@ -6,20 +6,20 @@ import { dataKeys, oldSubkeys, vaultCheck, vaultNodes, vaultRotations } from "..
 /** A rotation of the vault key. */
 export type VaultRotation = Omit<typeof vaultRotations.$inferSelect, "leaseOwner" | "leaseUntil">;
 
-/** Values that nodes compare to check if they are up to date. */
+/** Values by which a node checks if its data about the vault is current. */
 export type VaultVersion = {
   /** The last rotation; undefined before the first. */
   readonly rotation: Pick<VaultRotation, "number" | "state" | "toKeyId" | "lastOldNumber"> | undefined;
-  /** Number of data keys, and the number of the last one. */
+  /** Number of data keys, together with the number of the last data key. */
   readonly keys: string;
 };
 
-/** A running node. */
+/** A running node and its vault keys. */
 export type VaultNode = typeof vaultNodes.$inferSelect;
 
 const lastRotation = sql`select number, state, to_key_id, last_old_number from vault_rotations order by number desc limit 1`;
 
-/** Returns the version of the vault's data in the database; one statement, every few seconds per node. */
+/** Returns the current version of the vault's data in the database. It is one statement, which each node runs every few seconds. */
 export async function readVaultVersion(db: Executor): Promise<VaultVersion> {
   const [row] = await db.orm.execute<{
     number: number | null;
@@ -35,13 +35,16 @@ export async function readVaultVersion(db: Executor): Promise<VaultVersion> {
   return { rotation: { number, state, toKeyId, lastOldNumber }, keys };
 }
 
-/** Returns the last rotation, running or done. */
+/** Returns the last rotation, which may be running or done. Undefined if there was none. */
 export async function findVaultRotation(db: Executor): Promise<VaultRotation | undefined> {
   const [row] = await db.orm.select().from(vaultRotations).orderBy(desc(vaultRotations.number)).limit(1);
   return row;
 }
 
-/** Returns the refused vault keys: the replaced keys of finished rotations, unless a later rotation returned to them. */
+/**
+ * Returns the vault keys that svc refuses: the keys that finished rotations replaced. A key to which a later rotation returned is not among
+ * them.
+ */
 export async function listRetiredVaultKeys(db: Executor): Promise<Set<string>> {
   const rows = await db.orm
     .select()
@@ -56,13 +59,13 @@ export async function listRetiredVaultKeys(db: Executor): Promise<Set<string>> {
   return retired;
 }
 
-/** Begins a rotation; undefined if one is running, also for concurrent calls. */
+/** Begins a rotation and returns it. Undefined if a rotation is running. Of two calls at the same time, only one begins a rotation. */
 export function beginVaultRotation(
   db: Executor,
   { toKeyId, fromKeyIds, total, nowMs }: { toKeyId: string; fromKeyIds: string[]; total: number; nowMs: number },
 ): Promise<VaultRotation | undefined> {
   return withTransaction(db, async (tx) => {
-    // Also locks the data keys: a key being created already has a number, and would be replaced too.
+    // Also locks the data keys. A data key that is being created already has a number, so the rotation would otherwise replace it too.
     await tx.orm.execute(sql`lock table vault_rotations, data_keys in exclusive mode`);
     const last = await findVaultRotation(tx);
     if (last !== undefined && last.state !== "done") return undefined;
@@ -75,7 +78,10 @@ export function beginVaultRotation(
   });
 }
 
-/** Takes or extends the lease of the running rotation. Undefined if there is none, or another node holds it. */
+/**
+ * Takes or extends the lease of the running rotation, and returns the rotation. Undefined if no rotation is running, or if another node
+ * holds the lease.
+ */
 export async function leaseVaultRotation(
   db: Executor,
   owner: NodeId,
@@ -98,7 +104,7 @@ export async function leaseVaultRotation(
   return row;
 }
 
-/** Changes a rotation while holding its lease, and extends the lease. False if another node holds it. */
+/** Changes a rotation whose lease this node holds, and extends the lease. Returns false if another node holds the lease. */
 export async function moveVaultRotation(
   db: Executor,
   { number, owner, leaseUntil }: { number: number; owner: NodeId; leaseUntil: number },
@@ -112,19 +118,19 @@ export async function moveVaultRotation(
   return moved.length === 1;
 }
 
-/** Stores that a node runs, its vault keys and the data keys it has read. */
+/** Stores that a node runs, with its vault keys and the last rotation whose data keys it has read. */
 export async function noteVaultNode(db: Executor, node: VaultNode): Promise<void> {
   const { nodeId: _id, ...set } = node;
   await db.orm.insert(vaultNodes).values(node).onConflictDoUpdate({ target: vaultNodes.nodeId, set });
 }
 
-/** Forgets a node that ends, and nodes without a sign of life since `seenBefore`. */
+/** Deletes the rows of nodes that no longer run: the node `ended`, and nodes that have not reported since `seenBefore`. */
 export async function forgetVaultNodes(db: Executor, ended: NodeId | undefined, seenBefore: number): Promise<void> {
   const isGone = lt(vaultNodes.seenAt, seenBefore);
   await db.orm.delete(vaultNodes).where(ended === undefined ? isGone : or(eq(vaultNodes.nodeId, ended), isGone));
 }
 
-/** Returns the nodes with a sign of life since then. */
+/** Returns the nodes that have reported since the time `since`. */
 export function listVaultNodes(db: Executor, since: number): Promise<VaultNode[]> {
   return db.orm
     .select()
@@ -132,18 +138,18 @@ export function listVaultNodes(db: Executor, since: number): Promise<VaultNode[]
     .where(sql`${vaultNodes.seenAt} >= ${isoTime(since)}::timestamptz`);
 }
 
-/** Returns the value that shows which vault key wraps data keys; undefined before the first start. */
+/** Returns the check value, a sealed known text that shows which vault key wraps the data keys. Undefined before the first start. */
 export async function findVaultCheck(db: Executor): Promise<Buffer | undefined> {
   const [row] = await db.orm.select().from(vaultCheck).where(eq(vaultCheck.id, 1));
   return row?.sealed;
 }
 
-/** Replaces that value. */
+/** Replaces the check value of the vault. */
 export async function replaceVaultCheck(db: Executor, sealed: Buffer): Promise<void> {
   await db.orm.update(vaultCheck).set({ sealed }).where(eq(vaultCheck.id, 1));
 }
 
-/** A sealed subkey of a vault key that will be removed. */
+/** A subkey derived from a vault key that will be removed. The subkey is sealed. */
 export type OldSubkey = { readonly keyId: VaultKey["id"]; readonly purpose: string; readonly secret: Buffer };
 
 /** Stores subkeys derived from vault keys that will be removed. */

@@ -15,10 +15,13 @@ import { type ArchiveWriter, type BackupManifest, endEntry, manifestEntry } from
 import { findForeignObjects } from "./foreign-objects.ts";
 import { addSeal } from "./seal.ts";
 
-/** A folder or file of a cluster, by its relative path. */
+/** A folder or file of a cluster (PostgreSQL's data directory). `path` is relative to the cluster. */
 type ClusterPath = { readonly path: string; readonly isFolder: boolean };
 
-/** Folders whose content PostgreSQL creates again, and the write-ahead log, which is copied last. */
+/**
+ * Folders that a backup stores without their content: PostgreSQL creates the content again. The write-ahead log is among them, because the
+ * backup copies it last.
+ */
 const emptied = new Set([
   "pg_wal",
   "pg_replslot",
@@ -30,7 +33,10 @@ const emptied = new Set([
   "pg_subtrans",
 ]);
 
-/** Files that belong only to the running server, and its settings, which a restore creates again; pg_control is copied last. */
+/**
+ * Files that a backup skips here. Some belong only to the running server. Settings are created again by a restore. pg_control is copied
+ * last.
+ */
 const skipped =
   /^(?:[\w.-]+\.(?:conf|signal)|postmaster\.(?:pid|opts)|backup_label|tablespace_map|global\/pg_control|current_logfiles.*|\.s\.PGSQL\..*)$|(?:^|\/)(?:pgsql_tmp|pg_internal\.init)/;
 
@@ -38,31 +44,31 @@ const zeros = Buffer.alloc(65_536);
 
 /** Options of `backUpStore`. */
 export type BackupOptions = {
-  /** Data folder of the service whose embedded database is backed up. */
+  /** Data folder of the service. The backup copies its embedded database. */
   readonly dataDir: string;
-  /** Written completely or not at all. It must not exist. */
+  /** Path of the backup file. It must not exist. svc writes the file completely or not at all. */
   readonly file: string;
-  /** Version of this service. */
+  /** Version of the service that makes the backup. */
   readonly version: string;
-  /** Seals the file, so that a restore detects later changes. */
+  /** Vault key that seals the file, so that a restore detects later changes of the file. */
   readonly key: VaultKey;
-  /** Called with the bytes read and the approximate total. */
+  /** Called with the number of bytes read and the approximate total number of bytes. */
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
-  /** Stops the backup and removes its files. */
+  /** Signal that stops the backup. The backup then removes its files. */
   readonly signal?: AbortSignal;
 };
 
-/** Result of a backup. It contains everything committed before `endsAt`. */
+/** Result of a backup. The backup contains everything committed before `endsAt`. */
 export type Backup = {
   readonly readBytes: number;
   readonly endsAt: string;
-  /** Objects that the database would run and that svc did not create: a restore refuses them. */
+  /** Objects that the database would run and that svc did not create. A restore refuses a backup that contains such objects. */
   readonly foreign: readonly string[];
 };
 
 /**
- * Copies the embedded database into one file; its service may be running. The file does not contain the vault key and the first API key.
- * Throws BackupError.
+ * Copies the embedded database into one file and returns the result. The service may be running. The file contains neither the vault key
+ * nor the first API key. Throws BackupError.
  */
 export async function backUpStore(options: BackupOptions): Promise<Backup> {
   if (existsSync(options.file)) throw fileExists(options.file);
@@ -72,12 +78,12 @@ export async function backUpStore(options: BackupOptions): Promise<Backup> {
   const output = createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true });
   const { archive, written } = writeArchive(output, options.key, options.signal);
   try {
-    // If one fails, the other ends too.
+    // If one of the two promises fails, the other one ends too.
     const [backup] = await Promise.all([fill(archive, store, running.url, options), written]);
     await publish(unfinished, options.file);
     return backup;
   } catch (error) {
-    // After an abort, report the abort and not the error it caused.
+    // After an abort, this reports the abort and not the error that the abort caused.
     options.signal?.throwIfAborted();
     throw error;
   } finally {
@@ -85,7 +91,7 @@ export async function backUpStore(options: BackupOptions): Promise<Backup> {
   }
 }
 
-/** Uses the server of the running service, or starts one in this process. */
+/** Returns the URL of the running service's server. If the service does not run, starts a server in this process. */
 async function openServer(dataDir: string, store: DataFolder): Promise<AsyncDisposable & { url: string }> {
   const password = await readPassword(store).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "ENOENT" ? noStore(dataDir) : storeUnreadable(dataDir, error.code ?? "");
@@ -134,7 +140,7 @@ function manifestOf({ postgres }: BackupSession, version: string): BackupManifes
   return { format: 1, version, postgres, machine };
 }
 
-/** Returns the size in bytes. */
+/** Adds a file to the archive and returns the file's size in bytes. */
 async function addFile(archive: ArchiveWriter, name: string, file: string): Promise<number> {
   const content = await readWhole(file);
   if (content === undefined) return 0;
@@ -151,7 +157,7 @@ async function addText(archive: ArchiveWriter, name: string, text: string): Prom
   await archive.addFile(name, bytes.length, [bytes]);
 }
 
-/** Gives the file its final name; fails if the name was taken meanwhile. */
+/** Gives the unfinished file its final name. Throws BackupError if another file has got this name in the meantime. */
 async function publish(unfinished: string, file: string): Promise<void> {
   await link(unfinished, file).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "EEXIST" ? fileExists(file) : error;
@@ -162,24 +168,29 @@ async function publish(unfinished: string, file: string): Promise<void> {
 
 type FinishedBackup = { label: string; first: string; last: string; endsAt: string };
 
-/** A backup session of PostgreSQL: while it is open, all changes go to the write-ahead log, and no log is removed. */
+/**
+ * A backup session of PostgreSQL. While the session is open, PostgreSQL writes all changes to the write-ahead log and keeps all of the log.
+ */
 type BackupSession = {
-  /** Size of all databases in bytes. */
+  /** Total size of all databases, in bytes. */
   readonly totalBytes: number;
-  /** Major version of the server. */
+  /** Major version of the server, such as `18`. */
   readonly postgres: string;
   /**
-   * Ends the backup. Everything committed before `endsAt` (RFC 3339, the server's clock) is in the log segments `first` to `last`; `label`
-   * must be stored with the copied files.
+   * Ends the backup and returns what completes it. `endsAt`: everything committed before this time (RFC 3339, the server's clock) is in the
+   * backup. `first` and `last`: the first and last log segment to copy. `label`: a text that must be stored with the copied files.
    */
   finish(): Promise<FinishedBackup>;
-  /** Closes the session; without `finish`, the backup is invalid. */
+  /** Closes the session. If `finish` was not called before, the backup is invalid. */
   close(): Promise<void>;
 };
 
-/** Begins a backup of the server at `url`, with an immediate checkpoint. Throws BackupError if the server cannot be backed up. */
+/**
+ * Begins a backup of the server at `url` with an immediate checkpoint, and returns its session. Throws BackupError if the server cannot be
+ * backed up.
+ */
 async function beginBackup(url: string): Promise<BackupSession> {
-  // Everything uses one session, so that its end releases everything it holds.
+  // All statements use one session. When the session ends, PostgreSQL releases everything it holds.
   const sql = postgres(url, { max: 1, idle_timeout: 0, max_lifetime: null, fetch_types: false, onnotice: () => {} });
   try {
     const [server] =
@@ -210,7 +221,10 @@ async function finishBackup(sql: postgres.Sql): Promise<FinishedBackup> {
   return { label, first, last: stopped?.["last"], endsAt: now?.["time"] };
 }
 
-/** Writes a tar archive to `output`, compressed with zstd, with a checksum and a seal under `key`; `written` resolves at its end. */
+/**
+ * Returns a writer of a tar archive. The archive goes to `output`, compressed with zstd, with a checksum and a seal under `key`. `written`
+ * resolves when the archive is complete.
+ */
 function writeArchive(
   output: NodeJS.WritableStream,
   key: VaultKey,
@@ -240,7 +254,10 @@ async function addEntry(
   await promise;
 }
 
-/** A file of a running server may grow or shrink while it is read; replaying the log repairs it. */
+/**
+ * Yields exactly `size` bytes. A running server may make a file longer or shorter while the backup reads it. The replay of the log repairs
+ * the file.
+ */
 async function* exactly(size: number, chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
   let left = size;
   for await (const chunk of chunks) {
@@ -252,14 +269,14 @@ async function* exactly(size: number, chunks: AsyncIterable<Buffer> | Iterable<B
   for (; left > 0; left -= Math.min(left, zeros.length)) yield zeros.subarray(0, Math.min(left, zeros.length));
 }
 
-/** Returns the log segments from `first` to `last` by name, in order. */
+/** Returns the names of the log segments from `first` to `last`, in order. */
 async function logSegments(cluster: string, first: string, last: string): Promise<string[]> {
   const names = await readdir(join(cluster, "pg_wal"));
   return names.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= first && name <= last).sort();
 }
 
 /**
- * Lists the paths that a backup of a running cluster copies, folders before their content: everything except the log and files that are
+ * Yields the paths that a backup of a running cluster copies, each folder before its content. It omits the log and all files that are
  * created again.
  */
 async function* clusterPaths(cluster: string, below = ""): AsyncGenerator<ClusterPath> {
@@ -273,7 +290,7 @@ async function* clusterPaths(cluster: string, below = ""): AsyncGenerator<Cluste
   }
 }
 
-/** Returns the current size of a file and its content; undefined if it was removed meanwhile, which the log also records. */
+/** Returns the size and the content of a file. Undefined if the file was removed in the meantime; the log also contains the removal. */
 async function readWhole(file: string): Promise<{ size: number; chunks: () => AsyncGenerator<Buffer> } | undefined> {
   const handle = await open(file, "r").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;

@@ -1,43 +1,46 @@
-/** Thrown if a backup cannot be taken or restored; the message gives the reason and the solution. */
+/** Thrown if svc cannot make or restore a backup. The message gives the reason and the solution. */
 export class BackupError extends Error {
   override readonly name = "BackupError";
 }
 
-/** The backup file exists; it is never overwritten. */
+/** Returns the error for a backup file that already exists. svc never overwrites a backup. */
 export function fileExists(file: string): BackupError {
   return new BackupError(`${file} exists, and is left as it is: name a file that does not`);
 }
 
-/** The data folder contains no embedded database. */
+/** Returns the error for a data folder that contains no embedded database. */
 export function noStore(dataDir: string): BackupError {
   return new BackupError(`${dataDir} holds no embedded database: set SVC_DATA_DIR to the data folder of the service`);
 }
 
-/** Only the service's account and root may read the folder. */
+/** Returns the error for a data folder that this account cannot read. Only the service's account and root can. */
 export function storeUnreadable(dataDir: string, code: string): BackupError {
   return new BackupError(`${dataDir} cannot be read (${code}): run this as the account of the service, or as root`);
 }
 
-/** The server was started by a version that does not support backups while it runs. */
+/**
+ * Returns the error for a running server that an older version of svc started. That version does not support a backup while the server
+ * runs.
+ */
 export function serverTooOld(): BackupError {
   return new BackupError(
     "the service that runs is of a version before backups: restart it with this one, then try again",
   );
 }
 
-/** A restore needs an empty data folder. */
+/** Returns the error for a restore into a data folder that is not empty. */
 export function folderInUse(dataDir: string, name: string): BackupError {
   return new BackupError(
     `${dataDir} is not empty, it holds ${name}: set SVC_DATA_DIR to a folder that is empty or missing`,
   );
 }
 
-/** The file is not a backup, is from another kind of machine, or is incomplete or damaged. */
+/** Returns the error for an unusable file: it has another format, is from another kind of machine, or is incomplete or damaged. */
 export function backupUnusable(file: string, why: string): BackupError {
   return new BackupError(`${file} cannot be restored: ${why}`);
 }
 
-/** The file has no seal; it is restored only if the operator allows it. */
+/** Returns the error for a file without a seal. svc restores such a file only if the operator allows it. */
 export function backupUnsealed(file: string): BackupError {
   return backupUnusable(
     file,
@@ -45,7 +48,7 @@ export function backupUnsealed(file: string): BackupError {
   );
 }
 
-/** The seal's key is not among the given keys. */
+/** Returns the error for a file whose seal needs a key that is not among the given keys. */
 export function sealKeyMissing(file: string, keyId: string, held: readonly string[]): BackupError {
   const have = held.length === 0 ? "no vault key is given" : `the vault keys given are ${held.join(", ")}`;
   return backupUnusable(
@@ -54,7 +57,7 @@ export function sealKeyMissing(file: string, keyId: string, held: readonly strin
   );
 }
 
-/** The content does not match the seal. */
+/** Returns the error for a file whose content does not match its seal. */
 export function sealBroken(file: string): BackupError {
   return backupUnusable(
     file,
@@ -62,7 +65,7 @@ export function sealBroken(file: string): BackupError {
   );
 }
 
-/** The database contains objects that no version of svc created. */
+/** Returns the error for a database that contains objects that no version of svc created. */
 export function foreignObjects(file: string, names: readonly string[]): BackupError {
   return backupUnusable(
     file,

@@ -4,13 +4,14 @@ import postgres from "postgres";
 import { migrationsFolder } from "../../migrate.ts";
 
 /**
- * Returns the objects that a database would run by itself and that no version of svc created, by kind and name: functions, triggers of
- * other functions, event triggers, rules, extensions, settings of databases and roles, other superusers. The check runs none of them.
+ * Returns the objects that a database would run by itself and that no version of svc created, by kind and name. The kinds: functions,
+ * triggers that call such functions, event triggers, rules, extensions, settings of databases and roles, and other superusers. The check
+ * runs none of these objects.
  */
 export async function findForeignObjects(url: string): Promise<string[]> {
   const sql = postgres(url, {
     ...{ max: 1, fetch_types: false, onnotice: () => {} },
-    // Settings of the client's connection override those of the database or role.
+    // Settings of the connection take precedence over settings of the database or the role.
     connection: { event_triggers: "off", session_preload_libraries: "", local_preload_libraries: "" },
   });
   try {
@@ -39,7 +40,7 @@ export async function findForeignObjects(url: string): Promise<string[]> {
   }
 }
 
-/** PostgreSQL's own objects have lower numbers. */
+/** Lowest number (OID) of objects that users created. PostgreSQL's own objects have lower numbers. */
 const firstOfUsers = 16_384;
 
 /** Returns the bodies of all functions that svc's migrations create. */

@@ -15,23 +15,26 @@ import { type BackupSeal, bytesOf, readSeal, sealedBytes } from "./seal.ts";
 /** Options of `restoreStore`. */
 export type RestoreOptions = {
   readonly file: string;
-  /** Created if missing. It must be empty, except for the vault key. */
+  /** Data folder to restore into. It is created if it is missing. It must be empty, but may contain the vault key. */
   readonly dataDir: string;
-  /** Vault keys; one of them must have sealed the backup. */
+  /** Vault keys. One of these keys must have sealed the backup. */
   readonly keys: readonly VaultKey[];
-  /** Accepts a file without a seal. Default: refused. */
+  /** True to accept a file without a seal. Default: false, so such a file is refused. */
   readonly allowsUnsealed?: boolean;
-  /** Called with the bytes written so far. */
+  /** Called with the number of bytes written up to now. */
   readonly onProgress?: (doneBytes: number) => void;
 };
 
-/** Version that took the backup, its end, and if it was sealed. The database contains everything committed before `endsAt`. */
+/**
+ * Result of a restore. `version`: version of svc that made the backup. `endsAt`: the database contains everything committed before this
+ * time. `isSealed`: true if the backup was sealed.
+ */
 export type RestoredBackup = { readonly version: string; readonly endsAt: string; readonly isSealed: boolean };
 
 /**
- * Restores a backup into an empty data folder, completely or not at all, after checking its seal. It creates PostgreSQL's settings again,
- * and refuses a database with objects that svc did not create. A service started on it finds a marker and sends nothing until it is
- * resumed. Throws BackupError.
+ * Restores a backup into an empty data folder, completely or not at all, and returns the result. It checks the seal before it restores. It
+ * creates PostgreSQL's settings again. It refuses a database with objects that svc did not create. A service that starts on the restored
+ * database finds a marker, and sends nothing until the operator resumes it. Throws BackupError.
  */
 export async function restoreStore(options: RestoreOptions): Promise<RestoredBackup> {
   await assertEmpty(options.dataDir);
@@ -66,7 +69,7 @@ async function assertEmpty(dataDir: string): Promise<void> {
 
 type BackupContent = { readonly isSealed: boolean; readonly bytes: AsyncIterable<Buffer> };
 
-/** Opens the archive in a file and checks its seal, now and again while it is read. Throws BackupError. */
+/** Opens the archive in a file and returns its content. It checks the seal now, and again while the content is read. Throws BackupError. */
 async function openContent(
   file: FileHandle,
   { file: path, keys, allowsUnsealed = false }: RestoreOptions,
@@ -83,7 +86,7 @@ async function openContent(
 
 type RestorePlan = RestoreOptions & { readonly place: string; readonly account: Account };
 
-/** Builds the complete database in a separate folder. */
+/** Builds the complete database in a separate folder, and returns the backup's version and end. */
 async function build(options: RestorePlan, { bytes }: BackupContent): Promise<Omit<RestoredBackup, "isSealed">> {
   const { file, place, account } = options;
   const mode = account === undefined ? 0o700 : 0o711;
@@ -115,7 +118,7 @@ async function unpack(
     } else if (header.name === endEntry) {
       end = JSON.parse(await text(content));
     } else if (settingsFiles.some((name) => header.name === `data/${name}`)) {
-      // Settings in a backup from an older version: they are created again.
+      // Skips the settings in a backup of an older version, because a restore creates the settings again.
       for await (const _ of content);
     } else {
       const isFolder = header.type === "directory";
@@ -139,14 +142,17 @@ function readManifest(file: string, name: string, content: string): BackupManife
   return manifest;
 }
 
-// The content of a cluster, without files that control its server: no settings, signals or access lists.
+// Matches the content of a cluster, without the files that control its server: settings, signals and access lists do not match.
 const clusterFolder =
   "base|global|pg_commit_ts|pg_dynshmem|pg_logical|pg_multixact|pg_notify|pg_replslot|pg_serial|pg_snapshots|pg_stat|pg_stat_tmp|pg_subtrans|pg_tblspc|pg_twophase|pg_wal|pg_xact";
 const clusterFile =
   /^data\/(?:PG_VERSION|backup_label|pg_wal\/[0-9A-F]{24}|(?:base|global|pg_commit_ts|pg_logical|pg_multixact|pg_stat|pg_twophase|pg_xact)(?:\/[\w-][\w.-]*)+)$/;
 const clusterPath = new RegExp(`^data/(?:${clusterFolder})(?:/[\\w-][\\w.-]*)*/?$`);
 
-/** Returns the entry's name if it is safe: nothing is written outside the folder or into its settings, even from a manipulated file. */
+/**
+ * Returns the name of an entry if it is safe to write. Throws BackupError if the entry, for example in a manipulated file, would be written
+ * outside the folder or into its settings.
+ */
 function checkedName(file: string, { name, type }: Header): string {
   const isOfStore =
     type === "directory" ? clusterPath.test(name) : type === "file" && (name === "password" || clusterFile.test(name));
@@ -155,7 +161,7 @@ function checkedName(file: string, { name, type }: Header): string {
 }
 
 async function write(path: string, isFolder: boolean, content: AsyncIterable<Buffer>, account: Account): Promise<void> {
-  // The service's account keeps the password file.
+  // The password file stays the property of the service's account.
   const owner = path.endsWith("/password") ? undefined : account;
   if (isFolder) await mkdirAs(path, owner);
   else {
@@ -177,7 +183,7 @@ async function mkdirAs(path: string, owner: Account): Promise<void> {
   }
 }
 
-/** Returns the key of a seal from the given keys. Throws BackupError if it is missing. */
+/** Returns the given key that made the seal. Throws BackupError if this key is missing. */
 function keyOfSeal(path: string, { keyId }: BackupSeal, keys: readonly VaultKey[]): VaultKey {
   const key = keys.find(({ id }) => id === keyId);
   if (key === undefined)

@@ -4,8 +4,8 @@ import { Transform } from "node:stream";
 import type { VaultKey } from "@svc/core";
 import { sealBroken } from "./errors.ts";
 
-// The seal is the last frame of the file; zstd readers skip it. It has a magic number and length, a label, the id of the key padded with
-// zeros, and HMAC-SHA-256 of everything before it.
+// First bytes of a seal. The seal is the last frame of the file; readers of zstd skip this frame. It consists of a magic number, its
+// length, this label, the key's id padded with zeros, and an HMAC-SHA-256 of all bytes before the frame.
 const label = Buffer.from("svc backup seal1");
 const idBytes = 32;
 const macBytes = 32;
@@ -21,7 +21,7 @@ function headOf(keyId: string): Buffer {
   return head;
 }
 
-/** Passes bytes through, and appends their seal under a key. */
+/** Returns a stream that passes all bytes through and then appends their seal, made with a key. */
 export function addSeal({ id, secret }: VaultKey): Transform {
   const mac = createHmac("sha256", secret);
   return new Transform({
@@ -36,7 +36,10 @@ export function addSeal({ id, secret }: VaultKey): Transform {
   });
 }
 
-/** The seal at the end of a file: the number of bytes it covers, the id of its key, and its MAC. */
+/**
+ * The seal at the end of a file. `coveredBytes`: number of bytes before the seal, which it protects. `keyId`: id of its key. `mac`: its
+ * MAC.
+ */
 export type BackupSeal = { readonly coveredBytes: number; readonly keyId: string; readonly mac: Buffer };
 
 /** Returns the seal of a file; undefined if it has none. */
@@ -51,7 +54,7 @@ export async function readSeal(file: FileHandle): Promise<BackupSeal | undefined
   return isSeal ? { coveredBytes, keyId, mac: buffer.subarray(sealBytes - macBytes) } : undefined;
 }
 
-/** Yields the bytes that a seal covers. Throws BackupError at the end if they do not match it. */
+/** Yields the bytes that a seal covers. Throws BackupError after the last byte if the bytes do not match the seal. */
 export async function* sealedBytes(
   path: string,
   file: FileHandle,
@@ -66,7 +69,7 @@ export async function* sealedBytes(
   if (!timingSafeEqual(found.update(headOf(keyId)).digest(), mac)) throw sealBroken(path);
 }
 
-/** Yields the first bytes of a file. */
+/** Yields the first `untilBytes` bytes of a file. */
 export async function* bytesOf(file: FileHandle, untilBytes: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < untilBytes; ) {
     const chunk = Buffer.allocUnsafe(Math.min(262_144, untilBytes - at));

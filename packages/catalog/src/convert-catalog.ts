@@ -20,7 +20,10 @@ import type { AccountVariable, AuthScheme, Catalog, Tool, Toolkit } from "./mode
 
 const kinds = { action: ToolKind.ACTION, trigger: ToolKind.TRIGGER, code: ToolKind.CODE } as const;
 
-/** Returns a tool's message. Creating it takes tens of microseconds for the schemas' text, so it is created once. */
+/**
+ * Returns the message of a tool. Creating the message takes tens of microseconds, because it contains the schemas as text; so svc creates
+ * it once per tool.
+ */
 export function toToolMessage(tool: Tool): ToolMessage {
   return create(ToolSchema, {
     slug: tool.slug,
@@ -40,13 +43,16 @@ export function toToolMessage(tool: Tool): ToolMessage {
   });
 }
 
-/** Answers of CatalogService, created once per catalog. Maps are ordered by slug. Messages are shared and never changed. */
+/** Prepared answers of CatalogService, created once per catalog. Maps are ordered by slug. The messages are shared and never change. */
 export type MessageIndex = {
   readonly specs: ReadonlyMap<string, GetToolkitConnectSpecResponse>;
   readonly tools: ReadonlyMap<string, GetToolResponse>;
   readonly toolList: readonly ToolMessage[];
   readonly toolsOfToolkit: ReadonlyMap<string, readonly ToolMessage[]>;
-  /** Returns the answer of ListTools without filters except the kind, if one page holds all tools. Created at the first call. */
+  /**
+   * Returns the answer of ListTools for a request without filters (except the kind); undefined if one page cannot hold all tools. The
+   * answer is created at the first call.
+   */
   allTools(kind: ToolKind, view: ToolView): ListToolsResponse | undefined;
 };
 
@@ -93,12 +99,12 @@ export function indexMessages(catalog: Catalog): MessageIndex {
   };
 }
 
-/** Returns tools as in lists. */
+/** Returns tools as a list of the API shows them in this view. */
 export function toolsInView(tools: readonly ToolMessage[], view: ToolView): ToolMessage[] {
   return view === ToolView.SUMMARY ? tools.map(summaryOf) : [...tools];
 }
 
-/** Returns a tool without its schemas, which are 95 % of its bytes. */
+/** Returns a tool's message without the schemas, which are 95 % of its bytes. */
 function summaryOf(tool: ToolMessage): ToolMessage {
   const known = summaries.get(tool);
   if (known !== undefined) return known;
@@ -115,7 +121,7 @@ export function toolsOfKind(tools: readonly ToolMessage[], kind: ToolKind): read
   return kind === ToolKind.UNSPECIFIED ? tools : tools.filter((tool) => tool.kind === kind);
 }
 
-/** Returns the data for a connect form: no credential, and no address that receives one. */
+/** Returns the data for a form that connects an account. It contains no credential, and no address that receives a credential. */
 function toConnectSpec(toolkit: Toolkit): ToolkitConnectSpec {
   return create(ToolkitConnectSpecSchema, {
     toolkitSlug: toolkit.slug,

@@ -2,7 +2,10 @@ import type { ProjectId, TemplateTree } from "@svc/core";
 import type { AccessClass, JsonSchema, PagingDocument, PollDocument } from "./read/documents.ts";
 import type { SchemaValidator } from "./schema/json-schema.ts";
 
-/** The loaded definitions. Both maps are ordered by slug; `tools` is keyed by catalog-wide slugs (`calendar.list_events`). */
+/**
+ * The loaded definitions. Both maps are ordered by slug. The keys of `tools` are slugs that are unique in the catalog
+ * (`calendar.list_events`).
+ */
 export type Catalog = {
   readonly toolkits: ReadonlyMap<string, Toolkit>;
   readonly tools: ReadonlyMap<string, Tool>;
@@ -11,15 +14,18 @@ export type Catalog = {
 /** One external app, or the skills of a project. `actions`, `triggers` and `codeTools` are ordered by slug. */
 export type Toolkit = {
   readonly slug: string;
-  /** Owner of a private definition; empty in the shared catalog. */
+  /** Project that owns a private definition. Empty for a shared definition. */
   readonly ownerProjectId: ProjectId | "";
-  /** SHA-256, in hexadecimal, of the parts that decide where credentials are sent: base URL and authentication. */
+  /** SHA-256 (hexadecimal) of the parts that decide where svc sends credentials: base URL and authentication. */
   readonly originDigest: string;
   readonly name: string;
   readonly description: string;
   readonly version: string;
   readonly category: string;
-  /** Base URL with `{{account.*}}` unchanged and deployment values filled in, or shown as `{provider_base_url}`. */
+  /**
+   * Base URL. `{{account.*}}` placeholders stay unchanged. Deployment values are filled in; if one is not set, its name is shown as
+   * `{provider_base_url}`.
+   */
   readonly baseUrl: string;
   readonly auth: readonly AuthScheme[];
   readonly account: readonly AccountVariable[];
@@ -35,11 +41,11 @@ export type Toolkit = {
    * there are none, as in private toolkits and pins.
    */
   readonly sayings?: ReadonlyMap<string, readonly string[]> | undefined;
-  /** Tools that the service runs itself. Toolkits from definitions have none. */
+  /** Tools that svc runs itself as code. Toolkits from definition files have none. */
   readonly codeTools: readonly CodeTool[];
 };
 
-/** An authentication scheme, in declaration order. Deployment values are filled in its scopes and addresses. */
+/** An authentication scheme. Scopes and addresses have the deployment's values filled in. */
 export type AuthScheme =
   | {
       readonly type: "oauth2";
@@ -58,7 +64,10 @@ export type AuthScheme =
   | { readonly type: "none" }
   | { readonly type: "client_credentials"; readonly tokenUrl: string; readonly defaultScopes: readonly string[] };
 
-/** A value that the connecting person enters. `decidesOrigin`: true if it can change the registrable domain, host or port. */
+/**
+ * A value that the person enters when connecting an account. `decidesOrigin`: true if the value can change the registrable domain, host or
+ * port of the base URL.
+ */
 export type AccountVariable = {
   readonly name: string;
   readonly description: string;
@@ -68,10 +77,15 @@ export type AccountVariable = {
   accepts(value: string): boolean;
 };
 
-/** Receivers of a post's events: projects with the account that it names, or every project of the deployment. */
+/**
+ * Receivers of a webhook's events. `accounts`: projects with the account that the post names. `projects`: every project of the deployment.
+ */
 export type Audience = "accounts" | "projects";
 
-/** A toolkit's inbound path. `ignores` returns true for verified posts without an event, such as handshakes. */
+/**
+ * The path at which svc receives a toolkit's posts. `ignores`: returns true for a verified post that contains no event, such as a
+ * handshake.
+ */
 export type Webhook = {
   readonly secretEnv: string;
   readonly audience: Audience;
@@ -79,7 +93,7 @@ export type Webhook = {
 } & (
   | {
       readonly scheme: "hmac_sha256";
-      /** Lower-case. */
+      /** Name of the header, in lower case. */
       readonly header: string;
       readonly encoding: "hex" | "base64";
       readonly prefix: string;
@@ -95,28 +109,28 @@ export type Post = {
   readonly body: unknown;
 };
 
-/** A post before signing and writing. `body` is undefined if the trigger reads none. Header names are in lower case. */
+/** A sample post before it is signed and encoded. `body` is undefined if the trigger reads no body. Header names are in lower case. */
 export type SamplePost = { headers: Record<string, string>; query: Record<string, string>; body: unknown };
 
-/** Common parts of all tools. `slug` is catalog-wide, `name` is unique within the toolkit. */
+/** Properties that all tools have. `slug` is unique in the catalog; `name` is unique in the toolkit. */
 export type ToolDefinition = {
   readonly slug: string;
   readonly name: string;
   readonly toolkitSlug: string;
-  /** Same as its toolkit's. */
+  /** The same owner as its toolkit's. */
   readonly ownerProjectId: ProjectId | "";
   readonly class: AccessClass;
   readonly scopes: readonly string[];
   readonly description: string;
   readonly intents: readonly string[];
   readonly callable: boolean;
-  /** Sentence for the caller on why the tool cannot be called; empty if it can. */
+  /** Reason why the tool cannot be called, as a sentence for the caller. Empty if it can be called. */
   readonly uncallableReason: string;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
 };
 
-/** A call into the app. Request parts are parsed templates. `confirm` is part of a destructive tool's input only. */
+/** A tool that calls the app. The parts of its request are parsed templates. Only the input of a destructive tool has `confirm`. */
 export type Action = ToolDefinition & {
   readonly kind: "action";
   readonly idempotency:
@@ -131,27 +145,30 @@ export type Action = ToolDefinition & {
     readonly body: TemplateTree | undefined;
   };
   readonly response: {
-    /** Path of the result in the answer; empty for the whole answer. */
+    /** Path of the result in the app's answer. Empty if the whole answer is the result. */
     readonly unwrap: string;
-    /** Name under which a bare list or value is returned; empty for none. */
+    /** Field name under which svc returns a result that is a list or a single value. Empty if the result is returned as it is. */
     readonly under: string;
-    /** Result for a 2xx answer without a body, or without any field of the output schema; undefined if not declared. */
+    /** Result for a 2xx answer without a body, or without any field of the output schema. Undefined if the definition declares none. */
     readonly empty: unknown;
     readonly error: { readonly path?: string; readonly unless?: string; readonly message?: string } | undefined;
   };
-  /** Paging of its list. Undefined if the list has one page or paging is not declared, as in pins of version 0.1. */
+  /**
+   * How the pages of the tool's list are requested. Undefined if the list has only one page, if the definition does not declare paging, and
+   * in snapshots of version 0.1.
+   */
   readonly paging?: PagingDocument | undefined;
-  /** How new rows of its list are found. Undefined if not declared, and in pins. */
+  /** How svc finds new rows of the tool's list. Undefined if the definition declares no poll, and in snapshots. */
   readonly poll?: PollDocument | undefined;
-  /** Slug of the replacement for a deprecated tool. Undefined if it is not deprecated, and in pins. */
+  /** Slug of the tool that replaces this deprecated tool. Undefined if the tool is not deprecated, and in snapshots. */
   readonly replacedBy?: string | undefined;
-  /** Compiled at its first call. */
+  /** Returns the faults of the arguments. It is compiled at the first call. */
   readonly validateInput: SchemaValidator;
-  /** Compiled at its first call. */
+  /** Returns the faults of the result. It is compiled at the first call. */
   readonly validateOutput: SchemaValidator;
 };
 
-/** An event that the app sends. The first trigger of a toolkit that matches a verified post normalizes it. */
+/** An event that the app sends by webhook. The first trigger of a toolkit that matches a verified post turns the post into an event. */
 export type Trigger = ToolDefinition & {
   readonly kind: "trigger";
   /** True if the definition reads the body of a post. */
@@ -159,25 +176,25 @@ export type Trigger = ToolDefinition & {
   /** True if its posts name an account, so that an event may concern an entity. */
   readonly namesAccount: boolean;
   matches(post: Post): boolean;
-  /** Never throws. A post that the definition cannot read returns a fault and is quarantined. */
+  /** Returns the content of the event; a fault if the post cannot be read, and svc then quarantines the post. Never throws. */
   normalize(post: Post): NormalizedPost | NormalizeFault;
-  /** Returns a sample post for the trigger, a new one every millisecond. */
+  /** Returns a sample post for the trigger. The post differs for each millisecond. */
   sample(nowMs: number): SamplePost;
 };
 
-/** Code that the service runs itself, such as a job program that a project promoted to a tool. */
+/** A tool that svc runs itself as code, such as a job program that a project made into a tool. */
 export type CodeTool = ToolDefinition & {
   readonly kind: "code";
-  /** Compiled at its first call. */
+  /** Returns the faults of the arguments. It is compiled at the first call. */
   readonly validateInput: SchemaValidator;
 };
 
-/** An action, a trigger, or code of the service. */
+/** Any tool: an action, a trigger, or code that svc runs. */
 export type Tool = Action | Trigger | CodeTool;
 
 /**
- * Content of an event. `account` and `dedupe` are empty if the post has none. `occurredAt`: provider's time, epoch milliseconds, undefined
- * if the post has none.
+ * Content of an event. `account` and `dedupe` are empty if the post has none. `occurredAt`: time from the provider in epoch milliseconds;
+ * undefined if the post has none.
  */
 export type NormalizedPost = {
   readonly payload: Readonly<Record<string, unknown>>;
@@ -186,5 +203,8 @@ export type NormalizedPost = {
   readonly occurredAt: number | undefined;
 };
 
-/** Why a matching post cannot be normalized, as a sentence for the operator in terms of the definition. It quotes nothing of the post. */
+/**
+ * Reason why a matching post cannot become an event, as a sentence for the operator. It names parts of the definition and quotes nothing
+ * from the post.
+ */
 export type NormalizeFault = { readonly fault: string };

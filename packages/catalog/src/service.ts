@@ -29,7 +29,7 @@ import type { CatalogViews } from "./private/private-toolkits.ts";
 import { DefinitionError, type FileFault } from "./read/definition-file.ts";
 import type { CatalogView } from "./view/view.ts";
 
-/** Dependencies of CatalogService. `isOauthRegistered` is called at every read of a toolkit, so its answer may change. */
+/** Dependencies of CatalogService. `isOauthRegistered` is called each time a toolkit is read, so its result may change. */
 export type CatalogServiceOptions = {
   readonly views: CatalogViews;
   /** Seals page tokens. */
@@ -38,12 +38,18 @@ export type CatalogServiceOptions = {
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
 };
 
-/** Creates CatalogService for the shared definitions and those of the key's project. Messages are created once: GetTool is a lookup. */
+/**
+ * Creates CatalogService. It serves the shared definitions and the private definitions of the calling key's project. Messages are created
+ * once, so GetTool is only a lookup.
+ */
 export function createCatalogService(options: CatalogServiceOptions): ServiceImpl<typeof CatalogService> {
   const { views, sealer, isOauthRegistered } = options;
   const inTurn = createTurns();
   const toolkitMessage = (toolkit: Toolkit): ToolkitMessage => toToolkitMessage(toolkit, isOauthRegistered(toolkit));
-  /** Returns the shared catalog or, if the key's own project is named, that project's view. Other projects read as missing. */
+  /**
+   * Returns the view of the project that the request names, which must be the key's own project; the shared catalog if it names none. Other
+   * projects are reported as not found.
+   */
   const viewFor = async (projectId: string, caller: ProjectPrincipal): Promise<CatalogView> => {
     if (projectId !== "" && projectId !== caller.projectId) throw catalogFaults.PROJECT_NOT_FOUND(projectId);
     return projectId === "" ? views.shared : views.forProject(caller.projectId);
@@ -118,7 +124,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
 
 const ranks = { read: 0, write: 1, destructive: 2 };
 
-/** Returns faults for tools with a lower class than the shared tool that they hide. */
+/** Returns faults for tools that hide a shared tool with the same slug but have a lower class. */
 function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFault[] {
   return actions.flatMap(({ slug, name, class: declared }) => {
     const hidden = tools.get(slug)?.class ?? declared;
@@ -128,7 +134,7 @@ function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFaul
   });
 }
 
-/** Returns faults for a tool that connecting would call without asking, although its calls need confirmation by a person. */
+/** Returns faults for a tool that svc would call while connecting an account, if calls of the tool need a person's confirmation. */
 function faultsOfIdentify({ identify, actions }: Toolkit): FileFault[] {
   const action = actions.find(({ name }) => name === identify?.tool);
   if (action === undefined || classToConfirm(action) === "read") return [];
@@ -145,7 +151,7 @@ async function parseDefinition(definitionJson: string, projectId: ProjectId): Pr
   }
 }
 
-/** Runs the tasks of one project one after the other, because checking a definition occupies a core. */
+/** Returns a function that runs the tasks of a project one after another, because checking a definition occupies a CPU core. */
 function createTurns() {
   const last = new Map<ProjectId, Promise<unknown>>();
   return async <T>(projectId: ProjectId, task: () => Promise<T>): Promise<T> => {
@@ -161,10 +167,13 @@ function createTurns() {
 }
 
 const bySlug = byText(({ slug }: { readonly slug: string }) => slug);
-/** Lists of the catalog are short: one page holds most of them. */
+/** Page size limits of the catalog's lists. The lists are short, so that one page usually holds all rows. */
 const wholeLists = { fallback: catalogPageMax, max: catalogPageMax };
 
-/** Returns the items after a slug, in the order of slugs. If the catalog changes between two pages, none is skipped or repeated. */
+/**
+ * Returns the items whose slugs follow `after`, ordered by slug. If the catalog changes between two pages, no unchanged item is skipped or
+ * repeated.
+ */
 function itemsAfter<Item extends { readonly slug: string }>(items: readonly Item[], after = ""): readonly Item[] {
   return items.filter(({ slug }) => slug > after);
 }
@@ -176,7 +185,7 @@ function isMessageGranted(
   return isToolGranted(binding, { toolkitSlug, class: accessClass as Tool["class"] });
 }
 
-/** Returns a toolkit's message, for a deployment with or without an OAuth registration for it. */
+/** Returns the message of a toolkit. `isOauthRegistered`: true if the deployment has an OAuth client for the toolkit. */
 function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean): ToolkitMessage {
   const connectability = connectabilityOf(toolkit.auth, isOauthRegistered);
   return create(ToolkitSchema, {
@@ -193,9 +202,12 @@ function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean): Toolkit
   });
 }
 
-/** `client_credentials` creates no connected account and does not count. If it is the only scheme, there is nothing to connect. */
+/**
+ * Returns if and how accounts of a toolkit can be connected. `client_credentials` does not count, because it creates no connected account.
+ * If it is the only scheme, there is nothing to connect.
+ */
 function connectabilityOf(auth: readonly AuthScheme[], isOauthRegistered: boolean): ToolkitConnectability {
-  // Skills are called without an account, so there is nothing to connect.
+  // A toolkit without authentication schemes, such as skills, is called without an account.
   if (auth.length === 0) return ToolkitConnectability.UNSPECIFIED;
   const needsRegistration = auth.some(({ type }) => type === "oauth2") && !isOauthRegistered;
   const connectsNow = auth.some(({ type }) => {

@@ -1,4 +1,4 @@
-/** Second-level labels below which anyone can register in some countries: `co.uk`, `com.au`, `or.jp`. */
+/** Second-level labels of countries below which anyone can register a name: `co.uk`, `com.au`, `or.jp`. */
 const secondLevels = new Set(
   "ac art asn biz co com edu gob gouv gov gv id inf info int ltd me mil ne net nhs nom nic or org plc sch tm web".split(
     " ",
@@ -6,8 +6,8 @@ const secondLevels = new Set(
 );
 
 /**
- * Suffixes below which hosting providers give names to anyone, so that two names have two owners (the private section of publicsuffix.org).
- * Only the most common ones: a missing one counts as a domain of one owner.
+ * Suffixes below which hosting providers give names to anyone, so that two names have different owners (the private section of
+ * publicsuffix.org). The list has only the most common suffixes. A suffix that is missing here is treated as the domain of a single owner.
  */
 const hosterSuffixes = new Set(
   `amplifyapp.com appspot.com azure-api.net azurecontainerapps.io azurefd.net azurestaticapps.net azurewebsites.net
@@ -20,7 +20,7 @@ const hosterSuffixes = new Set(
   web.app wixsite.com wordpress.com workers.dev xip.io`.split(/\s+/),
 );
 
-/** Domains with a region or service before the suffix: `a.us-east-1.elb.amazonaws.com`. */
+/** Domains of hosting providers that have a region or a service before the suffix: `a.us-east-1.elb.amazonaws.com`. */
 const hosterDomains = new Set([
   "amazonaws.com",
   "on.aws",
@@ -31,8 +31,8 @@ const hosterDomains = new Set([
 ]);
 
 /**
- * Returns the part of a host name that one owner registers, such as `example.co.uk` for `api.example.co.uk`. Undefined if there is none: a
- * public suffix, a single label, or an address. Knows the usual suffixes and loads no list.
+ * Returns the part of a host name that one owner registers, such as `example.co.uk` for `api.example.co.uk`. Undefined for a public suffix,
+ * a single label, or an IP address. Uses only the suffixes listed in this file.
  */
 export function registrableDomain(host: string): string | undefined {
   const labels = host.toLowerCase().replace(/\.$/, "").split(".");
@@ -44,18 +44,18 @@ export function registrableDomain(host: string): string | undefined {
   return labels.length > suffixLength ? labels.slice(-suffixLength - 1).join(".") : undefined;
 }
 
-/** Names that a definition may take from the deployment, written `{provider_base_url}` and so on. */
+/** Names of deployment values that a definition may use, written `{provider_base_url}` and so on. */
 export const deploymentNames = ["provider_base_url", "auth_url", "token_url", "scope_base"] as const;
 
-/** The deployment's values for one toolkit. Unset values are absent. */
+/** The deployment's values for one toolkit. A value that is not set is absent. */
 export type DeploymentValues = Readonly<Partial<Record<(typeof deploymentNames)[number], string>>>;
 
 const deploymentPlaceholder = /\{\{\s*deployment\.(\w+)\s*\}\}/g;
 const accountPlaceholder = /\{\{\s*account\.(\w+)\s*\}\}/g;
 
 /**
- * Fills in deployment values; an unset one is shown as `{name}`. After a scheme in the text, an address is inserted without its own. Other
- * placeholders stay, without inner spaces.
+ * Returns a text with the deployment's values filled in. A value that is not set stays as `{name}`. If a scheme (`https://`) precedes the
+ * placeholder, the inserted address loses its own scheme. Other placeholders stay, without their inner spaces.
  */
 export function fillInDeployment(text: string, values: DeploymentValues): string {
   return text
@@ -67,8 +67,9 @@ export function fillInDeployment(text: string, values: DeploymentValues): string
 }
 
 /**
- * True if an account variable can change the registrable domain, host or port of a base URL with its deployment values filled in (or shown
- * as `{name}`). A label before a fixed host, and the path, cannot. False only if both the text and the URL parser agree.
+ * True if an account variable can change the registrable domain, host or port of a base URL. The base URL has its deployment values filled
+ * in, or shown as `{name}`. A variable in a label before a fixed host, or in the path, cannot change them. False only if both the text and
+ * the URL parser show that it cannot.
  */
 export function decidesOrigin(baseUrl: string, variable: string): boolean {
   const placeholder = `{{account.${variable}}}`;
@@ -77,19 +78,19 @@ export function decidesOrigin(baseUrl: string, variable: string): boolean {
 }
 
 function decidesByText(baseUrl: string, placeholder: string): boolean {
-  // An unset {provider_base_url} contains scheme and host. faultOfBaseUrl allows only a path after it.
+  // A `{provider_base_url}` that is not set stands for scheme and host. faultOfBaseUrl allows only a path after it.
   const schemeEnd = baseUrl.indexOf("://");
   if (schemeEnd >= 0 && baseUrl.indexOf(placeholder) < schemeEnd) return true;
   const rest = schemeEnd < 0 ? baseUrl : baseUrl.slice(schemeEnd + 3);
   const [authority = ""] = rest.split("/");
   const last = authority.lastIndexOf(placeholder);
   if (last < 0) return false;
-  // The text up to a port. If the variable fills the port, no part of the host follows it.
+  // The text up to the port. If the variable is in the port, no part of the host follows the variable.
   const [host = ""] = authority.slice(last + placeholder.length).split(":");
   return !endsInFixedHost(host);
 }
 
-/** Fills in two different values and compares how the URL parser reads them. */
+/** Returns the same as `decidesOrigin`, decided by the URL parser: fills in two different values and compares the resulting URLs. */
 function decidesByParser(baseUrl: string, placeholder: string): boolean {
   const [one, other] = ["1", "2"].map((probe) => {
     const text = baseUrl.replaceAll(placeholder, probe).replaceAll(/\{\{[^}]*\}\}/g, "3");
@@ -106,7 +107,7 @@ function decidesByParser(baseUrl: string, placeholder: string): boolean {
   );
 }
 
-/** True if the text after a placeholder ends in a registrable domain that the definition or the deployment fixed. */
+/** True if the text after a placeholder ends in a registrable domain that the definition or the deployment sets. */
 function endsInFixedHost(host: string): boolean {
   const tail = host.slice(host.lastIndexOf("}}") < 0 ? 0 : host.lastIndexOf("}}") + 2);
   if (/^[^.]*[.-](?:[\w-]+\.)*\{\w+\}$/.test(tail)) return true;
@@ -115,7 +116,7 @@ function endsInFixedHost(host: string): boolean {
   return registrableDomain(labels.join(".")) !== undefined;
 }
 
-/** Returns the fault in the form of a base URL as [reason, cure]; undefined if it is valid. */
+/** Returns the fault of a malformed base URL as [reason, correction]; undefined if the base URL is well formed. */
 export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure: string] | undefined {
   const text = fillInDeployment(baseUrl, {});
   if (/\{\{\s*(?!account\.)/.test(text)) return undefined; // Reported with its placeholder.
@@ -125,7 +126,7 @@ export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure:
     if (/^\{provider_base_url\}(\/[^?#\s@{}]*)?$/.test(plain)) return faultOfPath(plain.slice(plain.indexOf("}") + 1));
     return ["does not follow {{deployment.provider_base_url}} with a path", "write nothing behind it but /, a path"];
   }
-  // Account variables become 1, which is valid as a port and as a label. A deployment value is a host here.
+  // Account variables become 1, which is valid as a port and as a label. Deployment values become a host.
   const filled = plain.replaceAll(/\{\w+\}/g, "provider.example");
   const url = URL.parse(filled);
   const isLoopback = url !== null && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
@@ -137,7 +138,7 @@ export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure:
   }
   if (/[?#@\s]/.test(plain))
     return ["carries a query, fragment or credentials", "leave scheme, host, port and path only"];
-  // The URL parser accepts missing slashes and backslashes. A host that only the parser recognizes cannot be checked.
+  // The URL parser also accepts missing slashes and backslashes. A host that only the parser recognizes could not be checked here.
   const path = /^https?:\/\/(?:[a-z0-9._-]+|\[::1\])(?::\d{1,5})?((?:\/.*)?)$/i.exec(filled)?.[1];
   if (path === undefined) return ["does not write its host down", "write https://, host, port and path, in ASCII"];
   return faultOfPath(path);
@@ -149,7 +150,8 @@ function faultOfPath(path: string): readonly [reason: string, cure: string] | un
 }
 
 /**
- * True if proxies and URL parsers keep a path unchanged: no backslash, no empty segment except the last, and no segment of one or two dots.
+ * True if proxies and URL parsers keep a path unchanged. The path has no backslash, no empty segment except the last one, and no segment of
+ * one or two dots.
  */
 export function isPlainPath(path: string): boolean {
   return !/\\|\/\/|\/(?:\.|%(?:25)*2e){1,2}(?:\/|$)/i.test(path);

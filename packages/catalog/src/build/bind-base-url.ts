@@ -2,7 +2,8 @@ import { formatValue, parseTemplate, placeholdersOf } from "@svc/core";
 import type { Toolkit } from "../model.ts";
 
 /**
- * Base address of a call, or why there is none. `unbound`: the deployment's missing key. `fault`: the value that makes the address invalid.
+ * The base address of a call, or the reason why there is none. `unbound`: name of the deployment value that is not set. `fault`: the value
+ * that makes the address invalid.
  */
 export type BoundBaseUrl =
   | { readonly url: string }
@@ -10,8 +11,9 @@ export type BoundBaseUrl =
   | { readonly fault: string };
 
 /**
- * Fills in a toolkit's base URL. A value in the host must be DNS labels, in the port digits, in the path a segment. The result must parse,
- * use https (http only to loopback) and end in the host that is fixed after the values. The address guard decides if it may be dialled.
+ * Returns a toolkit's base URL with its values filled in. A value in the host must consist of DNS labels, a value in the port of digits; a
+ * value in the path must be one segment. The resulting URL must be valid, use https (http only to loopback), and end in the host that the
+ * definition fixes after the values. The address guard checks the IP address later.
  */
 export function bindBaseUrl(
   { baseUrl }: Pick<Toolkit, "baseUrl">,
@@ -41,7 +43,7 @@ export function hostArguments({ baseUrl }: Pick<Toolkit, "baseUrl">): string[] {
 
 type Place = "host" | "port" | "path";
 
-/** Returns the part of the URL that follows a text. */
+/** Returns which part of the URL follows a text. */
 function placeOf(before: string): Place {
   const authority = /^https?:\/\/([^/]*)$/.exec(before)?.[1];
   if (authority === undefined) return "path";
@@ -64,7 +66,7 @@ function faultOfPart(before: string, value: unknown): string | undefined {
   }
 }
 
-/** Returns the fixed part of the host after its last value, with the leading dot or hyphen; empty if a value ends it. */
+/** Returns the fixed part of the host after its last value, with its leading dot or hyphen. Empty if the host ends in a value. */
 function fixedSuffixOf(baseUrl: string): string {
   const authority = /^https?:\/\/([^/]*)/.exec(baseUrl)?.[1] ?? "";
   const end = authority.lastIndexOf("}}");
@@ -73,7 +75,7 @@ function fixedSuffixOf(baseUrl: string): string {
 
 function checkUrl(text: string, suffix: string): BoundBaseUrl {
   const url = URL.parse(text);
-  // The URL parser accepts missing slashes and backslashes before a host, and would then find a host other than the written one.
+  // The URL parser accepts missing slashes and backslashes before a host. It could then find another host than the text shows.
   if (!/^https?:\/\/[^/\\?#@]+(?:\/|$)/.test(text) || text.includes("\\")) {
     return { fault: `${formatValue(text)} does not begin with https:// and a host` };
   }

@@ -20,26 +20,26 @@ import { withConfirm } from "./class-to-confirm.ts";
 import { compileMatch } from "./match.ts";
 import { compileNormalize } from "./normalize.ts";
 
-/** Documents of a toolkit that passed every check. `tools` is ordered by name. */
+/** Documents of a toolkit that passed all checks. `tools` is ordered by name. */
 export type ToolkitDocuments = {
   readonly toolkit: ToolkitDocument;
   readonly tools: ReadonlyMap<string, ToolDocument>;
   readonly sayings?: ExamplePhrasesDocument | undefined;
 };
 
-/** Context of a toolkit's definition. */
+/** Values from outside a toolkit's definition that it is compiled with. */
 export type Bindings = {
   /** The deployment's values; empty for a private toolkit. */
   readonly values: ToolkitDeploymentDocument;
-  /** Audience if the deployment does not set one. */
+  /** Receivers of webhook events, if the deployment does not set them. */
   readonly audience: Audience;
-  /** Owner of a private definition. Default: none, a shared one. */
+  /** Owner of a private definition. Default: none, for a shared definition. */
   readonly ownerProjectId?: ProjectId;
-  /** Default: validators for the deployment's own schemas. */
+  /** Creates the schema validators. Default: validators for the deployment's own schemas. */
   readonly validators?: ValidatorFactory;
 };
 
-/** Compiles a toolkit from documents that passed the checks. Faults that the checks find are not handled here. */
+/** Returns the toolkit compiled from documents that passed all checks. This function does not handle faults that the checks find. */
 export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bindings: Bindings): Toolkit {
   const { values, audience, ownerProjectId = "" } = bindings;
   const entries = [...tools].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -80,7 +80,10 @@ export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bind
   };
 }
 
-/** Returns a test that compiles the pattern at its first value. A value too long for the pattern does not match. */
+/**
+ * Returns a function that tests a value against a pattern. The pattern is compiled at the first value. The function returns false for a
+ * value that is too long for the pattern.
+ */
 function formOf(pattern: string): (value: string) => boolean {
   let form: LinearRegExp | undefined;
   return (value) => {

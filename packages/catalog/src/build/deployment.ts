@@ -14,7 +14,7 @@ import {
 import type { ToolkitDeploymentDocument } from "../read/documents.ts";
 import { fillInDeployment } from "./base-url.ts";
 
-/** A checked deployment file. Its toolkit names are checked when the catalog is loaded with it. */
+/** A checked deployment file. The names of its toolkits are checked later, when the catalog is loaded. */
 export type Deployment = {
   readonly file: string;
   readonly toolkits: ReadonlyMap<string, ToolkitDeploymentDocument>;
@@ -33,12 +33,12 @@ export function toDeployment(file: DefinitionFile): Deployment {
   return deployment;
 }
 
-/** Reads a deployment file and returns its faults with its valid part, which can still be checked with the definitions. */
+/** Returns the faults of a deployment file and its valid part. The valid part can still be checked together with the definitions. */
 export async function checkDeployment(path: string): Promise<CheckedDeployment> {
   return soundDeployment(await readDeployment(path));
 }
 
-/** The valid part of a deployment file, and all faults of the rest. */
+/** The valid part of a deployment file, and the faults of the invalid parts. */
 export type CheckedDeployment = { readonly deployment: Deployment; readonly faults: readonly FileFault[] };
 
 function soundDeployment(file: DefinitionFile): CheckedDeployment {
@@ -50,8 +50,8 @@ function soundDeployment(file: DefinitionFile): CheckedDeployment {
 }
 
 /**
- * True if the deployment has an OAuth client for a toolkit: it names two variables and both are set. Always false for a private toolkit,
- * whose slug may equal a shared one's.
+ * True if the deployment has an OAuth client for a toolkit: the deployment file names two variables and both are set. Always false for a
+ * private toolkit, because its slug may be the same as a shared toolkit's.
  */
 export function isOauthRegistered(
   { slug, ownerProjectId }: Pick<Toolkit, "slug" | "ownerProjectId">,
@@ -74,7 +74,7 @@ async function readDeployment(path: string): Promise<DefinitionFile> {
   }
 }
 
-/** Returns the bindings, without addresses if one of those is invalid. */
+/** Returns a toolkit's deployment values. If one of the addresses is invalid, returns no addresses. */
 function checkBindings(
   file: DefinitionFile,
   slug: string,
@@ -106,7 +106,7 @@ function checkProviderBaseUrl(file: DefinitionFile, slug: string, address: strin
       "write https://host, or http://127.0.0.1:port for what runs on this machine, with no query and no trailing /",
     );
   }
-  // An argument of a call may choose a label, but not the domain that receives the account's credential.
+  // An argument of a call may set a label of the host, but not the domain, because the account's credential is sent there.
   const params = placeholders.filter(([{ root }]) => root === "params");
   if (params.length > 1 || (params.length === 1 && !labelOfFixedDomain.test(address))) {
     file.fault(

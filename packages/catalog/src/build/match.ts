@@ -5,8 +5,9 @@ import type { ConditionsDocument, ConditionValue, MatchDocument } from "../read/
 type Condition = (post: Post) => boolean;
 
 /**
- * Compiles a match rule. Header names ignore case. Header and query values compare as texts, body fields by dotted path as JSON values. A
- * missing field matches nothing. A number above 2^53 - 1, which definitions cannot hold exactly, equals its digits as a text.
+ * Returns a function that tests if a post satisfies a match rule. Header names ignore case. Header and query values are compared as texts;
+ * body fields, named by dotted paths, are compared as JSON values. A missing field never matches. A definition cannot hold a number above
+ * 2^53 - 1 exactly, so such a number in a post also matches a text with its digits.
  */
 export function compileMatch(match: MatchDocument): (post: Post) => boolean {
   const conditions: Condition[] = [
@@ -30,7 +31,7 @@ export function compileMatch(match: MatchDocument): (post: Post) => boolean {
   return (post) => conditions.every((holds) => holds(post));
 }
 
-/** True if a rule is empty and so matches every post. */
+/** True if a match rule is empty. An empty rule matches every post. */
 export function matchesEverything(match: MatchDocument): boolean {
   return [match.headers, match.query, match.body].every((part) => Object.keys(part ?? {}).length === 0);
 }

@@ -14,10 +14,13 @@ import type { TriggerDocument } from "../read/documents.ts";
 import { createValidator } from "../schema/json-schema.ts";
 import { readProviderTime } from "../schema/provider-time.ts";
 
-/** Maximum length of account and dedupe keys, because entries of database indexes are limited. */
+/** Maximum length of account keys and dedupe keys, because database indexes limit the size of an entry. */
 const keyLengthMax = 512;
 
-/** Compiles the normalization of a trigger's posts. The returned function never throws, and compiles its schema at the first post. */
+/**
+ * Returns a function that turns a post into the content of an event. The function never throws. It compiles the trigger's schema at the
+ * first post.
+ */
 export function compileNormalize(document: TriggerDocument): (post: Post) => NormalizedPost | NormalizeFault {
   const payloadTree = parseTemplateTree(document.payload);
   const account = parseTemplate(document.account ?? "");
@@ -57,7 +60,7 @@ function toKey(field: string, value: unknown): string {
   return text;
 }
 
-/** An unreadable or missing time does not reject the event. */
+/** Returns the time in a post; undefined if the time is missing or unreadable. The event is then stored without it. */
 function timeOf(template: Template, post: Post): number | undefined {
   try {
     return readProviderTime(renderTemplate(template, post));
@@ -67,7 +70,7 @@ function timeOf(template: Template, post: Post): number | undefined {
   }
 }
 
-/** Maximum faults in the detail of a post. */
+/** Maximum number of faults that the detail of a rejected post lists. */
 const describedMax = 5;
 
 function describeFaults(faults: readonly SchemaFault[], tree: TemplateTree, payload: unknown): string {
@@ -76,7 +79,7 @@ function describeFaults(faults: readonly SchemaFault[], tree: TemplateTree, payl
   return [...new Set(texts), ...others].join("; ");
 }
 
-/** Describes a fault in terms of the definition, because names and values of the post may be secrets. */
+/** Returns a fault as text that names only parts of the definition, because names and values of the post may be secrets. */
 function describeFault({ pointer, message, property }: SchemaFault, tree: TemplateTree, payload: unknown): string {
   const { declared, inside } = splitPointer(pointer, tree);
   const place = `payload${declared.map((step) => `.${step}`).join("")}`;
@@ -84,7 +87,10 @@ function describeFault({ pointer, message, property }: SchemaFault, tree: Templa
   return `${where} ${isGiven(payload, pointer, property) ? "must not have a property that output does not name" : message}`;
 }
 
-/** Splits a pointer into the steps that the definition declares and the steps that came with the post. */
+/**
+ * Returns the steps of a pointer in two parts. `declared`: steps that the definition declares. `inside`: further steps, into a value of the
+ * post.
+ */
 function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: string[]; inside: string[] } {
   const steps = stepsOf(pointer);
   let tree: TemplateTree | undefined = payloadTree;
@@ -98,7 +104,7 @@ function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: s
   return { declared: steps.slice(0, length), inside: steps.slice(length) };
 }
 
-/** True if a fault's property exists: it is then an excess one, and its name may come from the post. */
+/** True if the property of a fault exists in the payload. The property is then an excess one, and its name may come from the post. */
 function isGiven(payload: unknown, pointer: string, property: string | undefined): boolean {
   if (property === undefined) return false;
   let value = payload;

@@ -2,29 +2,30 @@ import { isObject } from "@svc/core";
 import { placeAt, referencedSchema, type SchemaPlace, schemaPlace } from "../check/sensitivity.ts";
 import type { JsonSchema } from "../read/documents.ts";
 
-/** A position in the values of a schema, and those of its schemas that always apply. */
+/** A position in the values of a schema. `place`: all schemas about the position. `sure`: the schemas that always apply there. */
 export type NullPlace = { readonly place: SchemaPlace; readonly sure: readonly JsonSchema[] };
 
 /**
- * Returns a value without nulls that mean "absent", at every depth, because clients of models often send optional properties as null. A
- * null stays for a required property and for one that the schema does not name. Returns the same value if it has no such null.
+ * Returns a value without the nulls that mean "absent", at every depth, because the clients of models often send optional properties as
+ * null. Keeps the null of a required property, and of a property that the schema does not declare. If nothing changes, returns the same
+ * value.
  */
 export function withoutOptionalNulls(schema: JsonSchema, value: unknown): unknown {
   return holdsNull(value, 0) ? without(nullPlace(schema), value, 0) : value;
 }
 
-/** Returns the position of a schema's whole values. */
+/** Returns the position of the root of a schema's values. */
 export function nullPlace(schema: JsonSchema): NullPlace {
   return { place: schemaPlace(schema), sure: sureOf(schema, [schema]) };
 }
 
-/** Returns the position one step into the values. */
+/** Returns the position of a property or list item, one level below. */
 export function nullPlaceAt({ place, sure }: NullPlace, step: string | number): NullPlace {
   const below = sure.flatMap((schema) => (typeof step === "string" ? propertyOf(schema, step) : itemOf(schema, step)));
   return { place: placeAt(place, step), sure: sureOf(place.root, below) };
 }
 
-/** True if a null property of that name means "absent": it is declared, never required, and does not accept null. */
+/** True if null as the value of property `name` means "absent": the property is declared, never required, and may not be null. */
 export function isOmittedByNull({ place, sure }: NullPlace, name: string): boolean {
   if (sure.some(({ required }) => Array.isArray(required) && required.includes(name))) return false;
   const takes = (schema: unknown) => takesNull(schema, place.root, 0);
@@ -34,7 +35,7 @@ export function isOmittedByNull({ place, sure }: NullPlace, name: string): boole
   return offered.length > 0 && !offered.some(takes);
 }
 
-/** Maximum depth. Deeper values are refused much earlier. */
+/** Maximum depth. Values that are deeper are refused much earlier. */
 const depthMax = 500;
 
 function holdsNull(value: unknown, depth: number): boolean {
@@ -44,7 +45,7 @@ function holdsNull(value: unknown, depth: number): boolean {
 }
 
 function without(at: NullPlace, value: unknown, depth: number): unknown {
-  // Without a schema, nothing is optional.
+  // Without a schema, no property is known to be optional.
   if (at.place.schemas.length === 0 || depth > depthMax || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item, index) => without(nullPlaceAt(at, index), item, depth + 1));
   if (!isObject(value)) return value;
@@ -56,7 +57,7 @@ function without(at: NullPlace, value: unknown, depth: number): unknown {
   return Object.fromEntries(deeper);
 }
 
-/** Returns schemas with those that they include. Each schema is read once, so that circular references end. */
+/** Returns schemas together with all schemas that they always include. Reads each schema once, so that circular references end. */
 function sureOf(root: JsonSchema, first: readonly unknown[]): readonly JsonSchema[] {
   const schemas = new Set<JsonSchema>();
   const waiting = [...first];
@@ -77,10 +78,10 @@ function itemOf({ prefixItems, items }: JsonSchema, index: number): readonly unk
   return [Array.isArray(prefixItems) && index < prefixItems.length ? prefixItems[index] : items];
 }
 
-/** Maximum nesting of rules. */
+/** Maximum nesting of schema rules (such as `anyOf`). */
 const rulesMax = 20;
 
-/** True if null may satisfy a schema, judged by its types. */
+/** True if a schema may accept null, judged only by its types. */
 function takesNull(schema: unknown, root: JsonSchema, depth: number): boolean {
   if (!isObject(schema) || depth > rulesMax) return schema !== false;
   const takes = (part: unknown) => takesNull(part, root, depth + 1);

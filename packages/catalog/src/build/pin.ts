@@ -3,8 +3,8 @@ import type { AccessClass, JsonSchema } from "../read/documents.ts";
 import { createTenantValidators, createValidator, withNulls } from "../schema/json-schema.ts";
 
 /**
- * Snapshot of a toolkit's definition with some of its actions, as plain JSON with deployment values filled in. It omits the parts that only
- * connecting, receiving events and polling need (webhook, triggers, forms of account variables, polls).
+ * Snapshot of a toolkit's definition with some of its actions, as plain JSON with deployment values filled in. It omits the parts that
+ * calls do not need: webhook, triggers, forms of account variables, and polls.
  */
 export type ToolkitPin = Omit<
   Toolkit,
@@ -23,7 +23,7 @@ type ActionPin = Omit<
   readonly outputSchema: JsonSchema;
 };
 
-/** Returns the pin of a toolkit with the named actions. Equal definitions have equal pins. */
+/** Returns the snapshot ("pin") of a toolkit with the named actions. Equal definitions give equal snapshots. */
 export function pinToolkit(toolkit: Toolkit, names: ReadonlySet<string>): ToolkitPin {
   const {
     webhook: _webhook,
@@ -42,13 +42,13 @@ export function pinToolkit(toolkit: Toolkit, names: ReadonlySet<string>): Toolki
       .filter(({ name }) => names.has(name))
       .map(({ validateInput: _in, validateOutput: _out, poll: _poll, ...action }) => action),
   };
-  // Undefined fields have no JSON form, and a pin must equal its stored form.
+  // JSON omits undefined fields, and a new snapshot must be equal to a stored one.
   return JSON.parse(JSON.stringify(pinned)) as ToolkitPin;
 }
 
 /**
- * Creates a toolkit from a pin, for calls. Its validators are compiled at their first use and, for a shared toolkit, stay until the process
- * ends: create it once per pin.
+ * Returns a toolkit for calls, created from its snapshot. Its validators are compiled at their first use. For a shared toolkit they stay in
+ * memory until the process ends, so create the toolkit once per snapshot.
  */
 export function toolkitFromPin(pin: ToolkitPin): Toolkit {
   const validators = pin.ownerProjectId === "" ? createValidator : createTenantValidators();

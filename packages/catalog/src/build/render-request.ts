@@ -11,7 +11,10 @@ import {
 import type { Action, Toolkit } from "../model.ts";
 import { isPlainPath } from "./base-url.ts";
 
-/** A request as the definition declares it, before host and credential. `path` is encoded; `query` is ordered and may repeat names. */
+/**
+ * A request as the definition declares it, still without host and credential. `path` is percent-encoded. `query` is in order and may
+ * contain a name several times.
+ */
 export type RenderedRequest = {
   readonly method: Action["request"]["method"];
   readonly path: string;
@@ -21,14 +24,14 @@ export type RenderedRequest = {
   readonly body: unknown;
 };
 
-/** An argument that passes its schema but cannot be part of the request. The message is for the caller. */
+/** Error for an argument that satisfies its schema but cannot be part of the request. The message is for the caller. */
 export class RequestValueError extends Error {
   override name = "RequestValueError";
 }
 
 /**
- * Builds the request of a call. `params`: arguments that satisfy the input schema, with defaults. `account`: variables of the connected
- * account. The toolkit's common values come first, and the tool's own values win. Throws RequestValueError.
+ * Returns the request of a call. `params`: arguments that satisfy the input schema, with defaults. `account`: variables of the connected
+ * account. If the toolkit and the tool both set a field, the tool's value is used. Throws RequestValueError.
  */
 export function renderRequest(
   toolkit: Pick<Toolkit, "always">,
@@ -52,8 +55,8 @@ export function renderRequest(
 }
 
 /**
- * The method determines the permission of a call. An argument whose fields are sent unchanged must not name a field that makes the app use
- * another method.
+ * Throws RequestValueError if the request names a field that makes some apps use another method. Permission depends on the method, and some
+ * arguments contain fields that are sent unchanged.
  */
 function assertMethod({ query, headers, body }: RenderedRequest): void {
   const name = methodOverrideOf({ headers, query: query.map(([parameter]) => parameter), body });
@@ -64,7 +67,7 @@ function assertMethod({ query, headers, body }: RenderedRequest): void {
 
 type Tree = Action["request"]["path"];
 
-/** Every placeholder is a segment or part of one, so its value cannot reach another path. */
+/** Returns the path of the request. Every placeholder is a segment or a part of a segment, so its value cannot lead to another path. */
 function renderPath(tree: Tree, scope: TemplateScope): string {
   if (tree.kind === "constant") return String(tree.value);
   if (tree.kind !== "text") throw new TypeError("a request path is a text");
@@ -74,7 +77,7 @@ function renderPath(tree: Tree, scope: TemplateScope): string {
     return encodeSegment(part.text, value);
   });
   const path = pieces.join("");
-  // A value may complete text of the definition: "%" and "2e", "." and ".".
+  // Values can complete parts of the definition to a dot segment: "%" and "2e", or "." and ".".
   if (!isPlainPath(path)) throw new RequestValueError(`the path ${formatValue(path)} would leave the path of the call`);
   return path;
 }
@@ -94,7 +97,8 @@ function encodeSegment(placeholder: string, value: unknown): string {
 }
 
 /**
- * True for `.` and `..`, plain or percent-encoded any number of times: proxies decode them and URL parsers resolve them (RFC 3986, 5.2.4).
+ * True for `.` and `..`, plain or percent-encoded any number of times. Proxies decode such segments, and URL parsers resolve them (RFC
+ * 3986, 5.2.4).
  */
 function isDotSegment(text: string): boolean {
   const plain = text.replaceAll(/%(?:25)*2e/gi, ".");
@@ -111,14 +115,14 @@ function* renderQuery(always: Tree, own: Tree, scope: TemplateScope): Generator<
 }
 
 function renderHeaders(trees: readonly Tree[], scope: TemplateScope): Record<string, string> {
-  // By lower-case name: the tool's spelling replaces the toolkit's, and no header is sent twice.
+  // Key: the header name in lower case. So the tool's header replaces the toolkit's, and no header is sent twice.
   const headers = new Map<string, readonly [string, string]>();
   for (const [name, value] of trees.flatMap((tree) => Object.entries(fieldsOf([tree], scope)))) {
     if (value === null) continue;
     const text = Array.isArray(value)
       ? value.map((item) => requireScalar(`header ${name}`, item)).join(", ")
       : requireScalar(`header ${name}`, value);
-    // RFC 9110, 5.5: visible ASCII with inner spaces and tabs. A line break would start another header.
+    // Allowed are visible ASCII, spaces and tabs (RFC 9110, 5.5). A line break would start another header.
     if (!/^[\x20-\x7e\t]*$/.test(text)) {
       throw new RequestValueError(`header ${name} is ${formatValue(text)}; a header takes printable ASCII only`);
     }
@@ -127,7 +131,7 @@ function renderHeaders(trees: readonly Tree[], scope: TemplateScope): Record<str
   return Object.fromEntries(headers.values());
 }
 
-/** Merges fields by name; later trees win. */
+/** Returns the fields of all trees by name. If several trees have a field, the last one is used. */
 function fieldsOf(trees: readonly Tree[], scope: TemplateScope): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const tree of trees) Object.assign(fields, renderTemplateTree(tree, scope));
@@ -142,7 +146,7 @@ function requireScalar(place: string, value: unknown): string {
   return text;
 }
 
-/** A declared body without content is sent as an empty object or list, because apps expect JSON there. */
+/** Returns the body of the request. If a declared body has no content, returns an empty object or list, because apps expect JSON. */
 function renderBody(always: Tree, own: Tree | undefined, scope: TemplateScope): unknown {
   const common = renderTemplateTree(always, scope);
   const body = own === undefined ? undefined : (renderTemplateTree(own, scope) ?? emptyOf(own));

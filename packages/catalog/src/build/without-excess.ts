@@ -3,19 +3,23 @@ import { shorten } from "../check/alternatives.ts";
 import type { SchemaFault } from "../check/schema-faults.ts";
 import type { JsonSchema } from "../read/documents.ts";
 
-/** Maximum unknown properties with a fault each, including the probable name. More become one fault. */
+/**
+ * Maximum number of unknown properties that get a fault each (with the name that was probably meant). If there are more, all of them share
+ * one fault.
+ */
 const unknownMax = 20;
-/** Maximum names in that fault. */
+/** Maximum number of property names in the shared fault. */
 const namedMax = 3;
 /** Maximum number of faults. */
 const faultsMax = 100;
 
-/** A value without its excess parts, and a fault for each place that had some. */
+/** `kept`: the value without its excess parts. `faults`: one fault for each place that had excess parts. */
 export type ShortenedValue = { readonly kept: unknown; readonly faults: readonly SchemaFault[] };
 
 /**
- * Removes the items beyond a list's `maxItems`, and unknown properties of an object that allows only declared ones, if there are many. It
- * follows only schemas that always apply, into properties and items. Takes time linear in the value, and none if the schema has no limits.
+ * Returns a value without its excess parts: list items beyond `maxItems`, and, if there are many, the unknown properties of an object that
+ * allows only declared ones. Follows only schemas that always apply, into properties and items. Takes time linear in the value; takes none
+ * if the schema has no such limits.
  */
 export function withoutExcess(schema: JsonSchema, value: unknown): ShortenedValue {
   const faults: SchemaFault[] = [];
@@ -48,11 +52,11 @@ function keepProperties(schema: JsonSchema, object: JsonSchema, pointer: string,
   return kept;
 }
 
-/** Limits of a schema for an object, computed once because every post and call is checked. */
+/** Limits of a schema for an object. They are computed once, because svc checks every post and call. */
 type ObjectBounds = {
   readonly properties: JsonSchema;
   readonly isOpen: boolean;
-  /** Properties with limits of their own, each with its pointer step. */
+  /** Properties whose values have limits too, each with its step in a JSON Pointer. */
   readonly below: readonly { readonly name: string; readonly step: string; readonly child: unknown }[];
 };
 
@@ -70,7 +74,10 @@ function boundsOf(schema: JsonSchema): ObjectBounds {
   return bounds;
 }
 
-/** Returns the object unchanged if few of its properties are unknown: those are reported with the probable names. */
+/**
+ * Returns the object without its unknown properties if there are many of them. If there are few, returns the object unchanged; each unknown
+ * property then gets a fault with the probable name.
+ */
 function keepKnown(properties: JsonSchema, object: JsonSchema, pointer: string, faults: SchemaFault[]): JsonSchema {
   const names = Object.keys(object);
   if (names.length <= unknownMax) return object;
@@ -94,12 +101,12 @@ function isClosed({ additionalProperties, patternProperties }: JsonSchema): bool
 
 const bounding = new WeakMap<object, boolean>();
 
-/** True if a schema limits a list or an object at any depth. */
+/** True if a schema limits a list or an object, at any depth. */
 function isBounding(schema: unknown): boolean {
   if (!isObject(schema)) return false;
   const known = bounding.get(schema);
   if (known !== undefined) return known;
-  // Set first, so that circular references end here.
+  // Set before the search below, so that circular references end.
   bounding.set(schema, false);
   const below = [schema.items, ...(isObject(schema.properties) ? Object.values(schema.properties) : [])];
   const found = typeof schema.maxItems === "number" || isClosed(schema) || below.some(isBounding);

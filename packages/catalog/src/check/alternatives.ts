@@ -2,8 +2,9 @@ import { isObject } from "@svc/core";
 import type { ErrorObject } from "ajv/dist/2020.js";
 
 /**
- * Returns errors without their consequences: one fault for a failed choice (`oneOf`, `anyOf`), and no fault for a rule if its branch
- * already has faults. `errors` are verbose and in the compiler's order: those of branches precede their choice's.
+ * Returns errors without those that follow from others. A failed choice (`oneOf`, `anyOf`) gets one error. A rule gets no error of its own
+ * if its branch has errors. `errors` must be verbose and in the compiler's order: the errors of the branches precede the error of their
+ * choice.
  */
 export function withoutNoise(errors: readonly ErrorObject[]): ErrorObject[] {
   const kept: ErrorObject[] = [];
@@ -27,7 +28,7 @@ export function withoutNoise(errors: readonly ErrorObject[]): ErrorObject[] {
   return kept;
 }
 
-/** Removes the faults of an error's branches from the end of a list. */
+/** Removes the errors of the branches of an error from the end of `kept`, and returns them. */
 function takeBelow(kept: ErrorObject[], { instancePath }: ErrorObject, prefix: string): ErrorObject[] {
   let start = kept.length;
   const isBelow = (error: ErrorObject | undefined) =>
@@ -53,7 +54,7 @@ function ofAlternatives(error: ErrorObject, below: readonly ErrorObject[]): Erro
   return [{ ...error, message: ofForms(error, faults.flat(), branches) }];
 }
 
-/** Returns the names that a branch requires; undefined if it has other conditions. */
+/** Returns the names that a branch requires; undefined if the branch has other conditions too. */
 function namesOfRequired(branch: unknown): readonly string[] | undefined {
   if (!isObject(branch) || !Array.isArray(branch.required) || Object.keys(branch).length !== 1) return undefined;
   return branch.required.map(String);
@@ -70,7 +71,7 @@ function ofRequired({ keyword, data }: ErrorObject, needed: readonly (readonly s
   return given.length < 2 ? text : `${text}, and not ${given.length === 2 ? "both" : "several"}`;
 }
 
-/** Returns the faults of each branch, by its position in the choice. */
+/** Returns the errors of each branch. The index is the branch's position in the choice. */
 function faultsOfBranches({ schemaPath, schema }: ErrorObject, below: readonly ErrorObject[]): ErrorObject[][] {
   const faults: ErrorObject[][] = Array.from({ length: Array.isArray(schema) ? schema.length : 0 }, () => []);
   for (const error of below) faults[Number.parseInt(error.schemaPath.slice(schemaPath.length + 1), 10)]?.push(error);
@@ -81,7 +82,10 @@ function isNull(branch: unknown): boolean {
   return isObject(branch) && branch.type === "null";
 }
 
-/** True if a branch cannot be the meant one: the value has another type, or another value in the field that distinguishes the forms. */
+/**
+ * True if the value is clearly not meant for this branch: it has another type, or another value in the field that distinguishes the
+ * branches.
+ */
 function isOfOtherKind({ instancePath }: ErrorObject, faults: readonly ErrorObject[]): boolean {
   return faults.some(
     ({ keyword, instancePath: place }) => (keyword === "type" && place === instancePath) || keyword === "const",
@@ -102,7 +106,7 @@ function ofForms({ schema }: ErrorObject, faults: readonly ErrorObject[], branch
   return `must have one of ${count} forms${shown.length === 0 ? "" : `: it ${shown.join("; or it ")}`}`;
 }
 
-/** Returns names as in a sentence: `a, b or c`. Of many names, the first twenty. */
+/** Returns names as part of a sentence: `a, b or c`. Lists at most twenty names. */
 function listText(names: readonly string[], word: "and" | "or"): string {
   const shown = names.slice(0, namesMax).map((name) => shorten(name, 100));
   if (names.length > namesMax) return `${shown.join(", ")} ${word} one of ${names.length - namesMax} more`;
@@ -111,7 +115,7 @@ function listText(names: readonly string[], word: "and" | "or"): string {
 
 const namesMax = 20;
 
-/** Returns a text of at most `lengthMax` characters; three dots mark a cut. */
+/** Returns a text of at most `lengthMax` characters. Three dots mark a cut text. */
 export function shorten(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax - 3).toWellFormed()}...` : text;
 }

@@ -9,7 +9,8 @@ import { checkSchema } from "./check-schema.ts";
 import { checkNames, faultOfHeaderName } from "./known-names.ts";
 
 /**
- * Checks an action's rules that its schema cannot express, for well-formed parts. `account`: the toolkit's variables. Records every fault.
+ * Checks the rules for an action that its schema cannot express, on the well-formed parts of the file. `account`: variables of the toolkit.
+ * Records every fault.
  */
 export function checkAction(
   file: DefinitionFile,

@@ -18,7 +18,7 @@ import { accountNames, checkToolkit, declares } from "./check-toolkit.ts";
 
 const namespaces: Namespaces = { headers: "any", query: "any", body: "any" };
 
-/** Checks a trigger's rules that its schema cannot express, for well-formed parts. Records every fault. */
+/** Checks the rules for a trigger that its schema cannot express, on the well-formed parts of the file. Records every fault. */
 function checkTrigger(
   file: DefinitionFile,
   document: Partial<TriggerDocument>,
@@ -50,7 +50,7 @@ function checkTrigger(
   if (payload !== undefined && output !== undefined) comparePayload(file, ["payload"], payload, output);
 }
 
-/** Compares the payload's fields with the output schema, as deep as both are declared. */
+/** Compares the payload's fields with the output schema, as deep as both declare fields. */
 function comparePayload(file: DefinitionFile, path: FaultPath, payload: object, output: JsonSchema): void {
   const properties = isObject(output.properties) ? output.properties : undefined;
   if (properties === undefined) return;
@@ -74,7 +74,7 @@ function comparePayload(file: DefinitionFile, path: FaultPath, payload: object, 
   }
 }
 
-/** Maximum example phrases of a tool: enough for the words of several trades. Each is indexed with all its alternatives. */
+/** Maximum example phrases of a tool: enough for the vocabulary of several professions. All alternatives of each phrase are indexed. */
 const sayingsMax = 60;
 const lengthMax = 400;
 /** An example phrase without alternatives, or with alternatives that are not nested. */
@@ -110,7 +110,9 @@ export function checkDefinitions(files: ToolkitFiles): void {
   for (const _ of checkInSteps(files));
 }
 
-/** Does the work of checkDefinitions in steps of about one tool each. The caller may run other work in between. */
+/**
+ * Does the same checks as checkDefinitions, in steps of about one tool each. Yields between steps, so that the caller may run other work.
+ */
 export function* checkInSteps(files: ToolkitFiles): Generator<void> {
   const { folder, toolkit: file, tools } = files;
   const isRead = file.faults.length === 0;
@@ -151,8 +153,8 @@ type CheckedTogether = {
   readonly parts: ReadonlyMap<string, ToolParts>;
 };
 
-/** Rules between a toolkit and its tools. */
-/** Checks that the replacement of a deprecated tool can be called and is not deprecated itself. */
+/** Rules that concern a toolkit and its tools together. */
+/** Checks the replacements of deprecated tools: a replacement must be callable and not deprecated itself. */
 function checkReplacements({ tools, parts }: Pick<CheckedTogether, "tools" | "parts">): void {
   for (const [name, tool] of parts) {
     if (tool.kind !== "action" || tool.replacedBy === undefined) continue;
@@ -182,7 +184,7 @@ function checkTogether({ file, toolkit, tools, parts }: CheckedTogether): void {
   checkIdentify({ file, toolkit, tools, parts });
 }
 
-/** Checks that descriptions differ, because models choose tools by them. */
+/** Checks that all descriptions are different, because models choose tools by their description. */
 function checkDescriptions({ tools, parts }: Pick<CheckedTogether, "tools" | "parts">): void {
   const first = new Map<string, string>();
   for (const [name, { description }] of parts) {
@@ -213,7 +215,7 @@ function checkIdentify({ file, toolkit, tools, parts }: CheckedTogether): void {
   }
 }
 
-/** Checks the rules of both actions and triggers. Records every fault. */
+/** Checks the rules that apply to both actions and triggers. Records every fault. */
 function checkTool(file: DefinitionFile, document: Partial<ToolDocument>, name: string): void {
   if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name) || name.length > 60) {
     file.fault(
@@ -225,7 +227,7 @@ function checkTool(file: DefinitionFile, document: Partial<ToolDocument>, name: 
   checkTemplates(file, ["scopes"], document.scopes ?? [], { deployment: new Set(["scope_base"]) });
   const words = toWords(name);
   document.intents?.forEach((intent, index) => {
-    // A one-word name, such as "search", is ordinary language. Two or more name words in a row are the tool's name.
+    // A one-word tool name, such as "search", is also an ordinary word. Two or more words of the name in sequence mean the tool.
     const namesTool = words.trim().includes(" ") ? toWords(intent).includes(words) : toWords(intent) === words;
     if (namesTool) file.fault(["intents", index], `"${intent}" names the tool`, "say it as people ask for it");
   });

@@ -2,15 +2,15 @@ import { isObject, type Placeholder, type TemplateTree } from "@svc/core";
 import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { JsonSchema } from "../read/documents.ts";
 
-/** An argument in the input schema. */
+/** An argument of an action, as its input schema declares it. */
 type Argument = { readonly schema: JsonSchema; readonly isRequired: boolean };
 
 /** Arguments of an action by name. */
 export type DeclaredArguments = ReadonlyMap<string, Argument>;
 
 /**
- * Checks that each argument is used in the request, is present if its place needs it, and has a type that its place and filters accept.
- * `tree`: the parsed request. Records every fault.
+ * Checks every argument of an action. It must be used in the request, it must be required if its place needs a value, and its type must fit
+ * the place and the filters. `tree`: the parsed request. Records every fault.
  */
 export function checkPlaces(file: DefinitionFile, declared: DeclaredArguments, tree: TemplateTree): void {
   const placed = new Set<string>();
@@ -31,7 +31,10 @@ export function checkPlaces(file: DefinitionFile, declared: DeclaredArguments, t
   }
 }
 
-/** A placeholder with the path of its text. `isWhole`: the text has no other content, so the value keeps its type. */
+/**
+ * A placeholder, and the path of the text that contains it. `isWhole`: true if the text is only this placeholder, so the value keeps its
+ * type.
+ */
 type Place = { readonly placeholder: Placeholder; readonly path: FaultPath; readonly isWhole: boolean };
 
 function placesOf(tree: TemplateTree, path: FaultPath): Place[] {
@@ -69,7 +72,7 @@ function checkType(place: PlaceInFile, schema: JsonSchema): void {
   }
 }
 
-/** Result schema of each filter for valid values. */
+/** Schema of each filter's result for valid values. */
 const filterResults: Readonly<Record<Filter, JsonSchema>> = {
   int: { type: "integer" },
   json: { type: "string" },
@@ -78,7 +81,10 @@ const filterResults: Readonly<Record<Filter, JsonSchema>> = {
   each: { type: "array", items: { type: "object" } },
 };
 
-/** Returns the schema of a value after its filters. If a filter cannot accept the value, records a fault and returns undefined. */
+/**
+ * Returns the schema of a value after the filters of its placeholder. If a filter cannot accept the value, records a fault and returns
+ * undefined.
+ */
 function filteredSchema({ file, path, placeholder }: PlaceInFile, schema: JsonSchema): JsonSchema | undefined {
   let value = schema;
   for (const { name } of placeholder.filters) {
@@ -94,7 +100,10 @@ function filteredSchema({ file, path, placeholder }: PlaceInFile, schema: JsonSc
 
 type Filter = Placeholder["filters"][number]["name"];
 
-/** Returns why a filter cannot accept a value, as [reason, cure]; undefined if it can or the type is open. */
+/**
+ * Returns why a filter cannot accept a value, as [reason, correction]. Undefined if the filter can accept it, or if the schema does not
+ * limit the type.
+ */
 function faultOfFilter(name: Filter, schema: JsonSchema): readonly [reason: string, cure: string] | undefined {
   const types = typesOf(schema);
   if (types === undefined) return undefined;
@@ -114,7 +123,10 @@ function faultOfFilter(name: Filter, schema: JsonSchema): readonly [reason: stri
   return undefined;
 }
 
-/** A body accepts any JSON. A text, a query and a header accept values that can be written as text. */
+/**
+ * Checks that a value's type fits its place. A body accepts any JSON value. A text, a query and a header accept only values that can be
+ * written as text.
+ */
 function checkPlaceOfType({ file, path, placeholder, isWhole }: PlaceInFile, schema: JsonSchema): void {
   const types = typesOf(schema) ?? [];
   const fault = (reason: string, cure: string) => file.fault(path, `{{${placeholder.text}}} ${reason}`, cure);
@@ -136,7 +148,7 @@ function typesOf({ type }: JsonSchema): readonly string[] | undefined {
   return type === undefined ? undefined : [type].flat().map(String);
 }
 
-/** Returns the schema at a path: an open one ({}) if the schema does not say, undefined if the value cannot exist. */
+/** Returns the schema at a path. Returns `{}` if the schema does not describe the path; undefined if no value can exist there. */
 function schemaAt(schema: JsonSchema, path: readonly (string | number)[]): JsonSchema | undefined {
   let node = schema;
   for (const step of path) {
@@ -148,7 +160,10 @@ function schemaAt(schema: JsonSchema, path: readonly (string | number)[]): JsonS
   return node;
 }
 
-/** An argument may be missing from the request only if it fills a label of the host that a deployment declares. */
+/**
+ * Records a fault for an argument that the request does not use. Allowed only if the argument sets a label of the host that a deployment
+ * declares.
+ */
 function checkUnplaced(file: DefinitionFile, name: string, { schema, isRequired }: Argument): void {
   const path = ["input", "properties", name];
   if (schema["x-host"] === true) {

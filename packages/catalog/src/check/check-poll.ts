@@ -7,18 +7,18 @@ import { faultOfOutputPath } from "./check-response.ts";
 /** A fault of a poll: its path, the reason, and the correction. */
 export type PollFault = readonly [path: FaultPath, reason: string, cure: string];
 
-/** Parts of an action that a poll is compared with. */
+/** The parts of an action that its poll refers to. */
 type PolledAction = Pick<Partial<ActionDocument>, "poll" | "paging" | "class" | "input" | "output">;
 
-/** Longest time that a poll looks back for late rows, milliseconds. */
+/** Maximum time by which a poll repeats the previous period to find late rows, milliseconds. */
 const overlapMaxMs = 7 * 86_400_000;
 
-/** Checks how new rows of an action's list are found. Records every fault. */
+/** Checks an action's poll, which finds new rows of its list. Records every fault. */
 export function checkPoll(file: DefinitionFile, document: PolledAction): void {
   for (const fault of faultsOfPoll(document)) file.fault(...fault);
 }
 
-/** Returns the faults of a poll; empty if none is declared. */
+/** Returns the faults of an action's poll; empty if the action declares no poll. */
 export function faultsOfPoll({ poll, paging, class: access, input, output }: PolledAction): readonly PollFault[] {
   if (poll === undefined) return [];
   const faults: PollFault[] = [];
@@ -47,7 +47,7 @@ export function faultsOfPoll({ poll, paging, class: access, input, output }: Pol
   return faults;
 }
 
-/** Path of a cursor, and the valid parts that it is compared with. */
+/** Path of a cursor in the file, and the valid parts that the cursor refers to. */
 type Place = {
   readonly at: FaultPath;
   readonly row: JsonSchema | undefined;
@@ -64,7 +64,7 @@ function faultsOfCursor(cursor: PollCursorDocument, place: Place): PollFault[] {
   return faults;
 }
 
-/** Returns the schema of a row; undefined if it is unknown. */
+/** Returns the schema of a row; undefined if the schema is unknown. */
 function faultsOfRows({ rows, id }: PollDocument, output: JsonSchema, faults: PollFault[]): JsonSchema | undefined {
   const list = listAt(output, rows);
   if ("fault" in list) {
@@ -80,7 +80,7 @@ function faultsOfRows({ rows, id }: PollDocument, output: JsonSchema, faults: Po
   return row;
 }
 
-/** Returns the item schema of the list at a path that ends in `[]`. */
+/** Returns the schema of the items of a list. `rows`: path of the list, which ends in `[]`. */
 function listAt(output: JsonSchema, rows: string): { row: JsonSchema | undefined } | { fault: string } {
   if (!/^(?:[\w$@-]+(?:\.[\w$@-]+|\[\d{1,6}\])*)?\[\]$/.test(rows)) return { fault: "is not the path of a list" };
   let node: unknown = output;
@@ -97,7 +97,7 @@ function listAt(output: JsonSchema, rows: string): { row: JsonSchema | undefined
 
 type CursorKind = PollCursorDocument["kind"];
 
-/** Fields of each kind of cursor. */
+/** Allowed fields of each kind of cursor. */
 const fieldsOf: Readonly<
   Record<CursorKind, { readonly required: readonly string[]; readonly optional: readonly string[] }>
 > = {
@@ -164,7 +164,7 @@ function faultsOfArguments(
     lookAtArgument(name, name, properties, faults, [...place, "args", name]);
   }
   if (faults.length > 0 || faultsOfSchema(input).length > 0) return faults;
-  // Rules between arguments, and required ones, are checked elsewhere, with all arguments.
+  // Rules between arguments and required arguments are ignored here; another check covers all arguments together.
   const alone = { type: "object", properties, ...(isObject(input.$defs) && { $defs: input.$defs }) };
   for (const { pointer, message } of createTenantValidators()(alone)(args)) {
     const steps = pointer.split("/").slice(1);
@@ -189,7 +189,7 @@ function lookAtArgument(
   }
 }
 
-/** Checks the source of the argument's value: the rows, the answer, or the clock. */
+/** Checks where the argument gets its value: from the rows, the answer, or the clock. */
 function faultsOfSources(
   { kind, arg = "", from, more, step, overlap }: PollCursorDocument,
   { row, output, properties, at: place }: Place & { readonly output: JsonSchema },
@@ -229,7 +229,7 @@ function typesOf(schema: unknown): string[] {
 
 const isNumeric = (type: string) => type === "integer" || type === "number";
 
-/** True if a value has the form of a poll, as far as its rules need it. */
+/** True if a value has the form of a poll. Checks only the fields that the rules for polls use. */
 export function isPollDocument(value: unknown): value is PollDocument {
   if (!isObject(value) || typeof value.rows !== "string" || typeof value.id !== "string") return false;
   if (typeof (value.size ?? "") !== "string") return false;

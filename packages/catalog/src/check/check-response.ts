@@ -3,10 +3,10 @@ import { deploymentNames } from "../build/base-url.ts";
 import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { ActionDocument, JsonSchema } from "../read/documents.ts";
 
-/** A path into JSON in the form of definitions: `data.items[0].id`. */
+/** A path into JSON as definitions write it: `data.items[0].id`. */
 const jsonPath = /^[\w$@-]+(?:\.[\w$@-]+|\[\d{1,6}\])*$/;
 
-/** Checks how an action's answer is read. Records every fault. */
+/** Checks the rules for reading an action's answer. Records every fault. */
 export function checkResponse(file: DefinitionFile, { response, output }: Partial<ActionDocument>): void {
   const { unwrap = "", under, empty, error = {} } = response ?? {};
   if (unwrap !== "") checkPath(file, ["response", "unwrap"], unwrap);
@@ -31,7 +31,7 @@ function checkPath(file: DefinitionFile, path: readonly string[], text: string):
   file.fault(path, `"${text}" is not a path`, "write names and list indexes, such as data.items[0].id");
 }
 
-/** Returns why a result that satisfies an output schema cannot have any of the types at a path; undefined if it can. */
+/** Returns why the value at a path can have none of the types `wanted`, if the result satisfies the output schema; undefined if it can. */
 export function faultOfOutputPath(
   output: JsonSchema,
   text: string,
@@ -42,7 +42,7 @@ export function faultOfOutputPath(
   for (const [, index, name = ""] of text.matchAll(/\[(\d+)\]|([\w$@-]+)/g)) {
     if (!isObject(node)) return undefined;
     const group = index === undefined ? node.properties : undefined;
-    // An object without properties or a list without items is kept whole, so it may contain anything.
+    // svc keeps an object without declared properties, or a list without declared items, as a whole. So it may contain anything.
     if (index === undefined && isObject(group) && !Object.hasOwn(group, name)) return "is not in the tool's output";
     node = index === undefined ? (isObject(group) ? group[name] : undefined) : node.items;
   }
@@ -53,14 +53,15 @@ export function faultOfOutputPath(
   return undefined;
 }
 
-/** Allowed names in a template, by namespace: a set of names, or `any`. */
+/** Names allowed in a template, by namespace: a set of names, or `any` for all names. */
 export type Namespaces = Readonly<Record<string, "any" | ReadonlySet<string>>>;
 
-/** Names in the deployment's namespace, equal for every definition. */
+/** Names allowed in the deployment's namespace. They are the same for every definition. */
 export const deploymentNamespace: ReadonlySet<string> = new Set(deploymentNames);
 
 /**
- * Parses a template tree and checks its placeholders against the namespaces. Records every fault; the result is valid only without faults.
+ * Returns the parsed template tree, and checks that the namespaces allow its placeholders. Records every fault; use the result only if
+ * there are none.
  */
 export function checkTemplates(
   file: DefinitionFile,
@@ -91,7 +92,7 @@ function checkPlaceholder(
   }
   const [name] = placeholder.path;
   if (name === undefined) {
-    // A body may be used as a whole; other namespaces are read only by name.
+    // Only the body may be used as a whole. Values of other namespaces need a name.
     if (root !== "body") file.fault(path, `{{${text}}} names nothing in ${root}`, `write {{${root}.name}}`);
   } else if (names !== "any" && !names.has(String(name))) {
     const known =

@@ -4,7 +4,7 @@ import type { JsonSchema } from "../read/documents.ts";
 import { isKnownFormat } from "../schema/formats.ts";
 import { faultsOfSchema } from "../schema/json-schema.ts";
 
-/** Keywords of JSON Schema 2020-12 that a definition may use, and the service's own. */
+/** Keywords that a definition may use: keywords of JSON Schema 2020-12, and svc's own (`x-…`). */
 const keywords = new Set(
   `$ref $defs $comment title description default examples deprecated type enum const multipleOf maximum exclusiveMaximum
   minimum exclusiveMinimum maxLength minLength pattern format items prefixItems maxItems minItems uniqueItems contains
@@ -24,14 +24,17 @@ const schemaKeywords = [
 const ruleKeywords = ["if", "then", "else", "not"];
 const ruleListKeywords = ["allOf", "anyOf", "oneOf"];
 
-/** `input`: every property needs a description. `output`: every property needs a type, because trimming depends on it. */
+/**
+ * Kind of a schema. In `input`, every property needs a description. In `output`, every property needs a type, because svc uses the types to
+ * trim results.
+ */
 type SchemaPart = "input" | "output";
 
 type Check = { readonly file: DefinitionFile; readonly part: SchemaPart };
 
 /**
- * Checks an input or output schema beyond its shape: valid JSON Schema, known keywords and formats, declared names in `required` and in
- * rules, valid defaults, a description for every argument and a type for every output field.
+ * Checks an input or output schema beyond its form: valid JSON Schema, known keywords and formats, declared names in `required` and in
+ * rules, and valid defaults. Every argument needs a description and every output field needs a type.
  */
 export function checkSchema(file: DefinitionFile, path: FaultPath, schema: JsonSchema, part: SchemaPart): void {
   const faults = faultsOfSchema(schema);
@@ -45,7 +48,10 @@ export function checkSchema(file: DefinitionFile, path: FaultPath, schema: JsonS
   if (faults.length === 0) checkNode({ file, part }, path, schema, undefined);
 }
 
-/** `declared`: properties of the node's value if the node is a rule about it. Otherwise the node declares its own. */
+/**
+ * Checks one schema. `declared`: properties of the value, if the schema is a rule about a value that another schema declares. Undefined if
+ * the schema declares the properties itself.
+ */
 function checkNode(check: Check, path: FaultPath, node: unknown, declared: ReadonlySet<string> | undefined): void {
   if (!isObject(node)) return;
   checkKeywords(check, path, node);
@@ -68,7 +74,7 @@ function checkNode(check: Check, path: FaultPath, node: unknown, declared: Reado
   checkRules(check, path, node, names);
 }
 
-/** A nested rule about a property adds nothing to it, so only declarations need a description. */
+/** Checks a property. Only a declaration needs a description, because a rule about a declared property does not repeat it. */
 function checkProperty(check: Check, path: FaultPath, property: unknown, isRule: boolean): void {
   const description = isObject(property) ? property.description : undefined;
   if (check.part === "input" && !isRule && (typeof description !== "string" || description.length < 3)) {
@@ -81,7 +87,7 @@ function checkProperty(check: Check, path: FaultPath, property: unknown, isRule:
       "add a type, such as string, or an enum; an object without properties is kept whole",
     );
   }
-  // A nested rule uses properties declared elsewhere, so its names cannot be checked here.
+  // A nested rule uses properties that are declared elsewhere, so their names cannot be checked here.
   if (!isRule) checkNode(check, path, property, undefined);
 }
 

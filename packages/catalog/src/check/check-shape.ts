@@ -19,12 +19,12 @@ ajv.addSchema(toolSchema, "tool.schema.json");
 ajv.addSchema(toolkitSchema, "toolkit.schema.json");
 ajv.addSchema(deploymentSchema, "deployment.schema.json");
 
-/** Depth at which the parts of a file can be judged independently. */
+/** Depth of the parts of a file that can be checked independently, by kind of file. */
 const partDepth = { toolkit: 1, tool: 1, deployment: 3 };
 
 /**
- * Checks a file against one of the package's schemas, which editors can use too, and records every fault. Returns the well-formed parts for
- * further checks; undefined if there are none.
+ * Returns the well-formed parts of a file for further checks; undefined if there are none. Checks the file against one of the package's
+ * schemas, which editors can use too, and records every fault.
  */
 export function checkShape<T extends object>(
   file: DefinitionFile,
@@ -40,7 +40,7 @@ export function checkShape<T extends object>(
   return sound as Partial<T> | undefined;
 }
 
-/** Returns a copy of a JSON value without the part at a path; undefined for the root. */
+/** Returns a copy of a JSON value without the part at a path. Undefined if the path is the root. */
 function without(value: unknown, [step, ...rest]: FaultPath): unknown {
   if (step === undefined) return undefined;
   if (!isObject(value) || !Object.hasOwn(value, step)) return value;
@@ -65,7 +65,7 @@ function reasonOf({ keyword, params, data, message = "is not allowed" }: ErrorOb
   return given === undefined ? "is missing" : `is ${given}`;
 }
 
-/** Returns the correction: the known names, the allowed values, or the schema's description of the field. */
+/** Returns the correction of a fault: the known names, the allowed values, or the field's description from the schema. */
 function cureOf({ keyword, params, parentSchema, schema }: ErrorObject): string {
   if (keyword === "additionalProperties") {
     return `use one of ${Object.keys((parentSchema?.properties as object | undefined) ?? {}).join(", ")}`;
@@ -79,7 +79,7 @@ function cureOf({ keyword, params, parentSchema, schema }: ErrorObject): string 
 
 const definitions: Readonly<Record<string, object>> = { ...toolSchema.$defs, ...toolkitSchema.$defs };
 
-/** Returns the description of a property, also through a reference; empty if it has none. */
+/** Returns the description of a property, also if the schema refers to it by `$ref`; empty if there is none. */
 function descriptionOf(parent: ErrorObject["parentSchema"], name: string, prefix: string): string {
   type Described = { readonly description?: string; readonly $ref?: string };
   const property = (parent?.properties as Record<string, Described> | undefined)?.[name];
@@ -90,7 +90,7 @@ function descriptionOf(parent: ErrorObject["parentSchema"], name: string, prefix
 
 type Branch = { readonly properties: Readonly<Record<string, { readonly const?: string }>> };
 
-/** Returns the tag values that the branches of a discriminated union declare. */
+/** Returns the values that the branches of a discriminated union allow for the field `tag`. */
 function tagsOf(union: ErrorObject["parentSchema"], tag: string): string[] {
   const branches = (union?.oneOf as { $ref: string }[] | undefined) ?? [];
   return branches.map(({ $ref }) => {
@@ -99,7 +99,7 @@ function tagsOf(union: ErrorObject["parentSchema"], tag: string): string[] {
   });
 }
 
-/** Converts a JSON Pointer to a path; steps into lists become numbers. */
+/** Returns the path that a JSON Pointer means. List indexes become numbers. */
 function pathOf(pointer: string, root: unknown): FaultPath {
   const path: (string | number)[] = [];
   let value = root;

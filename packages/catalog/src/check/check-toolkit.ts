@@ -7,7 +7,7 @@ import { isShortEnough, parseLinearRegExp } from "../schema/linear-reg-exp.ts";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-response.ts";
 import { checkNames, faultOfFieldName, faultOfHeaderName } from "./known-names.ts";
 
-/** Credential fields of an account, by authentication scheme. */
+/** Credential fields that an account has, by authentication scheme. */
 const credentialFields: Readonly<Record<AuthDocument["type"], readonly string[]>> = {
   oauth2: ["access_token"],
   api_key: ["key"],
@@ -16,7 +16,7 @@ const credentialFields: Readonly<Record<AuthDocument["type"], readonly string[]>
   client_credentials: ["access_token"],
 };
 
-/** Checks a toolkit file's rules that its schema cannot express, for well-formed parts. Records every fault. */
+/** Checks the rules for a toolkit file that its schema cannot express, on the well-formed parts. Records every fault. */
 export function checkToolkit(file: DefinitionFile, document: Partial<ToolkitDocument>, folder: string): void {
   if (document.slug !== undefined && document.slug !== folder) {
     file.fault(["slug"], `is "${document.slug}" in the folder ${folder}`, "give the folder and the slug the same name");
@@ -49,13 +49,13 @@ function checkRate(file: DefinitionFile, { rate }: Partial<ToolkitDocument>): vo
   }
 }
 
-/** Returns the names allowed in `{{account.*}}` in this toolkit's files; any if the toolkit's declaration is invalid. */
+/** Returns the names allowed in `{{account.*}}` in this toolkit's files; `any` if the toolkit's declaration is invalid. */
 export function accountNames(file: DefinitionFile, document: Partial<ToolkitDocument>): ReadonlySet<string> | "any" {
   if (document.account === undefined && declares(file, "account")) return "any";
   return new Set((document.account ?? []).map(({ name }) => name));
 }
 
-/** True if a file has a key, well formed or not. */
+/** True if a file contains a key, even with a malformed value. */
 export function declares(file: DefinitionFile, key: string): boolean {
   return !isObject(file.value) || Object.hasOwn(file.value, key);
 }
@@ -95,7 +95,10 @@ function checkAuth(file: DefinitionFile, document: Partial<ToolkitDocument>): vo
   });
 }
 
-/** Allows the characters that every app accepts unchanged: neither encoded nor special (RFC 3986, 2.3, and the usual brackets). */
+/**
+ * Returns the fault of a query parameter's name as [reason, correction]; undefined if it is valid. Allowed are characters that every app
+ * accepts without encoding (RFC 3986, 2.3, and the usual brackets).
+ */
 function faultOfQueryName(name: string): readonly [reason: string, cure: string] | undefined {
   if (/^[\w.~:$[\]-]+$/.test(name)) return faultOfFieldName(name);
   return [
@@ -124,7 +127,7 @@ function checkOAuth(
   checkTemplates(file, [...path, "defaultScopes"], scheme.defaultScopes ?? [], { deployment: new Set(["scope_base"]) });
 }
 
-/** Limit per example; a toolkit has at most twenty. */
+/** Maximum steps to match one example against its pattern. A toolkit has at most twenty examples. */
 const exampleStepsMax = 25_000;
 
 function checkAccount(file: DefinitionFile, document: Partial<ToolkitDocument>): void {

@@ -3,15 +3,18 @@ import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { JsonSchema } from "../read/documents.ts";
 import { placeAt, type SchemaPlace, schemaPlace } from "./sensitivity.ts";
 
-/** Names that a schema knows at one position of its values. */
+/** Names that a schema declares at one position of its values. */
 export type KnownNames = {
-  /** True if a name is declared there. Also true for any name if the schema declares none, or defines other properties. */
+  /** True if a name is declared at this position. True for every name if the schema declares no names there, or allows other properties. */
   knows(name: string): boolean;
-  /** Returns the names below a property or below an item of a list. */
+  /** Returns the names one level below: in a property, or in an item of a list. */
   at(step: string | number): KnownNames;
 };
 
-/** Returns the names that values of a schema may have. Created once per schema, and per position at the first request. */
+/**
+ * Returns the names that values of a schema may have. The result is created once per schema, and for each position when it is first
+ * requested.
+ */
 export function knownNames(schema: JsonSchema): KnownNames {
   let known = ofSchemas.get(schema);
   if (known === undefined) {
@@ -23,7 +26,7 @@ export function knownNames(schema: JsonSchema): KnownNames {
 
 const ofSchemas = new WeakMap<JsonSchema, KnownNames>();
 
-/** Results for one schema, by the schemas of a position: circular references lead to the same few positions. */
+/** Cached results of one schema. Key: the schemas at a position; circular references lead to the same few positions. */
 type MadeNames = { readonly made: Map<string, KnownNames>; readonly ids: Map<JsonSchema, number> };
 
 function namesAt(place: SchemaPlace, made: MadeNames): KnownNames {
@@ -57,7 +60,7 @@ function createNames(place: SchemaPlace, made: MadeNames): KnownNames {
   return {
     knows: (name) => isOpen || declared.has(name),
     at(step) {
-      // All items after the declared first ones share one position, and so do all undeclared names.
+      // All undeclared names share one position. So do all list items after the individually declared ones.
       const asked = typeof step === "number" ? Math.min(step, prefix) : declared.has(step) ? step : "";
       let known = below.get(asked);
       if (known === undefined) {
@@ -74,22 +77,25 @@ function isGiven(rule: unknown): boolean {
 }
 
 /**
- * Headers that frame a message, name its host or choose the answer's encoding. The sender writes them (RFC 9110, 7.2, 7.6.1, 11.7 and
- * 12.5.3; RFC 9112, 6).
+ * Headers that a definition may not set, because the sender sets them: they frame a message, name its host, or choose the encoding of the
+ * answer (RFC 9110, 7.2, 7.6.1, 11.7 and 12.5.3; RFC 9112, 6).
  */
 const ownHeaders = new Set(
   `accept-encoding connection content-length expect host keep-alive proxy-authorization proxy-connection te trailer
   transfer-encoding upgrade`.split(/\s+/),
 );
 
-/** Returns the fault of a request header's name in a definition as [reason, cure]; undefined if it is valid. */
+/** Returns the fault of a header's name in a definition's request, as [reason, correction]; undefined if the name is valid. */
 export function faultOfHeaderName(name: string): readonly [reason: string, cure: string] | undefined {
   if (!/^[A-Za-z0-9_-]+$/.test(name)) return [`"${name}" is not a header name`, "use letters, digits, - and _"];
   if (ownHeaders.has(name.toLowerCase())) return [`"${name}" is written by the sender`, "remove it"];
   return faultOfFieldName(name);
 }
 
-/** Returns the fault of a request field's name. Some servers read it as the method, and the call would then differ from its class. */
+/**
+ * Returns the fault of a parameter's or field's name, as [reason, correction]; undefined if the name is valid. Some servers use such a
+ * field as the method, so the call's class would be wrong.
+ */
 export function faultOfFieldName(name: string): readonly [reason: string, cure: string] | undefined {
   return isMethodOverride(name) ? [`"${name}" changes the method`, "write it as request.method"] : undefined;
 }

@@ -1,10 +1,11 @@
 const textMax = 100;
-/** Maximum candidates. Comparing takes up to 10 µs each, and a project may have thousands of tools. */
+/** Maximum number of compared candidates. A comparison takes up to 10 µs, and a project may have thousands of tools. */
 const candidatesMax = 2_000;
 
 /**
- * Returns the candidate that a text probably means, such as `calendar_id` for `calendarId`; undefined if none is similar. Checks the first
- * 2,000 candidates. A text without a dot also means the only candidate that ends in it after a dot.
+ * Returns the candidate that a misspelled text probably means, such as `calendar_id` for `calendarId`; undefined if no candidate is
+ * similar. Checks the first 2,000 candidates. A text without a dot also means a candidate that ends in a dot and this text, if only one
+ * candidate does.
  */
 export function nearest(text: string, candidates: Iterable<string>): string | undefined {
   if (text === "" || text.length > textMax) return undefined;
@@ -27,12 +28,14 @@ export function nearest(text: string, candidates: Iterable<string>): string | un
   return afterDot.length === 1 ? afterDot[0] : best;
 }
 
-/** Removes case and separators, the most common differences. */
+/** Returns a text in lower case without separators, because most misspellings differ only in these. */
 function plainOf(text: string): string {
   return text.toLowerCase().replaceAll(/[\s_-]/g, "");
 }
 
-/** Returns the number of insertions, deletions, replacements and swaps of neighbors between two texts, at most `most`. */
+/**
+ * Returns how many insertions, deletions, replacements and swaps of neighbouring characters turn one text into the other; at most `most`.
+ */
 function distanceOf(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) >= most) return most;
   let before: number[] = [];

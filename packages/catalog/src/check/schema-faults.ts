@@ -4,8 +4,8 @@ import { shorten, withoutNoise } from "./alternatives.ts";
 import { nearest } from "./nearest.ts";
 
 /**
- * A fault of a value against its schema: a JSON Pointer to the value, and the problem. `property`: the property that is missing or not
- * allowed. `missing`: the one that is missing.
+ * A fault of a value against its schema. `pointer`: JSON Pointer to the value. `message`: the problem. `property`: the property that is
+ * missing or not allowed. `missing`: the property that is missing.
  */
 export type SchemaFault = {
   readonly pointer: string;
@@ -14,11 +14,16 @@ export type SchemaFault = {
   readonly missing?: string;
 };
 
-/** Maximum faults listed, and maximum errors read for them: many say the same. */
+/**
+ * Maximum number of faults listed. Also the maximum number of compiler errors read for them, because many errors describe the same fault.
+ */
 const faultsMax = 100;
 const lookedMax = 1_000;
 
-/** Describes the compiler's verbose errors, each once. With more than 100 faults, the last one counts the rest. */
+/**
+ * Returns the compiler's verbose errors as faults, without duplicates. If there are more than 100 faults, the last fault gives the number
+ * of the others.
+ */
 export function toFaults(errors: readonly ErrorObject[] | null | undefined): SchemaFault[] {
   const found = withoutNoise(errors ?? []);
   const faults = new Map<string, SchemaFault>();
@@ -49,7 +54,9 @@ function toFault(error: ErrorObject): SchemaFault {
   return additionalProperty === undefined ? { ...fault, property, missing: property } : { ...fault, property };
 }
 
-/** Returns a pointer to the value, or to the innermost value around it with a pointer of at most 1000 characters. */
+/**
+ * Returns a JSON Pointer to the value. If it has more than 1000 characters, returns the longest pointer to a containing value that has not.
+ */
 function shortPointer(pointer: string): string {
   return pointer.length <= 1000 ? pointer : pointer.slice(0, Math.max(0, pointer.lastIndexOf("/", 1000)));
 }
@@ -69,7 +76,7 @@ function messageOf(error: ErrorObject): string {
   return shorten(message, 1000);
 }
 
-/** Returns the enum value that a text probably means. */
+/** Returns a text that suggests the enum value which the given text probably means; empty if there is none. */
 function meantText({ params, data }: ErrorObject): string {
   const allowed: readonly unknown[] = Array.isArray(params.allowedValues) ? params.allowedValues : [];
   const texts = allowed.filter((value) => typeof value === "string");
@@ -83,14 +90,14 @@ function ofUnknownProperty({ params, parentSchema, data }: ErrorObject): string 
   return unknownPropertyText(String(params.additionalProperty), free);
 }
 
-/** Describes an unknown property and the most similar of the known names in `free`. */
+/** Returns the description of an unknown property, with the most similar name in `free` (known names that are not used). */
 export function unknownPropertyText(name: string, free: readonly string[]): string {
   const meant = nearest(name, free);
   const text = `must not have the property "${shorten(name, 200)}"`;
   return meant === undefined ? text : `${text}; did you mean "${meant}"?`;
 }
 
-/** Returns the values of an enum: at most 20, in about 300 characters. */
+/** Returns the values of an enum as text: at most 20 values, in about 300 characters. */
 function valuesText(allowed: unknown): string {
   const values: readonly unknown[] = Array.isArray(allowed) ? allowed : [];
   const shown: string[] = [];

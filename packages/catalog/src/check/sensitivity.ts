@@ -2,8 +2,8 @@ import { isObject } from "@svc/core";
 import type { JsonSchema } from "../read/documents.ts";
 
 /**
- * A position in the values of a schema, with every schema about it: the declared one, its references (`$ref`), and the branches of its
- * rules, applicable or not. `isUnknown`: a reference cannot be resolved.
+ * A position in the values of a schema. `schemas`: every schema about the position (the declared schema, its `$ref` targets, and all
+ * branches of its rules, even branches that may not apply). `isUnknown`: true if a reference cannot be resolved.
  */
 export type SchemaPlace = {
   readonly root: JsonSchema;
@@ -11,32 +11,32 @@ export type SchemaPlace = {
   readonly isUnknown: boolean;
 };
 
-/** Returns the position of a schema's whole values, or of the values of a part of it. */
+/** Returns the position of the root of a schema's values, or of the root of `part`'s values. */
 export function schemaPlace(root: JsonSchema, part: JsonSchema = root): SchemaPlace {
   return placeOf(root, [part]);
 }
 
-/** Returns the position one step into the values: a property's name, or the index of an item. */
+/** Returns the position of a property (by name) or a list item (by index), one level below. */
 export function placeAt({ root, schemas }: SchemaPlace, step: string | number): SchemaPlace {
   return placeOf(root, typeof step === "number" ? schemas.flatMap(itemAt(step)) : schemas.flatMap(propertyAt(step)));
 }
 
-/** True if the value at a position is sensitive as a whole: marked `x-sensitive`, or not described by the schema. */
+/** True if the whole value at a position is sensitive: it is marked `x-sensitive`, or the schema does not describe it. */
 export function isSensitivePlace({ schemas, isUnknown }: SchemaPlace): boolean {
   return isUnknown || schemas.some((schema) => schema["x-sensitive"] === true);
 }
 
-/** Returns the position at a path into the values of a schema. */
+/** Returns the position at a path in the values of a schema. */
 export function placeAlong(schema: JsonSchema, path: readonly (string | number)[]): SchemaPlace {
   return path.reduce<SchemaPlace>(placeAt, schemaPlace(schema));
 }
 
-/** True if the value at a path is sensitive or part of a sensitive one. */
+/** True if the value at a path is sensitive, or part of a sensitive value. */
 export function isSensitiveAt(schema: JsonSchema, path: readonly (string | number)[]): boolean {
   return [...path, ""].some((_, length) => isSensitivePlace(placeAlong(schema, path.slice(0, length))));
 }
 
-/** True if any value at or below a position is sensitive. */
+/** True if the value at a position, or any value inside it, is sensitive. */
 export function holdsSensitivePlace({ root, schemas, isUnknown }: SchemaPlace): boolean {
   const seen = new Set<unknown>();
   return isUnknown || schemas.some((schema) => holdsMark(root, schema, seen));
@@ -65,7 +65,7 @@ export function referencedSchema(root: JsonSchema, reference: string): JsonSchem
   return reference.startsWith("#") && isObject(node) ? node : undefined;
 }
 
-/** Each schema is read once, so that circular references end. */
+/** Returns the position for the given schemas. Reads each schema once, so that circular references end. */
 function placeOf(root: JsonSchema, first: readonly unknown[]): SchemaPlace {
   const schemas = new Set<JsonSchema>();
   let isUnknown = false;
@@ -82,7 +82,7 @@ function placeOf(root: JsonSchema, first: readonly unknown[]): SchemaPlace {
   return { root, schemas: [...schemas], isUnknown };
 }
 
-/** Returns the schemas that a schema combines, which all describe the same value. */
+/** Returns the schemas that a schema combines (such as the branches of `anyOf`). All of them describe the same value. */
 export function rulesOf(schema: JsonSchema): unknown[] {
   const lists = ["allOf", "anyOf", "oneOf"].flatMap((keyword) => {
     const rules = schema[keyword];
@@ -92,7 +92,7 @@ export function rulesOf(schema: JsonSchema): unknown[] {
   return [...lists, ...dependent, schema.if, schema.then, schema.else, schema.not];
 }
 
-/** Patterns are not matched, as in masking: their schemas apply to every name. */
+/** Returns the schemas of a property. Patterns are not compared with the name: the schemas of all patterns apply, as in masking. */
 function propertyAt(name: string): (schema: JsonSchema) => unknown[] {
   return ({ properties, patternProperties, additionalProperties, unevaluatedProperties }) => {
     const own = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : additionalProperties;

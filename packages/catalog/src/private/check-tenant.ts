@@ -5,13 +5,13 @@ import { withNulls } from "../schema/json-schema.ts";
 import { schemaSize, schemaSizeMax } from "../schema/judging-cost.ts";
 import { parseLinearRegExp } from "../schema/linear-reg-exp.ts";
 
-/** Maximum bytes of a file in a tenant's definition. Shared nodes check, compile and keep it. */
+/** Maximum bytes of a file in a project's private definition, because nodes that all projects share check, compile and store it. */
 const bytesMax = 65_536;
 const depthMax = 32;
 
-/** Refuses a file that is too large or too deep for further checks. */
+/** Records a fault if a file is too large or too deeply nested for further checks. */
 export function checkTenantSize(file: DefinitionFile): void {
-  // Depth first, because writing a value as JSON needs a stack frame per level.
+  // Check the depth first, because writing a value as JSON uses one stack frame per level.
   if (depthOf(file.value) > depthMax) {
     file.fault([], `is nested deeper than ${depthMax} levels`, "flatten it");
     return;
@@ -21,11 +21,11 @@ export function checkTenantSize(file: DefinitionFile): void {
   else checkTexts(file);
 }
 
-/** Control characters, except the tab and line breaks allowed in texts. */
+/** Control characters. Tabs and line breaks are not included, because texts may contain them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
 const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 
-/** Refuses characters that apps and the database do not accept, in any text or name. Records every fault, up to 100. */
+/** Records faults for characters that apps and the database do not accept, in any text or name; at most 100 faults. */
 function checkTexts(file: DefinitionFile): void {
   visitTexts(file.value, [], (text, path, isName) => {
     if (file.faults.length >= 100) return;
@@ -40,12 +40,12 @@ function checkTexts(file: DefinitionFile): void {
   });
 }
 
-/** A fault's place is sent to the caller as text, which must be well formed. */
+/** Returns a step of a fault's path for display. The caller receives it as text, which must be well-formed Unicode. */
 function shownStep(step: string | number): string | number {
   return typeof step === "number" ? step : step.toWellFormed().replaceAll(new RegExp(control, "g"), "\u{fffd}");
 }
 
-/** Counts level by level, so that depth needs no stack. */
+/** Returns the depth of a value. Counts level by level, so that a deep value cannot overflow the stack. */
 function depthOf(value: unknown): number {
   let level: unknown[] = [value];
   let depth = 0;
@@ -55,7 +55,7 @@ function depthOf(value: unknown): number {
   return depth;
 }
 
-/** Checks the additional rules for a tenant's definition. Records every fault. */
+/** Checks the additional rules for private definitions. Records every fault. */
 export function checkTenantDefinition(file: DefinitionFile): void {
   const document = isObject(file.value) ? file.value : {};
   if (file.file === "toolkit") checkTenantToolkit(file, document);
@@ -66,7 +66,7 @@ export function checkTenantDefinition(file: DefinitionFile): void {
       "remove the tool: inbound paths belong to the deployment",
     );
   }
-  // Keys scoped to other classes can use the tool because of this declaration alone.
+  // Without this check, the declared class alone would let keys without the class `destructive` use a tool that deletes.
   if (isObject(document.request) && document.request.method === "DELETE" && document.class === "write") {
     file.fault(
       ["class"],
@@ -83,7 +83,7 @@ export function checkTenantDefinition(file: DefinitionFile): void {
   checkSchemaSizes(file);
 }
 
-/** Refuses schemas that would take long to compile at their first call. Records every fault. */
+/** Records faults for schemas that would take long to compile at their first call. */
 export function checkSchemaSizes(file: DefinitionFile): void {
   const document = isObject(file.value) ? file.value : {};
   for (const part of ["input", "output"]) {
@@ -103,7 +103,7 @@ function checkTenantToolkit(file: DefinitionFile, document: JsonSchema): void {
 
 type Visit = (text: string, path: FaultPath, isName: boolean) => void;
 
-/** Visits every text, and every name of an object. */
+/** Calls `visit` for every text and every property name of a value. */
 function visitTexts(value: unknown, path: FaultPath, visit: Visit): void {
   if (typeof value === "string") visit(value, path, false);
   else if (Array.isArray(value)) {
@@ -118,11 +118,11 @@ function visitTexts(value: unknown, path: FaultPath, visit: Visit): void {
   }
 }
 
-/** Keywords with schemas by name, and keywords with plain values. */
+/** `schemaMaps`: keywords whose value maps names to schemas. `plainValues`: keywords whose value is plain data. */
 const schemaMaps = new Set(["properties", "patternProperties", "dependentSchemas"]);
 const plainValues = new Set(["const", "default", "enum", "examples", "required", "dependentRequired"]);
 
-/** Keeps validation linear in schema size times value size for any tenant schema. Checks every rule. */
+/** Checks that a private definition's schema can be validated in time linear in schema size times value size. Checks every rule. */
 function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown): void {
   if (Array.isArray(node)) {
     node.forEach((child, index) => {
@@ -133,7 +133,7 @@ function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown)
   checkKeywords(file, path, node);
   for (const [keyword, child] of Object.entries(node)) {
     if (plainValues.has(keyword)) continue;
-    // Names are not keywords: a property may be called "properties" or "$ref".
+    // Property names are not keywords: a property may be named "properties" or "$ref".
     if (schemaMaps.has(keyword) && isObject(child)) {
       for (const [name, schema] of Object.entries(child)) checkTenantSchema(file, [...path, keyword, name], schema);
     } else if (!keyword.startsWith("$")) {
@@ -143,7 +143,7 @@ function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown)
 }
 
 function checkKeywords(file: DefinitionFile, path: FaultPath, node: JsonSchema): void {
-  // References can make a schema endless; identifiers and anchors are useless without them.
+  // References could make a schema endless. Identifiers and anchors have no use without references.
   for (const keyword of Object.keys(node).filter((name) => name.startsWith("$") && name !== "$comment")) {
     file.fault([...path, keyword], "stands in a private definition", "write the schema out where it is used");
   }
@@ -166,7 +166,7 @@ function checkPattern(file: DefinitionFile, path: FaultPath, pattern: string): v
   if ("fault" in form) file.fault(path, form.fault, "write it without look-around and back references");
 }
 
-/** Scalar items are looked up in a table; others are compared in pairs. */
+/** True if a list's items are scalars. Duplicates among scalars are found with a table; other items would be compared in pairs. */
 function holdsScalars({ items }: JsonSchema): boolean {
   if (!isObject(items) || items.type === undefined) return false;
   return [items.type].flat().every((type) => type !== "object" && type !== "array");

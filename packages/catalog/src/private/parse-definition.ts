@@ -13,15 +13,15 @@ import { createTenantValidators } from "../schema/json-schema.ts";
 import { patternSize } from "../schema/linear-reg-exp.ts";
 import { checkSchemaSizes, checkTenantDefinition, checkTenantSize } from "./check-tenant.ts";
 
-/** Maximum instructions of all expressions in a definition: at worst some tens of milliseconds of compiling. */
+/** Maximum instructions of all regular expressions in a definition. Compiling them takes at most some tens of milliseconds. */
 const sizeMax = 5_000;
 
-/** Maximum characters of an expression. */
+/** Maximum characters of one regular expression. */
 const lengthMax = 500;
 
 /**
- * Refuses files whose regular expressions would take long to compile in total, before compiling any. Equal ones count once. The file that
- * exceeds the limit gets the fault.
+ * Records a fault if the regular expressions of the files would take too long to compile, before any is compiled. Equal expressions count
+ * once. The fault goes to the file that exceeds the limit.
  */
 function checkPatternCost(files: readonly DefinitionFile[]): void {
   const seen = new Set<string>();
@@ -40,7 +40,7 @@ function checkPatternCost(files: readonly DefinitionFile[]): void {
   }
 }
 
-/** Yields every text that may be compiled as an expression. */
+/** Yields every text that may be compiled as a regular expression. */
 function* patternsOf(value: unknown): Generator<string> {
   if (typeof value !== "object" || value === null) return;
   for (const [key, child] of Object.entries(value)) {
@@ -51,8 +51,8 @@ function* patternsOf(value: unknown): Generator<string> {
 }
 
 /**
- * Compiles a toolkit that a project publishes: `{"toolkit": {…}, "tools": {"<tool>": {…}}}` as JSON text. Rejects with DefinitionError,
- * whose faults use `toolkit` and `tools.<tool>` as file names. Other work can run between two files.
+ * Returns the compiled toolkit that a project publishes. `definitionJson`: `{"toolkit": {…}, "tools": {"<tool>": {…}}}` as JSON text.
+ * Rejects with DefinitionError; its faults use `toolkit` and `tools.<tool>` as file names. Other work can run between two files.
  */
 export async function parsePrivateToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
   const files = readFiles(definitionJson);
@@ -75,8 +75,8 @@ export async function parsePrivateToolkit(definitionJson: string, ownerProjectId
 }
 
 /**
- * Compiles a stored definition that passed parsePrivateToolkit at publication. Repeats the cheap checks: form, request addresses and
- * request content. Rejects like parsePrivateToolkit.
+ * Returns the compiled toolkit of a stored definition that passed parsePrivateToolkit when it was published. Repeats only the cheap checks:
+ * form, request addresses and request content. Rejects like parsePrivateToolkit.
  */
 export async function parseKeptToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
   const files = readFiles(definitionJson);
@@ -116,7 +116,7 @@ function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
   }
 }
 
-/** Maximum tools of a private toolkit, and maximum bytes of its text. */
+/** `toolsMax`: maximum tools of a private toolkit. `bytesMax`: maximum bytes of its whole definition. */
 const toolsMax = 200;
 const bytesMax = 524_288;
 
@@ -154,7 +154,7 @@ function parse(text: string): unknown {
 
 function parseJson(text: string): unknown {
   try {
-    // Excessive nesting is reported for each file.
+    // No depth limit here, because later checks report excessive nesting for each file.
     return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
   } catch (error) {
     throw wholeFault(`is not JSON (${(error as SyntaxError).message})`, "send JSON text");
@@ -165,7 +165,10 @@ function wholeFault(reason: string, cure: string): DefinitionError {
   return new DefinitionError([{ file: "definition", path: "", reason, cure }]);
 }
 
-/** Triggers are refused in general. Their own rules would demand the webhook, which is refused too. */
+/**
+ * Returns the files without triggers. Private toolkits may have no triggers, and the rules for triggers would require a webhook, which is
+ * not allowed either.
+ */
 function withoutTriggers(files: ToolkitFiles): ToolkitFiles {
   const tools = [...files.tools].filter(([, { value }]) => !isObject(value) || value.kind !== "trigger");
   return { ...files, tools: new Map(tools) };
@@ -180,7 +183,7 @@ function throwFaults(files: ToolkitFiles): void {
   if (found.length > 0) throw new DefinitionError(found);
 }
 
-/** Finds faults that only the compiler detects, such as `then` without `if`, before the first call. Records every fault. */
+/** Records faults that only the compiler of schemas finds, such as `then` without `if`, so that they are found before the first call. */
 function checkCompiles(file: DefinitionFile): void {
   const document = isObject(file.value) ? file.value : {};
   for (const part of ["input", "output"]) {

@@ -8,21 +8,27 @@ import { DefinitionError } from "../read/definition-file.ts";
 import type { CatalogView } from "../view/view.ts";
 import { parseKeptToolkit } from "./parse-definition.ts";
 
-/** Maximum age of a node's cached view before the database is read again, milliseconds: half of the promised second. */
+/**
+ * Maximum age of a project's cached view, in milliseconds, before the node reads the database again. This is half of the second within
+ * which svc promises to show changes.
+ */
 const freshMs = 500;
-/** Maximum projects with a cached view; the least recently used one is dropped. */
+/** Maximum number of projects with a cached view. Above it, the least recently used view is removed. */
 const projectsMax = 1000;
 
-/** Projects' views of the catalog, including the toolkits that they publish. */
+/** Each project's view of the catalog, including the private toolkits of the project. */
 export type CatalogViews = {
   readonly shared: CatalogView;
-  /** Returns the shared catalog overlaid with the project's own toolkits. Changes by other nodes appear within 500 ms. */
+  /** Returns the shared catalog with the project's own toolkits added. Changes made on other nodes appear within 500 ms. */
   forProject(projectId: ProjectId): Promise<CatalogView>;
-  /** Stores a checked toolkit and shows it on this node at once. If the project is at its limit, stores nothing and returns the limit. */
+  /** Stores a checked toolkit; this node shows it at once. If the project has reached its limit, stores nothing and returns the limit. */
   publish(projectId: ProjectId, toolkit: Toolkit, definitionJson: string): Promise<QuotaReached | undefined>;
-  /** Forgets the cached view of a project, so that a change made without `publish` appears at once. */
+  /** Removes the cached view of a project. Call it after a change that did not use `publish`, so that the change appears at once. */
   forget(projectId: ProjectId): void;
-  /** Removes a toolkit, at once on this node, and revokes the accounts connected to it. False if the project has none with that slug. */
+  /**
+   * Removes a toolkit (at once on this node) and revokes the accounts connected to it. Returns false if the project has no toolkit with
+   * this slug.
+   */
   remove(projectId: ProjectId, slug: string): Promise<boolean>;
 };
 
@@ -32,8 +38,8 @@ type KnownView = { readonly version: number; readonly view: CatalogView; checked
 type CompiledToolkits = ReadonlyMap<string, { readonly definition: string; readonly toolkit: Toolkit }>;
 
 /**
- * Creates the views of projects. `onBroken`: called with a stored definition that this version refuses. It is left out, and the project's
- * other toolkits are served.
+ * Creates the views of projects. `onBroken`: called with a stored definition that this version does not accept. The view omits this
+ * definition; the project's other toolkits stay available.
  */
 export function createCatalogViews(options: {
   catalog: Catalog;
@@ -41,8 +47,8 @@ export function createCatalogViews(options: {
   clock: Clock;
   onBroken: (projectId: ProjectId, slug: string, error: DefinitionError) => void;
   /**
-   * Additional toolkits of a project, read when its view is built. They hide others with the same slug. Code that changes them must advance
-   * the project's catalog version in the same transaction, and call `forget`.
+   * Returns additional toolkits of a project; called when the view is built. They hide other toolkits with the same slug. Code that changes
+   * them must increase the project's catalog version in the same transaction, and call `forget`.
    */
   extraToolkits?: (projectId: ProjectId) => Promise<readonly Toolkit[]>;
 }): CatalogViews {
@@ -51,7 +57,7 @@ export function createCatalogViews(options: {
   const known = new LeastRecentlyUsed<ProjectId, KnownView>(projectsMax);
   const compiled = new LeastRecentlyUsed<ProjectId, CompiledToolkits>(projectsMax);
   const reading = new Map<ProjectId, Promise<KnownView>>();
-  /** Counts this node's own changes: data read before the latest one is not cached. */
+  /** Number of changes made on this node. Data that was read before the latest change is not cached. */
   let changes = 0;
 
   const read = async (projectId: ProjectId): Promise<KnownView> => {
@@ -66,14 +72,14 @@ export function createCatalogViews(options: {
     return current;
   };
   const build = async (projectId: ProjectId, seen: number): Promise<KnownView> => {
-    // Without any change, there is nothing to list.
+    // Version 0 means that the project never changed a toolkit, so it has none to list.
     if (seen === 0) return { version: 0, view: shared, checkedAt: 0 };
     const { version, toolkits } = await privateToolkitsForProject(db, projectId).list();
     const own = [...(await compile(projectId, toolkits)), ...(await extraToolkits(projectId))];
     const view = own.length === 0 ? shared : viewOf(overlayCatalog(catalog, catalogOf(own)));
     return { version, view, checkedAt: 0 };
   };
-  /** Compiles only changed toolkits: one takes up to a tenth of a second, and a project may have a hundred. */
+  /** Compiles only toolkits that changed. Compiling one takes up to a tenth of a second, and a project may have a hundred. */
   const compile = async (projectId: ProjectId, kept: readonly { slug: string; definition: string }[]) => {
     const before = compiled.get(projectId);
     const current: [string, { definition: string; toolkit: Toolkit }][] = [];
@@ -90,7 +96,7 @@ export function createCatalogViews(options: {
     compiled.set(projectId, new Map(current));
     return current.map(([, { toolkit }]) => toolkit);
   };
-  /** Forgets cached data and running reads, because both could hide a change that this node just made. */
+  /** Removes cached data and running reads. Both could hide a change that this node has just made. */
   const forget = (projectId: ProjectId) => {
     changes++;
     known.delete(projectId);
@@ -139,12 +145,15 @@ function catalogOf(toolkits: readonly Toolkit[]): Catalog {
   };
 }
 
-/** Returns the view of a catalog. */
+/** Returns the view that shows a whole catalog. */
 function viewOf(catalog: Catalog): CatalogView {
   return { ...catalog, messages: indexMessages(catalog) };
 }
 
-/** Returns a catalog overlaid with a project's own toolkits. A toolkit with the same slug hides the shared one and all of its tools. */
+/**
+ * Returns the shared catalog with a project's own toolkits added. An own toolkit hides the shared toolkit with the same slug, and all tools
+ * of the shared toolkit.
+ */
 function overlayCatalog(shared: Catalog, own: Catalog): Catalog {
   if (own.toolkits.size === 0) return shared;
   const tools = [...shared.tools].filter(([, tool]) => !own.toolkits.has(tool.toolkitSlug));
@@ -154,7 +163,7 @@ function overlayCatalog(shared: Catalog, own: Catalog): Catalog {
   };
 }
 
-/** Later entries with the same slug win. */
+/** Returns the entries as a map ordered by slug. If a slug occurs several times, the last entry is used. */
 function bySlug<T>(entries: readonly (readonly [string, T])[]): ReadonlyMap<string, T> {
   return new Map([...new Map(entries)].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

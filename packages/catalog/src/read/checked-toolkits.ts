@@ -6,12 +6,12 @@ import { filesOf, readDefinitions } from "./read-definitions.ts";
 
 const shippedFolder = fileURLToPath(new URL("../../../../toolkits", import.meta.url));
 
-/** File with the digests of this version's own definitions that passed all checks, by toolkit. */
+/** File with the digests of the toolkits that are part of this version and passed all checks. */
 export const checkedFile: string = `${shippedFolder}/checked.json`;
 
 /**
- * Returns digests of toolkits that a start need not check, because they were checked byte for byte when this version was built. Checking
- * takes a third of a start. Empty if the file cannot be read; then everything is checked.
+ * Returns digests of toolkits that need no check at a start, because exactly these bytes were checked when this version was built. Checking
+ * takes a third of the start time. Empty if the file cannot be read; the start then checks everything.
  */
 export async function readCheckedToolkits(): Promise<ReadonlySet<string>> {
   try {
@@ -22,7 +22,7 @@ export async function readCheckedToolkits(): Promise<ReadonlySet<string>> {
   }
 }
 
-/** Checks all definitions of the service and returns the content of that file. Rejects with DefinitionError. */
+/** Checks all definitions that are part of svc and returns the content of `checkedFile`. Rejects with DefinitionError. */
 export async function checkShippedToolkits(): Promise<string> {
   const { toolkits } = await readDefinitions([shippedFolder]);
   for (const files of toolkits) checkDefinitions(files);

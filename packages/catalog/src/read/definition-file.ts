@@ -1,7 +1,7 @@
 import { formatValue, isExactDouble } from "@svc/core";
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 
-/** Position of a fault in a file: keys and list indexes from its root. */
+/** Position of a fault in a file: the keys and list indexes from the root. */
 export type FaultPath = readonly (string | number)[];
 
 /** A fault of a definition or deployment file, and the correction. `line` counts from 1. */
@@ -13,7 +13,7 @@ export type FileFault = {
   readonly cure: string;
 };
 
-/** Definitions that cannot be served. `faults` holds every fault in file order; the message lists them. */
+/** Error for definitions that svc cannot use. `faults`: every fault in the order of the file. The message lists them. */
 export class DefinitionError extends Error {
   readonly faults: readonly FileFault[];
 
@@ -25,16 +25,19 @@ export class DefinitionError extends Error {
   }
 }
 
-/** Returns a fault as a line: the place, the reason and the correction. */
+/** Returns a fault as one line of text: position, reason and correction. */
 export function definitionFaultText({ file, line, path, reason, cure }: FileFault): string {
   const place = line === undefined ? file : `${file}:${line}`;
   return `${place}${path === "" ? "" : ` ${path}`}: ${reason}; ${cure}`;
 }
 
-/** Returns the line, from 1, of a path or of its longest existing part; undefined outside files. */
+/**
+ * Returns the line number of a path, from 1. If the path does not exist, returns the line of its longest existing part. Undefined for
+ * values that are not in a file.
+ */
 export type LineOf = (path: FaultPath) => number | undefined;
 
-/** A definition during its checks: its parsed value and the faults so far. `fault` adds one. */
+/** A definition file during its checks: the parsed value, and the faults found so far. `fault`: adds a fault. */
 export type DefinitionFile = {
   readonly file: string;
   readonly value: unknown;
@@ -43,7 +46,7 @@ export type DefinitionFile = {
   fault(path: FaultPath, reason: string, cure: string): void;
 };
 
-/** Creates a definition that is not YAML, or is already parsed. */
+/** Returns a definition file whose value is already parsed, or that is not YAML. */
 export function createDefinitionFile(
   file: string,
   value: unknown,
@@ -62,7 +65,7 @@ export function createDefinitionFile(
   };
 }
 
-/** Parses a YAML text. If it is not YAML, the file gets a fault and its value is undefined. */
+/** Returns the definition file of a YAML text. If the text is not valid YAML, the file gets a fault and its value is undefined. */
 export function parseDefinitionFile(file: string, text: string): DefinitionFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -85,12 +88,12 @@ export function parseDefinitionFile(file: string, text: string): DefinitionFile 
 /** Correction for a number that no double represents exactly. */
 export const inexactCure = "write a number of fewer digits, or a text";
 
-/** Almost no file has that many digits, and checking every value of hundreds of files takes long. */
+/** Nearly no file has a number with so many digits, and checking every value of hundreds of files would take long. */
 const mayBeInexact = /[\d.]{16}|\d[eE][+-]?\d{3}/;
 
 const decimalForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Finds numbers that would be read with another value. */
+/** Returns faults for numbers that the parser would read with another value. */
 function inexactNumbers(document: Document, lines: LineCounter): { line: number; reason: string; cure: string }[] {
   const found: { line: number; reason: string; cure: string }[] = [];
   visit(document, {
@@ -104,7 +107,7 @@ function inexactNumbers(document: Document, lines: LineCounter): { line: number;
   return found;
 }
 
-/** Creates the file of a YAML text with a known value. The text is parsed when a line is needed. */
+/** Returns the definition file of a YAML text whose value is already known. The text is parsed only if a line number is needed. */
 export function readDefinitionFile(file: string, text: string, value: unknown): DefinitionFile {
   let lineOf: LineOf | undefined;
   return createDefinitionFile(file, value, (path) => {
@@ -126,7 +129,7 @@ function lineFinder(document: Document.Parsed, lines: LineCounter): LineOf {
   };
 }
 
-/** Returns the node of a path: the key of a value if it has one, because the value may start some lines below. */
+/** Returns the YAML node of a path. If the value has a key, returns the node of the key, because the value may begin some lines below. */
 function nodeAt(document: Document.Parsed, path: FaultPath): unknown {
   const last = path.at(-1);
   if (last === undefined) return document.contents;
@@ -137,7 +140,7 @@ function nodeAt(document: Document.Parsed, path: FaultPath): unknown {
   return pair?.key ?? document.getIn(path, true);
 }
 
-/** Returns a file that cannot be read or parsed, with faults only. */
+/** Returns a definition file without a value, for a file that cannot be read or parsed. It has only faults. */
 export function brokenFile(
   file: string,
   faults: readonly { line?: number; reason: string; cure: string }[],
@@ -146,7 +149,7 @@ export function brokenFile(
   return createDefinitionFile(file, undefined, undefined, found);
 }
 
-/** Writes a path in readable form: `input.properties.id`, `intents[2]`. */
+/** Returns a path as text: `input.properties.id`, `intents[2]`. */
 function formatPath(path: FaultPath): string {
   let text = "";
   for (const step of path) {

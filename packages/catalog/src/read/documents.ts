@@ -4,20 +4,20 @@ export type AccessClass = "read" | "write" | "destructive";
 /** A JSON Schema in a definition. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Conditions for one part of a post: a value, or several of which one must be equal. */
+/** Conditions for one part of a post, by field name. A field must be equal to the value; if there are several values, to one of them. */
 export type ConditionsDocument = Readonly<Record<string, ConditionValue | readonly ConditionValue[]>>;
 
-/** Value for comparison with a field of a post. */
+/** A value that is compared with a field of a post. */
 export type ConditionValue = string | number | boolean | null;
 
-/** A match rule in a file: every named value must be equal to, or among, the given ones. */
+/** A match rule in a definition file. Every named field of the post must be equal to the given value, or to one of the given values. */
 export type MatchDocument = {
   readonly headers?: ConditionsDocument;
   readonly query?: ConditionsDocument;
   readonly body?: ConditionsDocument;
 };
 
-/** An entry of a toolkit's `auth`, by schemas/toolkit.schema.json. */
+/** An entry of a toolkit's `auth`, as in schemas/toolkit.schema.json. */
 export type AuthDocument =
   | { type: "oauth2"; authorizeUrl: string; tokenUrl: string; defaultScopes: string[]; refresh: boolean }
   | { type: "api_key"; placement: "header" | "query"; name: string; value: string }
@@ -25,7 +25,7 @@ export type AuthDocument =
   | { type: "none" }
   | { type: "client_credentials"; tokenUrl: string; defaultScopes?: string[] };
 
-/** A toolkit's `webhook`, by schemas/toolkit.schema.json. */
+/** A toolkit's `webhook`, as in schemas/toolkit.schema.json. */
 export type WebhookDocument = { readonly secretEnv: string; readonly ignore?: readonly MatchDocument[] } & (
   | { scheme: "hmac_sha256"; header: string; encoding: "hex" | "base64"; prefix?: string }
   | { scheme: "slack_v0" }
@@ -51,7 +51,7 @@ export type ToolkitDocument = {
   readonly webhook?: WebhookDocument;
 };
 
-/** HTTP call of an action, by schemas/tool.schema.json. Strings are templates. */
+/** The HTTP request of an action, as in schemas/tool.schema.json. All strings are templates. */
 type RequestDocument = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
@@ -60,7 +60,7 @@ type RequestDocument = {
   readonly body?: unknown;
 };
 
-/** How an action's answer is read, by schemas/tool.schema.json. */
+/** How svc reads an action's answer, as in schemas/tool.schema.json. */
 type ResponseDocument = {
   readonly unwrap?: string;
   readonly under?: string;
@@ -69,8 +69,9 @@ type ResponseDocument = {
 };
 
 /**
- * How the next page of a list is requested. Argument `arg` gets the value at `from`, or parameter `query` of the link there. Without `from`
- * it counts pages or, `by` rows, rows, starting at `start`. `size`: argument for the rows per page. `more`: boolean that is false on the
+ * How svc requests the next page of a list. `arg`: argument that selects the page. `from`: path in the answer of the value for `arg`.
+ * `query`: if the value at `from` is a link, the query parameter of the link to use. Without `from`, svc counts pages from `start`; if `by`
+ * is `rows`, it counts rows. `size`: argument for the number of rows per page. `more`: path of a boolean in the answer that is false on the
  * last page.
  */
 export type PagingDocument = {
@@ -84,10 +85,10 @@ export type PagingDocument = {
 };
 
 /**
- * How a poll of a list continues. `seen`: every poll reads all pages and compares ids. `after`: argument `arg` gets the greatest `from` of
- * the rows, minus `overlap` if it is a time, or plus `step`; without `from`, the time of the poll. `newest`: with `args` the newest rows
- * come first, and a poll ends at a page without unknown ids. `token`: `arg` gets the value at `from` in the previous answer, while `more`
- * is true.
+ * How a poll of a list continues after the previous poll. `seen`: every poll reads all pages and compares ids. `after`: `arg` gets the
+ * greatest value of `from` among the rows, minus `overlap` if it is a time, or plus `step`. Without `from`, `arg` gets the time of the
+ * poll. `newest`: with the arguments `args`, the newest rows come first; a poll stops at a page without unknown ids. `token`: `arg` gets
+ * the value at `from` in the previous answer; the poll continues while `more` is true.
  */
 export type PollCursorDocument = {
   readonly kind: "seen" | "after" | "newest" | "token";
@@ -100,8 +101,9 @@ export type PollCursorDocument = {
 };
 
 /**
- * How new rows of a list are found: `rows` is their path in the output, `id` the id of each, and a cursor continues the poll. `changed`:
- * the cursor for changed rows, if it differs. `size`: for a list of one page, the argument for its maximum rows.
+ * How svc finds new rows of a list. `rows`: path of the rows in the output. `id`: path of the id in a row. The cursor tells how a poll
+ * continues. `changed`: the cursor for changed rows, if it is different. `size`: for a list with only one page, the argument for the
+ * maximum number of rows.
  */
 export type PollDocument = {
   readonly rows: string;
@@ -111,7 +113,7 @@ export type PollDocument = {
   readonly changed?: PollCursorDocument;
 };
 
-/** An action's file that satisfies schemas/tool.schema.json. */
+/** File of an action that satisfies schemas/tool.schema.json. */
 export type ActionDocument = {
   readonly kind: "action";
   readonly class: AccessClass;
@@ -130,7 +132,7 @@ export type ActionDocument = {
   readonly poll?: PollDocument;
 };
 
-/** A trigger's file that satisfies schemas/tool.schema.json. */
+/** File of a trigger that satisfies schemas/tool.schema.json. */
 export type TriggerDocument = {
   readonly kind: "trigger";
   readonly scopes?: readonly string[];
@@ -144,10 +146,10 @@ export type TriggerDocument = {
   readonly payload: Readonly<Record<string, unknown>>;
 };
 
-/** A tool's file that satisfies schemas/tool.schema.json. */
+/** File of a tool that satisfies schemas/tool.schema.json. */
 export type ToolDocument = ActionDocument | TriggerDocument;
 
-/** One toolkit of a deployment file that satisfies schemas/deployment.schema.json. */
+/** Values of one toolkit in a deployment file that satisfies schemas/deployment.schema.json. */
 export type ToolkitDeploymentDocument = {
   readonly provider_base_url?: string;
   readonly auth_url?: string;

@@ -11,8 +11,9 @@ import type { ExamplePhrasesDocument, ToolDocument, ToolkitDeploymentDocument, T
 import { filesOf, readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
 
 /**
- * Loads every toolkit of the folders (SVC_TOOLKITS). Rejects with DefinitionError, which lists all faults of all files. A webhook's
- * audience is the deployment's, otherwise `audience`. Without both it is `accounts` with a deployment, otherwise `projects`.
+ * Loads every toolkit in the folders (SVC_TOOLKITS). Rejects with DefinitionError, which lists all faults of all files. The audience of a
+ * webhook is the one in the deployment file; if the file has none, it is `audience`. If `audience` is absent too, it is `accounts` if there
+ * is a deployment file, and `projects` if there is none.
  */
 export async function loadCatalog(options: {
   folders: readonly string[];
@@ -27,7 +28,7 @@ export async function loadCatalog(options: {
   return createCatalog(toolkits, { deployment, audience, others: unreadable, checked });
 }
 
-/** Checks and compiles definitions. Throws DefinitionError, also for the faults in `others`. */
+/** Returns the catalog of definitions: checks and compiles them. Throws DefinitionError, also if `others` contains faults. */
 export function createCatalog(
   toolkits: readonly ToolkitFiles[],
   { deployment, audience, others = [], checked = new Set() }: CatalogOptions,
@@ -44,16 +45,16 @@ export function createCatalog(
   return build(overlaid, deployment, audience);
 }
 
-/** Options of a catalog. `audience`: for webhooks without one in the deployment. */
+/** Options of a catalog. `audience`: receivers of events for webhooks whose audience the deployment does not set. */
 export type CatalogOptions = {
   deployment: Deployment | undefined;
   audience: Audience;
   others?: readonly DefinitionFile[];
-  /** Digests of toolkits that were checked before and need no check. */
+  /** Digests of toolkits that need no check, because they were checked before. */
   checked?: ReadonlySet<string>;
 };
 
-/** Compiles files without faults. */
+/** Returns the catalog compiled from files that have no faults. */
 function build(files: readonly ToolkitFiles[], deployment: Deployment | undefined, audience: Audience): Catalog {
   const toolkits = files.map(({ folder, toolkit, tools, sayings }) => {
     const documents = {
@@ -78,7 +79,7 @@ function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
   const tools = [...files.tools].map(([name, file]) => {
     return [name, overlayDefinition(file, patches.tools?.[name], deployment.file)] as const;
   });
-  // Without a digest, because the overlay changes the definition.
+  // The result has no digest, because the overlay changes the definition.
   return {
     folder: files.folder,
     toolkit: overlayDefinition(files.toolkit, patches.toolkit, deployment.file),
@@ -107,7 +108,7 @@ function checkNames(deployment: Deployment, files: readonly ToolkitFiles[]): Def
   return file;
 }
 
-/** Checks that every call has the values of the deployment's host: account variables, and arguments with a pattern. */
+/** Checks that the base URL's host gets a value in every call, from account variables or from arguments with a pattern. */
 function checkHost(
   file: DefinitionFile,
   bindings: ToolkitDeploymentDocument,
@@ -136,7 +137,7 @@ function takesHost(tool: unknown, name: string): boolean {
   return isObject(argument) && typeof argument.pattern === "string" && (isGiven || argument.default !== undefined);
 }
 
-/** Returns a definition with a deployment's overlay (RFC 7396). Its faults name both files. */
+/** Returns a definition with the deployment's overlay applied (RFC 7396). The faults of the result name both files. */
 export function overlayDefinition(
   file: DefinitionFile,
   patch: object | undefined,
@@ -150,20 +151,20 @@ export function overlayDefinition(
 }
 
 /**
- * Removes paging that refers to an argument or field that an overlay removed, if the overlay says nothing about paging: overlays existed
- * before paging.
+ * Returns a definition without its paging if the paging refers to an argument or field that an overlay removed. The overlay must not
+ * contain paging itself. Overlays that were written before paging existed stay valid this way.
  */
 function withSoundPaging(definition: unknown): unknown {
   if (!isObject(definition) || !isObject(definition.paging)) return definition;
   const { paging, ...others } = definition;
   const { arg, from, more } = paging as { readonly [name: string]: unknown };
   const hasForm = [arg, from ?? "", more ?? ""].every((text) => typeof text === "string");
-  // Malformed parts are left to the check that reports them.
+  // Another check reports malformed parts, so they stay unchanged here.
   if (!hasForm || !isObject(definition.input) || !isObject(definition.output)) return definition;
   return faultsOfPaging(definition).length === 0 ? definition : others;
 }
 
-/** Does the same for polls. */
+/** Returns a definition without its poll, by the same rule as `withSoundPaging`. */
 function withSoundPoll(definition: unknown): unknown {
   if (!isObject(definition) || definition.poll === undefined) return definition;
   const { poll, ...others } = definition;
@@ -173,7 +174,7 @@ function withSoundPoll(definition: unknown): unknown {
   return faultsOfPoll({ poll, class: access, input, output }).length === 0 ? definition : others;
 }
 
-/** Applies a JSON Merge Patch (RFC 7396) to a JSON value, without changing either. */
+/** Returns a JSON value with a JSON Merge Patch (RFC 7396) applied. Changes neither of the two values. */
 function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged = new Map(isObject(target) ? Object.entries(target) : []);

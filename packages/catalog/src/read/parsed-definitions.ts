@@ -5,22 +5,25 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "@svc/core";
 
-/** Parsed YAML texts, kept between starts: parsing 626 of them is a quarter of a start. */
+/** Cache of parsed YAML texts, kept between starts. Parsing 626 texts is a quarter of the start time. */
 export type ParsedDefinitions = {
-  /** Returns the value of a text, in an object; undefined if it is unknown. */
+  /** Returns the value of a text, wrapped in an object; undefined if the text is not in the cache. */
   find(text: string): { readonly value: unknown } | undefined;
-  /** Records the value of a text without faults. */
+  /** Adds the value of a text to the cache. Only for texts without faults. */
   note(text: string, value: unknown): void;
-  /** Stores the values that were used since opening, and no others. Never rejects: without it, the next start takes as long. */
+  /**
+   * Stores the values that were used since the cache was opened, and removes all others. Never rejects: if it fails, the next start parses
+   * the texts again.
+   */
   save(): Promise<void>;
 };
 
-/** Format version. Increase it when the same text is parsed differently. */
+/** Version of the cache format. Increase it when the parser returns another value for the same text. */
 const format = 1;
 
 /**
- * Opens the cache of these folders' definitions. It is stored next to Node's compile cache and trusted like it. Empty if Node has no cache
- * or it cannot be read.
+ * Opens the cache for the definitions in these folders. The cache is stored next to Node's compile cache and trusted in the same way. It is
+ * empty if Node has no compile cache, or if the file cannot be read.
  */
 export async function openParsedDefinitions(
   folders: readonly string[],
@@ -65,9 +68,9 @@ async function readKept(file: string): Promise<Readonly<Record<string, unknown>>
   }
 }
 
-/** Written under another name first, because two nodes may start at once. */
+/** Writes the file under a temporary name first, because two nodes may start at the same time. */
 async function write(file: string, used: Readonly<Record<string, unknown>>): Promise<void> {
-  // YAML has numbers that JSON does not have.
+  // Some YAML numbers have no JSON form.
   const exact = Object.entries(used).filter(([, value]) =>
     isDeepStrictEqual(value, JSON.parse(JSON.stringify(value) ?? "null")),
   );
@@ -76,6 +79,6 @@ async function write(file: string, used: Readonly<Record<string, unknown>>): Pro
     await writeFile(unfinished, JSON.stringify(Object.fromEntries(exact)), { mode: 0o600 });
     await rename(unfinished, file);
   } catch {
-    // If the folder is not writable, everything is parsed again.
+    // If the folder is not writable, the next start parses all texts again.
   }
 }

@@ -5,14 +5,14 @@ import { requireText } from "@svc/core";
 import { brokenFile, type DefinitionFile, parseDefinitionFile, readDefinitionFile } from "./definition-file.ts";
 import { openParsedDefinitions, type ParsedDefinitions } from "./parsed-definitions.ts";
 
-/** Files of a toolkit on disk. `folder`: name of its folder. `tools`: by file name without .yaml. */
+/** Definition files of a toolkit. `folder`: name of its folder. `tools`: files by name, without .yaml. */
 export type ToolkitFiles = {
   readonly folder: string;
   readonly toolkit: DefinitionFile;
   readonly tools: ReadonlyMap<string, DefinitionFile>;
-  /** Example phrases for its tools; absent if the folder has no sayings.yaml. */
+  /** Example phrases for the tools. Absent if the folder has no sayings.yaml. */
   readonly sayings?: DefinitionFile | undefined;
-  /** Digest of its texts; absent if one could not be read, or the definitions differ from the texts. */
+  /** Digest of the texts of all files. Absent if a text could not be read, or if the definitions differ from the texts. */
   readonly digest?: string | undefined;
 };
 
@@ -21,12 +21,12 @@ export function filesOf({ toolkit, tools, sayings }: ToolkitFiles): readonly Def
   return [toolkit, ...tools.values(), ...(sayings === undefined ? [] : [sayings])];
 }
 
-/** Maximum open files: enough to keep the disk busy, far below any limit of descriptors. */
+/** Maximum number of files open at the same time. It keeps the disk busy and is far below the limits of operating systems. */
 const openFilesMax = 64;
 
 /**
- * Reads every toolkit of the definition folders, ordered by folder, then name. Never rejects: a missing or unreadable file gets a fault.
- * `unreadable`: folders that cannot be listed.
+ * Returns the files of every toolkit in the definition folders, ordered by folder and then by name. Never rejects: a missing or unreadable
+ * file gets a fault. `unreadable`: folders that cannot be listed.
  */
 export async function readDefinitions(
   folders: readonly string[],
@@ -43,7 +43,7 @@ export async function readDefinitions(
       );
     }
     for (const entry of entries ?? []) {
-      // Mounted configuration is often a folder of symbolic links.
+      // Mounted configuration folders often consist of symbolic links.
       if (entry.isDirectory() || entry.isSymbolicLink()) toolkits.push(readToolkit(folder, entry.name, read));
     }
   }
@@ -52,7 +52,7 @@ export async function readDefinitions(
   return { toolkits: all, unreadable };
 }
 
-/** `text` is absent if it could not be read. */
+/** A read file. `text` is absent if the file could not be read. */
 type ReadFile = { readonly definition: DefinitionFile; readonly text?: string };
 type Read = (file: string) => Promise<ReadFile>;
 
@@ -84,7 +84,7 @@ async function readToolkit(parent: string, folder: string, read: Read): Promise<
   };
 }
 
-/** This is the only optional file of a toolkit. */
+/** Returns the example phrases of a toolkit; undefined if the file is missing. No other file of a toolkit is optional. */
 async function readExamplePhrases(path: string, read: Read): Promise<ReadFile | undefined> {
   const entries = await listFolder(path);
   return entries?.some(({ name }) => name === "sayings.yaml") ? read(join(path, "sayings.yaml")) : undefined;
@@ -99,18 +99,18 @@ function digestOf(folder: string, files: readonly (readonly [string, ReadFile])[
   return whole.digest("base64url");
 }
 
-/** Returns entries by name, without hidden ones; undefined if the folder cannot be listed. */
+/** Returns the entries of a folder by name, without hidden ones. Undefined if the folder cannot be listed. */
 async function listFolder(folder: string) {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.filter(({ name }) => !name.startsWith(".")).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    // The correction is the same for every reason: the caller names the folder.
+    // The reason does not matter, because the correction is the same; the caller's fault names the folder.
     return undefined;
   }
 }
 
-/** Reads and parses files, a limited number at once. */
+/** Returns a function that reads and parses a file. It reads a limited number of files at the same time. */
 function createReader(parsed: ParsedDefinitions): Read {
   let open = 0;
   const waiting: (() => void)[] = [];

@@ -4,14 +4,15 @@ import type { JsonSchema } from "../read/documents.ts";
 import { applyDefaults } from "./formats.ts";
 import type { SchemaValidator } from "./json-schema.ts";
 
-/** Returns a value without nulls that mean "absent", and with its schema's defaults. */
+/** Returns a value without nulls that mean "absent", and with the defaults of its schema. */
 export function fillInput(schema: JsonSchema, given: unknown): unknown {
   return applyDefaults(schema, withoutOptionalNulls(schema, given));
 }
 
 /**
- * Fills in a value and then validates it, because a schema's rules between properties may concern a default. If only a default is wrong,
- * because it contradicts a given value, the value counts without defaults.
+ * Returns arguments with their defaults, and the faults of the result. Defaults are added before validation, because rules between
+ * properties may concern a default. If only a default is invalid, because it contradicts a given value, the arguments are used without
+ * defaults.
  */
 export function fitInput(
   schema: JsonSchema,
@@ -24,7 +25,7 @@ export function fitInput(
   if (faults.length === 0) return { value, faults };
   const ownFaults = validate(own);
   if (ownFaults.length === 0) return { value: own, faults: [] };
-  // The probable name is searched in the input without defaults. With them, that name is present and does not count as missing.
+  // Search for the name that was probably meant in the arguments without defaults. With defaults, this name would be present already.
   const unknown = ownFaults.filter(({ property, missing }) => property !== undefined && missing === undefined);
   const isSame = (a: SchemaFault) => (b: SchemaFault) => a.pointer === b.pointer && a.property === b.property;
   return { value, faults: faults.map((fault) => unknown.find(isSame(fault)) ?? fault) };

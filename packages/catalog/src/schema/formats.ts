@@ -4,8 +4,8 @@ import formats from "ajv-formats";
 import type { JsonSchema } from "../read/documents.ts";
 
 /**
- * Maximum characters of a text for each format. Each expression used here was reviewed and takes linear time. The `url` of ajv-formats does
- * not, and its `byte` has no limit; both are replaced below, as is `date-time`.
+ * Formats of texts, with the maximum number of characters. The regular expressions behind them were reviewed and take linear time. Two
+ * formats of ajv-formats are replaced below: its `url` does not take linear time, and its `byte` has no limit. `date-time` is replaced too.
  */
 const textFormats: Readonly<Record<string, number>> = {
   date: 100,
@@ -27,10 +27,10 @@ const textFormats: Readonly<Record<string, number>> = {
   "relative-json-pointer": 65_536,
 };
 
-/** Formats that do not restrict texts, and formats of numbers. */
+/** Formats that do not limit a text, and formats of numbers. */
 const plainFormats = ["int32", "int64", "float", "double", "password", "binary"] as const;
 
-/** Adds the formats that schemas may use. */
+/** Adds the formats that schemas may use to a compiler. */
 export function addFormats(ajv: Ajv2020): void {
   for (const [name, lengthMax] of Object.entries(textFormats)) {
     const test = testOf(name as Parameters<typeof formats.default.get>[0]);
@@ -41,7 +41,7 @@ export function addFormats(ajv: Ajv2020): void {
     "url",
     (text: string) => text.length <= 65_536 && /^(?:https?|ftp):\/\/[^\s/\\]\S*$/i.test(text) && URL.canParse(text),
   );
-  // The one of ajv-formats accepts a space instead of the T, the year 0 and a leap second on any day.
+  // The `date-time` of ajv-formats accepts a space instead of the T, the year 0, and a leap second on any day.
   ajv.addFormat("date-time", (text: string) => readTime(text) !== undefined);
   ajv.addFormat("byte", (text: string) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text));
 }
@@ -55,7 +55,10 @@ export function isKnownFormat(format: string): boolean {
   );
 }
 
-/** Returns the test of an ajv-formats format: an expression, a function, or an object with one of them. */
+/**
+ * Returns a function that tests a text. A format of ajv-formats is a regular expression, a function, or an object that contains one of
+ * them.
+ */
 function testOf(name: Parameters<typeof formats.default.get>[0]): (text: string) => boolean {
   const format = formats.default.get(name);
   const definition = typeof format === "object" && "validate" in format ? format.validate : format;
@@ -65,8 +68,8 @@ function testOf(name: Parameters<typeof formats.default.get>[0]): (text: string)
 }
 
 /**
- * Returns a copy of arguments with the declared default of every absent property, also inside given objects and lists. Malformed values
- * stay unchanged for validation to report.
+ * Returns a copy of the arguments in which every absent property with a declared default has the default, also inside given objects and
+ * lists. Malformed values stay unchanged, so that the validation reports them.
  */
 export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
   if (isObject(value) && isObject(schema.properties)) return applyToObject(schema.properties, value);

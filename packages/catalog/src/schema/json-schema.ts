@@ -8,22 +8,22 @@ import { isJudgedWithin, schemaSize, schemaSizeMax } from "./judging-cost.ts";
 import { createMeteredRegExps, type MeteredRegExps, PatternStepsError } from "./linear-reg-exp.ts";
 import { addMultipleOf, withExactNumbers } from "./multiple-of.ts";
 
-/** Maximum faults before further items are skipped; 100 are reported. */
+/** Maximum number of faults after which the remaining list items and object values are skipped. Only 100 faults are reported. */
 const errorsMax = 1_000;
-/** The same inside a choice or condition, where faults may not be the value's. */
+/** Maximum number of faults inside a choice or condition. It is higher, because such faults may not be faults of the value. */
 const triedErrorsMax = 20_000;
 
-/** Thrown by compiled code if a choice or condition collected too many faults. */
+/** Thrown by compiled code when a choice or condition has too many faults. */
 const tooManyTried = "too many faults in a choice";
 
-/** Variables of compiled code: the faults so far, and their number. */
+/** Variables of the compiled code. `errors`: list of the faults so far. `errorCount`: their number. */
 const [errors, errorCount] = [new Name("vErrors"), new Name("errors")];
 
 const keyword = "x-error-limit";
 
 /**
- * Adds the keyword that withErrorLimit writes into schemas. There, compiled code throws after enough faults: the value's list of faults, or
- * tooManyTried. The compiler itself has no limit, and each fault is an object.
+ * Adds the keyword that withErrorLimit writes into schemas. At this keyword, compiled code throws if there are too many faults: the list of
+ * faults, or `tooManyTried` inside a choice. The compiler itself has no limit, and each fault is an object.
  */
 function addErrorLimit(ajv: Ajv2020): void {
   ajv.addKeyword({
@@ -50,7 +50,7 @@ const ruleKeywords = ["not", "if", "then", "else"];
 const listKeywords = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const mapKeywords = ["properties", "$defs", "dependentSchemas"];
 
-/** Returns a copy of a schema that checks the limit at every item of a list and every value of an open object. */
+/** Returns a copy of a schema that checks the fault limit at every list item and at every value of an object with undeclared properties. */
 function withErrorLimit(schema: JsonSchema): JsonSchema {
   const copy: Record<string, unknown> = { ...schema };
   for (const name of itemKeywords) if (isObject(copy[name])) copy[name] = limited(copy[name]);
@@ -76,35 +76,35 @@ function ofMap(schemas: JsonSchema, change: (schema: JsonSchema) => JsonSchema):
 }
 
 /**
- * Returns the faults of a value, at most 100; empty if it satisfies the schema. With more faults, the first ones found. Memory and result
- * size are limited; for a tenant's schema, time is too.
+ * Returns the faults of a value; empty if the value satisfies the schema. Returns at most 100 faults, the first ones found. Memory and
+ * result size are limited. For a schema of a private definition, time is limited too.
  */
 export type SchemaValidator = (value: unknown) => readonly SchemaFault[];
 
-/** Creates validators of checked schemas. Compiling takes about a millisecond and happens at the first value. */
+/** Returns a validator for a checked schema. Compiling takes about a millisecond and happens at the first value. */
 export type ValidatorFactory = (schema: JsonSchema) => SchemaValidator;
 
-/** Maximum steps (judging-cost.ts) for validating a value with a tenant's schema: about 50 ms. */
+/** Maximum steps (judging-cost.ts) to validate a value with a schema of a private definition: about 50 ms. */
 const stepsMax = 1_000_000;
 
-/** `expressions`: engine for `pattern`. Default: the platform's own. */
+/** Returns a schema compiler. `expressions`: engine for the keyword `pattern`; default: the platform's own regular expressions. */
 function createAjv(expressions?: MeteredRegExps): Ajv2020 {
   const made = new Ajv2020({
-    // Even if the first fault would be enough: code that stops at the first one is nested and takes seconds to compile.
+    // Collect all errors even if one is enough: code that stops at the first error is deeply nested and takes seconds to compile.
     allErrors: true,
     verbose: true,
     strict: true,
-    // Rules between arguments do not repeat types and properties, which these three options would require.
+    // These three strict options are off, because rules between arguments do not repeat types and properties.
     strictTypes: false,
     strictRequired: false,
     strictTuples: false,
-    // Schemas are checked once, when they are loaded.
+    // The schema is not validated here, because svc checks each schema once when it is loaded.
     validateSchema: false,
-    // One instance compiles many schemas, which are distinguished by identity.
+    // One compiler handles many schemas and distinguishes them by object identity.
     addUsedSchema: false,
-    // Inherited properties, such as constructor, do not count as given.
+    // Inherited properties, such as `constructor`, do not count as properties of a value.
     ownProperties: true,
-    // A tenant's schema validates few values, so optimizing the code takes longer than running it.
+    // A schema of a private definition validates few values, so optimizing the compiled code would cost more than it saves.
     ...(expressions && { code: { regExp: expressions.engine, optimize: false } }),
   });
   addFormats(made);
@@ -116,10 +116,13 @@ function createAjv(expressions?: MeteredRegExps): Ajv2020 {
 }
 
 const ajv = createAjv();
-/** Stops at the first fault of a schema. */
+/** Compiler that stops at the first fault. */
 const firstOnly = new Ajv2020({ allErrors: false, verbose: true, validateFormats: false });
 
-/** Returns the faults of a schema against JSON Schema 2020-12; empty if it is valid. For a very large one, only the first fault. */
+/**
+ * Returns the faults of a schema against JSON Schema 2020-12; empty if the schema is valid. For a very large schema, returns only the first
+ * fault.
+ */
 export function faultsOfSchema(schema: JsonSchema): readonly SchemaFault[] {
   if (schemaSize(schema) > schemaSizeMax) {
     return firstOnly.validateSchema(schema) === true ? [] : toFaults(firstOnly.errors);
@@ -127,7 +130,7 @@ export function faultsOfSchema(schema: JsonSchema): readonly SchemaFault[] {
   return ajv.validateSchema(schema) === true ? [] : toFaults(ajv.errors);
 }
 
-/** Creates validators for the deployment's own schemas. */
+/** Returns a validator for a schema of the deployment's own definitions. */
 export const createValidator: ValidatorFactory = (schema) => {
   let validate: ValidateFunction | undefined;
   return (value) => {
@@ -137,8 +140,8 @@ export const createValidator: ValidatorFactory = (schema) => {
 };
 
 /**
- * Creates validators for a tenant's schemas: patterns run on RE2, schema and value are limited together, and compiled code is freed with
- * the factory.
+ * Returns a factory of validators for private definitions. Patterns run on RE2, the schema and the value are limited together, and the
+ * compiled code is freed together with the factory.
  */
 export function createTenantValidators(): ValidatorFactory {
   let own: { readonly ajv: Ajv2020; readonly expressions: MeteredRegExps } | undefined;
@@ -170,9 +173,12 @@ function tooLarge(why: string): readonly SchemaFault[] {
   return [{ pointer: "", message: `is too large to judge ${why}` }];
 }
 
-/** Excess parts are reported once and the rest is validated, because the compiler would create a fault for each item and property. */
+/**
+ * Returns the faults of a value. Excess parts get one fault and are removed first, because the compiler would create a fault for each
+ * excess item and property.
+ */
 function judge(validate: ValidateFunction, schema: JsonSchema, given: unknown): readonly SchemaFault[] {
-  // Compiled code does not support raw numbers, so one of many digits is validated as its nearest double.
+  // Compiled code does not support raw JSON numbers, so a number with many digits is validated as its nearest double.
   const value = withPlainNumbers(given);
   const { kept, faults } = withoutExcess(schema, value);
   const found = value === given ? run(validate, kept) : withExactNumbers(given, () => run(validate, kept));
@@ -187,14 +193,14 @@ function run(validate: ValidateFunction, value: unknown): readonly SchemaFault[]
     if (Array.isArray(error)) return toFaults(error);
     throw error;
   } finally {
-    // Verbose errors hold the value, and the function would keep them until its next call.
+    // Verbose errors contain the value, and the function would keep them in memory until its next call.
     validate.errors = null;
   }
 }
 
 /**
- * Returns the schema with null allowed for every value below the root. It validates apps' results, because an app may return null for any
- * field.
+ * Returns a schema that also accepts null for every value below the root. Use it for the results of apps, because an app may return null
+ * for any field.
  */
 export function withNulls(schema: JsonSchema): JsonSchema {
   const properties = isObject(schema.properties) ? schema.properties : undefined;

@@ -1,12 +1,12 @@
 import { isObject } from "@svc/core";
 import type { JsonSchema } from "../read/documents.ts";
 
-/** Weight of schemas that are tried and whose faults are collected or discarded: creating a fault costs more than a comparison. */
+/** Weight of a schema inside a choice. Its faults are collected or discarded, and creating a fault costs more than a comparison. */
 const triedWeight = 4;
 
 /**
- * True if a value can be validated within a number of steps (a keyword on a value is one, about 50 ns). It stops counting there, so it is
- * limited itself. Patterns have their own budget.
+ * True if a value can be validated within `steps`. One step is one keyword applied to one value, about 50 ns. Counting stops at `steps`, so
+ * this function's own time is limited. Patterns have a separate limit.
  */
 export function isJudgedWithin(steps: number, schema: JsonSchema, value: unknown): boolean {
   const meter: Meter = { left: steps, root: schema, depth: 0 };
@@ -16,7 +16,7 @@ export function isJudgedWithin(steps: number, schema: JsonSchema, value: unknown
 
 type Meter = { left: number; readonly root: JsonSchema; depth: number };
 
-/** Maximum depth. It cuts endless references; values this deep are refused much earlier. */
+/** Maximum depth, because references may be endless. Values this deep are refused much earlier. */
 const depthMax = 200;
 
 function visit(meter: Meter, schema: unknown, value: unknown, weight: number): void {
@@ -32,7 +32,7 @@ function visit(meter: Meter, schema: unknown, value: unknown, weight: number): v
   meter.depth--;
 }
 
-/** Counts the rules about the same value. */
+/** Counts the steps of all rules about the same value. */
 function visitRules(meter: Meter, schema: JsonSchema, value: unknown, weight: number): void {
   if (typeof schema.$ref === "string") visit(meter, referred(meter.root, schema.$ref), value, weight);
   for (const child of listOf(schema.allOf)) visit(meter, child, value, weight);
@@ -61,9 +61,9 @@ function visitProperties(meter: Meter, schema: JsonSchema, value: JsonSchema, we
   for (const name of Object.keys(value)) {
     if (meter.left < 0) return;
     const child = value[name];
-    // A fault below a long name quotes it.
+    // Faults below a long property name cost more, because each fault quotes the name.
     const weightBelow = weight * (1 + name.length / 256);
-    // An undeclared property is a fault by itself if none is allowed.
+    // If undeclared properties are not allowed, each one causes a fault.
     meter.left -= weightBelow * (patterns.length + (schema.additionalProperties === false ? triedWeight : 1));
     if (Object.hasOwn(declared, name)) visit(meter, declared[name], child, weight);
     for (const schemaOfOthers of others) visit(meter, schemaOfOthers, child, weightBelow);
@@ -79,7 +79,7 @@ function costOfText(schema: JsonSchema, text: string): number {
 
 const sizes = new WeakMap<JsonSchema, number>();
 
-/** Returns the keywords of one schema, without nested schemas. Compared names and values count one each. */
+/** Returns the size of one schema: its keywords, without nested schemas. Each name and value that is compared counts as one keyword. */
 function sizeOf(schema: JsonSchema): number {
   const known = sizes.get(schema);
   if (known !== undefined) return known;
@@ -95,12 +95,12 @@ function sizeOf(schema: JsonSchema): number {
   return size;
 }
 
-/** Maximum schemaSize of a tenant's schema: about a fifth of a second of compiling. */
+/** Maximum size (see `schemaSize`) of a schema of a private definition. Compiling such a schema takes about a fifth of a second. */
 export const schemaSizeMax = 3_000;
 
 const wholeSizes = new WeakMap<JsonSchema, number>();
 
-/** Returns the compile cost of a schema: its keywords and declared names, including all nested schemas. */
+/** Returns the cost of compiling a schema: the number of its keywords and declared names, including all nested schemas. */
 export function schemaSize(schema: JsonSchema): number {
   const known = wholeSizes.get(schema);
   if (known !== undefined) return known;
@@ -108,7 +108,7 @@ export function schemaSize(schema: JsonSchema): number {
   for (const [keyword, child] of Object.entries(schema)) {
     const schemas = schemasIn(keyword, child).filter(isObject);
     for (const inner of schemas) size += schemaSize(inner);
-    // Every form is compared with every other.
+    // `oneOf` compares every schema with every other.
     if (keyword === "oneOf") size += (schemas.length * schemas.length) / 10;
   }
   wholeSizes.set(schema, size);
@@ -142,7 +142,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the target of `#/$defs/name`; undefined for other references. */
+/** Returns the schema that a reference `#/$defs/name` points to; undefined for other references. */
 function referred(root: JsonSchema, reference: string): unknown {
   let node: unknown = root;
   for (const step of reference.split("/").slice(1)) {

@@ -1,15 +1,15 @@
 import { RE2JS } from "@bufbuild/re2";
 import type { RegExpEngine } from "ajv/dist/types/index.js";
 
-/** Size of a Unicode class, which is a table of hundreds of ranges. */
+/** Size of a Unicode class (such as `\p{L}`), which is a table of hundreds of ranges. */
 const unicodeClassSize = 50;
 
 /**
- * Returns the approximate number of instructions of a compiled pattern. A character or class is one, and RE2 expands repetitions, so
- * `a{100}` is a hundred. Accepts any text, well formed or not.
+ * Returns the approximate number of instructions of a compiled pattern. A character or class is one instruction. RE2 expands repetitions,
+ * so `a{100}` has a hundred. Accepts any text, also if it is not a valid pattern.
  */
 export function patternSize(pattern: string): number {
-  /** Sizes of the open groups so far, and of the last item, which a repetition would repeat. */
+  /** `open`: sizes so far of the groups that are not closed yet. `item`: size of the last item, which a repetition would multiply. */
   const open: number[] = [0];
   let item = 0;
   const add = (size: number) => {
@@ -28,52 +28,58 @@ export function patternSize(pattern: string): number {
 
 const tokens = /\\[pP](?:\{[^}]*\}|.)?|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]?|(\{(\d+)(?:,(\d*))?\})|[\s\S]/gu;
 
-/** Returns the maximum instructions per character of a text. A fixed form is at one position at a time. */
+/**
+ * Returns the maximum number of instructions per character of a text. A pattern that begins with `^` and has no repetition or alternative
+ * is at only one position at a time, so it needs few.
+ */
 export function patternSteps(pattern: string): number {
   const isFixed = pattern.startsWith("^") && !/[*+?|]|\{\d*,/.test(pattern);
   return isFixed ? 4 : patternSize(pattern) + 3;
 }
 
-/** A regular expression with time linear in its input (RE2 syntax: no look-around, no back references). */
+/** A regular expression that takes time linear in its input (RE2 syntax: no look-around, no back references). */
 export type LinearRegExp = { test(text: string): boolean };
 
-/** Compiles a pattern, or returns why RE2 refuses it. */
+/** Returns a compiled pattern, or the reason why RE2 does not accept it. */
 export function parseLinearRegExp(pattern: string): LinearRegExp | { readonly fault: string } {
   try {
     return new RE2JS(pattern);
   } catch (error) {
-    // RE2JS throws its own exceptions for every refused pattern; it has no other way to check one.
+    // RE2JS throws its own exceptions for an invalid pattern. It has no other way to check a pattern.
     return { fault: `is not an RE2 expression (${error instanceof Error ? error.message : String(error)})` };
   }
 }
 
-/** Compiles a checked pattern. Throws for one that RE2 refuses. */
+/** Returns a compiled pattern that was checked before. Throws if RE2 does not accept it. */
 export function compileLinearRegExp(pattern: string): LinearRegExp {
   return new RE2JS(pattern);
 }
 
-/** Maximum steps of all patterns for one value. A step takes at most 100 ns, usually a tenth of that. */
+/** Maximum steps of all patterns together for one value. A step takes at most 100 ns, usually a tenth of this. */
 const stepsMax = 500_000;
 
-/** True if a pattern may run over a text: linear time is still long if both are long. */
+/** True if a pattern may be applied to a text. Even linear time is too long if both pattern and text are long. */
 export function isShortEnough(pattern: string, text: string, most = stepsMax): boolean {
   return patternSteps(pattern) * text.length <= most;
 }
 
-/** The patterns would take more steps than one value may use. */
+/** Error for a value whose patterns would take more steps than allowed for one value. */
 export class PatternStepsError extends Error {
   override name = "PatternStepsError";
 }
 
-/** RE2 as the engine of the JSON Schema compiler, with a step budget for all patterns of one value. */
+/** RE2 as the pattern engine of the JSON Schema compiler, with a step limit for all patterns of one value together. */
 export type MeteredRegExps = {
-  /** Throws for a pattern that RE2 refuses. Its expressions throw PatternStepsError if the budget is used up. */
+  /**
+   * Returns a compiled pattern. Throws if RE2 does not accept the pattern. The pattern throws PatternStepsError when the step limit is used
+   * up.
+   */
   readonly engine: RegExpEngine & ((pattern: string) => LinearRegExp);
-  /** Resets the budget for another value. */
+  /** Resets the step count. Call it before each value. */
   restart(): void;
 };
 
-/** Creates the engine, which compiles each pattern once. */
+/** Creates the engine. It compiles each pattern once. */
 export function createMeteredRegExps(): MeteredRegExps {
   const compiled = new Map<string, LinearRegExp>();
   let left = stepsMax;
@@ -94,7 +100,7 @@ export function createMeteredRegExps(): MeteredRegExps {
     return known;
   };
   return {
-    // Only standalone code, which is never generated here, would use this text.
+    // Only generated standalone code would use this text, and svc never generates such code.
     engine: Object.assign(engine, { code: "linearRegExp" }),
     restart: () => {
       left = stepsMax;

@@ -1,13 +1,13 @@
 import { isJsonNumber } from "@svc/core";
 import { _, type Ajv2020, str } from "ajv/dist/2020.js";
 
-/** A decimal number: its digits without trailing zeros, and their power of ten. */
+/** A decimal number. `digits`: digits without trailing zeros. `power`: power of ten by which the digits are multiplied. */
 type Decimal = { readonly digits: string; readonly power: number };
 
-/** Value under validation with all digits of its numbers; undefined if doubles hold them. */
+/** The value under validation, with all digits of its numbers. Undefined if doubles hold all its numbers exactly. */
 let judged: { readonly value: unknown } | undefined;
 
-/** Validates a value whose numbers compiled code sees as their nearest doubles. */
+/** Returns the result of `judge`, with exact numbers available to `multipleOf`. Compiled code otherwise sees only the nearest doubles. */
 export function withExactNumbers<T>(value: unknown, judge: () => T): T {
   judged = { value };
   try {
@@ -17,7 +17,7 @@ export function withExactNumbers<T>(value: unknown, judge: () => T): T {
   }
 }
 
-/** Replaces the compiler's `multipleOf` by one that calculates in decimals, because doubles cannot hold 19.99 or 0.01. */
+/** Replaces the compiler's `multipleOf` with one that calculates in decimals, because doubles cannot hold 19.99 or 0.01 exactly. */
 export function addMultipleOf(ajv: Ajv2020): void {
   ajv.removeKeyword("multipleOf");
   ajv.addKeyword({
@@ -38,7 +38,7 @@ export function addMultipleOf(ajv: Ajv2020): void {
   });
 }
 
-/** Returns the number at a JSON Pointer; undefined if another value is there. */
+/** Returns the number at a JSON Pointer; undefined if the value there is not a number. */
 function numberAt(value: unknown, pointer: string): unknown {
   let at = value;
   for (const step of pointer.split("/").slice(1)) {
@@ -52,18 +52,19 @@ function numberAt(value: unknown, pointer: string): unknown {
 function decimalOf(text: string): Decimal {
   const [, whole = "", fraction = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const written = whole + fraction;
-  // A loop, because an expression takes the square of the number of zeros before a digit.
+  // A loop, because a regular expression takes quadratic time in the number of zeros before a digit.
   let end = written.length;
   while (end > 0 && written[end - 1] === "0") end--;
   return { digits: written.slice(0, end), power: Number(exponent) - fraction.length + written.length - end };
 }
 
-/** Maximum power of ten. Higher ones change nothing for a unit of 17 digits. */
+/** Maximum power of ten. A higher power does not change the result for a unit of 17 digits. */
 const powerMax = 64;
 
 function isMultiple(number: Decimal, unit: Decimal): boolean {
   if (number.digits === "") return true;
-  // Its last digit is not zero, so it is not divisible by ten. The remaining numbers have at most some hundred digits, like doubles.
+  // The last digit of `number` is not zero, so it is not divisible by ten. The remaining numbers have at most some hundred digits, like
+  // doubles.
   if (unit.digits === "" || number.power < unit.power) return false;
   const shift = 10n ** BigInt(Math.min(powerMax, number.power - unit.power));
   return (BigInt(number.digits) * shift) % BigInt(unit.digits) === 0n;

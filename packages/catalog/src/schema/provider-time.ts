@@ -1,22 +1,24 @@
 import { scalarText, secondsOf } from "@svc/core";
 
-/** The years 1 to 9999, which RFC 3339 can express. */
+/** Range of the years 1 to 9999, which RFC 3339 can express, in epoch milliseconds. */
 const earliestMs = -62_135_596_800_000;
 const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** A form of time that providers use, and its reader; undefined for a text that only looks like it. */
+/**
+ * A way in which providers write times. `read`: returns epoch milliseconds; undefined for a text that has the pattern but is not a time.
+ */
 type Form = { readonly pattern: RegExp; read(found: RegExpExecArray): number | undefined };
 
-/** Maximum characters. No form is longer, except for comments in parentheses. */
+/** Maximum characters of a time. Only comments in parentheses could make it longer. */
 const charactersMax = 100;
 
 /**
- * Returns the time that a provider wrote, in epoch milliseconds; undefined if it is not a time, or in a year that RFC 3339 cannot express.
- * Never throws.
- * - RFC 3339 and similar: a space instead of the T, no seconds, no offset (read as UTC), no time (midnight), a comma before the fraction,
- *   ISO 8601's basic form, slashes in the date.
+ * Returns the time that a provider wrote, in epoch milliseconds. Undefined if the value is not a time, or if RFC 3339 cannot express its
+ * year. Never throws.
+ * - RFC 3339 and similar: a space instead of the T, no seconds, no offset (read as UTC), no time (midnight), a comma before
+ *   the fraction, ISO 8601's basic form, slashes in the date.
  * - RFC 5322 (2822, 822) with its obsolete zones, RFC 850 and asctime, which HTTP also allows (RFC 9110, 5.6.7).
- * - Unix time, also before 1970: seconds or, by size, milliseconds, microseconds or nanoseconds.
+ * - Unix time, also before 1970: seconds; or milliseconds, microseconds or nanoseconds, recognized by their size.
  */
 export function readProviderTime(value: unknown): number | undefined {
   if (typeof value === "boolean") return undefined;
@@ -30,7 +32,7 @@ export function readProviderTime(value: unknown): number | undefined {
   return undefined;
 }
 
-/** From this size, a number of seconds would be after the year 5138. It counts milliseconds, microseconds or nanoseconds. */
+/** Limits above which a number means milliseconds, microseconds or nanoseconds. As seconds, such a number would be after the year 5138. */
 const unixUnits = [
   { from: 1e17, perMs: 1e6 },
   { from: 1e14, perMs: 1e3 },
@@ -44,7 +46,7 @@ const unixTime: Form = {
     const unit = unixUnits.find(({ from }) => Math.abs(number) >= from);
     if (unit !== undefined) return number / unit.perMs;
     if (exponent !== undefined) return number * 1000;
-    // By its digits, because 1.001 * 1000 is less than 1001.
+    // Uses the digits of the text, because 1.001 * 1000 is less than 1001.
     const ms = Number(`${whole}${fraction.slice(0, 3).padEnd(3, "0")}`);
     return sign === "-" ? -ms : ms;
   },
@@ -58,7 +60,7 @@ const commentText = String.raw`(?:\s*(?:\([^()]*\)|\[[^[\]]*\]))?`;
 
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/** RFC 5322, 4.3: named zones. Other one-letter zones are unreliable and count as UTC. */
+/** Named zones of RFC 5322, 4.3. Other one-letter zones are unreliable and mean UTC. */
 const zones: Readonly<Record<string, number>> = {
   ...{ z: 0, ut: 0, utc: 0, gmt: 0 },
   ...{ edt: -4, est: -5, cdt: -5, cst: -6, mdt: -6, mst: -7, pdt: -7, pst: -8 },
@@ -84,14 +86,14 @@ function readFields(groups: Readonly<Record<string, string | undefined>>): numbe
   return seconds === undefined ? undefined : seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
 }
 
-/** RFC 5322, 4.3: two-digit years below 50 are in this century, and three-digit years count from 1900. */
+/** Returns the year of a text (RFC 5322, 4.3). Two digits below 50 are years of this century. Three digits are added to 1900. */
 function yearOf(text: string): number {
   const year = Number(text);
   if (text.length > 3) return year;
   return year < 50 && text.length === 2 ? 2000 + year : 1900 + year;
 }
 
-/** Returns minutes east of UTC; undefined for an unknown name and for an impossible offset. */
+/** Returns minutes east of UTC. Undefined for an unknown zone name and for an impossible offset. */
 function offsetOf(zone: string | undefined): number | undefined {
   if (zone === undefined) return 0;
   const [, sign, hours = "", minutes = "0"] = /([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
@@ -107,21 +109,21 @@ function offsetOf(zone: string | undefined): number | undefined {
 const monthText = "(?<month>[A-Za-z]{3,9})";
 const weekdayText = String.raw`(?:[A-Za-z]{3,9},?\s+)?`;
 
-/** In the order of trying. A text of digits only is a date only if it can be one. */
+/** Forms in the order in which they are tried. A text of digits only is a date if it can be one. */
 const textForms: readonly Form[] = [
   // RFC 3339, ISO 8601's extended form.
   form(
     String.raw`(?<year>\d{4})(?<slash>[-/])(?<month>\d\d)\k<slash>(?<day>\d\d)(?:(?:[Tt_]|\s+)${clockText}(?:\s*${zoneText})?${commentText})?`,
   ),
-  // ISO 8601's basic form. Without a T only with all fourteen digits, or as a date.
+  // Basic form of ISO 8601. Without a T, only all fourteen digits, or a date alone, are accepted.
   form(String.raw`(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)[Tt]${basicClockText}${zoneText}?`),
   form(String.raw`(?<year>(?:19|20)\d\d)(?<month>\d\d)(?<day>\d\d)(?:(?<hour>\d\d)(?<minute>\d\d)(?<second>\d\d))?`),
   unixTime,
-  // RFC 5322 and, with hyphens, RFC 850.
+  // RFC 5322; with hyphens, RFC 850.
   form(
     String.raw`${weekdayText}(?<day>\d\d?)[ -]\s*${monthText}[ -]\s*(?<year>\d{2,4})\s+${clockText}(?:\s*${zoneText})?${commentText}`,
   ),
-  // asctime, and the form in which many languages print a time: the year after the time, or before it.
+  // The form of asctime, which many languages print. The year may be before or after the time of day.
   form(String.raw`[A-Za-z]{3}\s+${monthText}\s+(?<day>\d\d?)\s+${clockText}(?:\s+${zoneText})?\s+(?<year>\d{4})`),
   form(
     String.raw`[A-Za-z]{3}\s+${monthText}\s+(?<day>\d\d?)\s+(?<year>\d{4})\s+${clockText}(?:\s*${zoneText})?${commentText}`,

@@ -1,11 +1,11 @@
 import { isObject, isoTime } from "@svc/core";
 
-/** A JSON Schema, as far as a sample needs it. */
+/** A JSON Schema. Only the keywords used for samples matter. */
 export type SampleSchema = { readonly [keyword: string]: unknown };
 
 /**
- * Returns a value of a schema's type: its first enum value or its constant, otherwise a plain one with `name` in it. Limits and patterns
- * are not considered; callers with such schemas provide the body.
+ * Returns a sample value of a schema: its first enum value or its constant; otherwise a simple value of its type that contains `name`.
+ * Ignores limits and patterns; a caller whose schema has them must provide the value itself.
  */
 export function sampleValue(schema: SampleSchema, name: string, nowMs: number): unknown {
   if (Array.isArray(schema["enum"])) return schema["enum"][0];
@@ -30,7 +30,7 @@ export function sampleValue(schema: SampleSchema, name: string, nowMs: number): 
   }
 }
 
-/** Returns the schema of a field, by its keys and indexes; an empty one if it is not declared. */
+/** Returns the schema of a field by the keys and indexes of its path; an empty schema if the field is not declared. */
 export function schemaAt(schema: SampleSchema, path: readonly (string | number)[]): SampleSchema {
   return path.reduce<SampleSchema>(
     (at, step) => asSchema(typeof step === "number" ? at["items"] : asSchema(at["properties"])[step]),
@@ -38,7 +38,7 @@ export function schemaAt(schema: SampleSchema, path: readonly (string | number)[
   );
 }
 
-/** Returns the type of a schema: the first that is not null. */
+/** Returns the first type of a schema that is not null. */
 export function typeOf({ type }: SampleSchema): string {
   const types: unknown[] = Array.isArray(type) ? type : [type];
   return String(types.find((candidate) => candidate !== "null") ?? "string");

@@ -1,8 +1,6 @@
 import type { Catalog, Trigger } from "../model.ts";
 
-/**
- * Returns a trigger by its catalog-wide slug (`calendar.events_changed`) or its name within the toolkit; undefined if it does not exist.
- */
+/** Returns a trigger by its slug in the catalog (`calendar.events_changed`) or its name in the toolkit; undefined if there is none. */
 export function findTrigger(catalog: Catalog, toolkitSlug: string, triggerSlug: string): Trigger | undefined {
   const prefix = `${toolkitSlug}.`;
   const slug = triggerSlug.startsWith(prefix) ? triggerSlug : `${prefix}${triggerSlug}`;

@@ -5,12 +5,12 @@ import { type SampleSchema, sampleValue, schemaAt, typeOf } from "../schema/samp
 
 type Place = { root: string; path: readonly (string | number)[] };
 
-/** Time of displayed samples, so that a sample is always the same post. */
+/** Time of the sample posts that svc displays. It is fixed, so that a sample is always the same. */
 export const shownSampleMs: number = Date.UTC(2026, 0, 15, 9);
 
 /**
- * Creates a post that a trigger accepts, from its definition in reverse: the values of its match rule, and a value wherever a template
- * reads one. The parts of the dedupe key differ at another time (numbers grow), so that a later post is a new event.
+ * Returns a post that a trigger accepts, created from the trigger's definition: with the values of its match rule, and a value wherever a
+ * template reads one. The parts of the dedupe key differ for each `nowMs` (numbers increase), so that a later sample is a new event.
  */
 export function samplePost(trigger: TriggerDocument, nowMs: number): SamplePost {
   const post: SamplePost = { headers: {}, query: {}, body: undefined };
@@ -18,7 +18,8 @@ export function samplePost(trigger: TriggerDocument, nowMs: number): SamplePost 
   const schemas = payloadSchemas(trigger);
   const fill = (template: unknown, value: (schema: SampleSchema, name: string) => unknown, mark = "") => {
     const placeholders = placeholdersOfTree(parseTemplateTree(template ?? "")).map(([placeholder]) => placeholder);
-    // A filter requires a certain form, which also fits the same value without a filter.
+    // Placeholders with filters come first. A filter requires a certain form, and that form also fits a placeholder of the same value
+    // without a filter.
     for (const placeholder of placeholders.sort((a, b) => b.filters.length - a.filters.length)) {
       const name = nameOf(placeholder);
       const filtered = filteredValue(placeholder, name + mark);
@@ -41,7 +42,7 @@ function placeMatch(post: SamplePost, match: MatchDocument): void {
   }
 }
 
-/** Returns the output schemas of the values that the payload reads, by their path in the post. */
+/** Returns the output schemas of the values that the payload reads, by path in the post. */
 function payloadSchemas({ payload, output }: TriggerDocument): Map<string, SampleSchema> {
   const schemas = new Map<string, SampleSchema>();
   for (const [placeholder, path] of placeholdersOfTree(parseTemplateTree(payload))) {
@@ -51,7 +52,7 @@ function payloadSchemas({ payload, output }: TriggerDocument): Map<string, Sampl
   return schemas;
 }
 
-/** Returns the value that a filter needs; undefined if there is no filter, or if any number will do. */
+/** Returns a value that the filter of a placeholder accepts. Undefined if there is no filter, or if the filter accepts any number. */
 function filteredValue({ filters }: Placeholder, name: string): unknown {
   const [filter] = filters;
   if (filter?.name === "segment") return `https://example.com/${filter.argument}/sample-${name}`;
@@ -59,7 +60,7 @@ function filteredValue({ filters }: Placeholder, name: string): unknown {
   return filter?.name === "json" ? { sample: name } : undefined;
 }
 
-/** Puts a value where none exists yet. Headers and query hold texts. */
+/** Sets a value in a post if there is no value yet. Values of headers and query become texts. */
 function place(post: SamplePost, { root, path }: Place, value: unknown): void {
   const [first] = path;
   if ((root === "headers" || root === "query") && typeof first === "string") {
@@ -91,7 +92,7 @@ function keyOf({ root, path }: Place): string {
   return JSON.stringify([root, ...path]);
 }
 
-/** Returns the last word of a path, for a value that shows its origin: `x-calendar-channel-id` becomes `channel-id`. */
+/** Returns the last word of a path, so that a sample value shows its origin: `x-calendar-channel-id` becomes `channel-id`. */
 function nameOf({ path }: Placeholder): string {
   const last = path.findLast((step) => typeof step === "string") ?? "value";
   return String(last).replace(/^x-[a-z0-9]+-/, "");

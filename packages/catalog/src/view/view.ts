@@ -1,5 +1,5 @@
 import type { MessageIndex } from "../convert-catalog.ts";
 import type { Catalog } from "../model.ts";
 
-/** A caller's view of the catalog: its definitions, and the messages with which CatalogService answers. Never changed. */
+/** A caller's view of the catalog: the definitions, and the prepared messages of CatalogService. A view never changes. */
 export type CatalogView = Catalog & { readonly messages: MessageIndex };

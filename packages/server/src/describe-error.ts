@@ -1,17 +1,17 @@
-/** An error in the form of the log. */
+/** An error as the log shows it. */
 export type ErrorDescription = {
   type: string;
   message: string;
   code?: string;
   constraint?: string;
-  /** Frames only. */
+  /** The stack frames only, without the message. */
   stack: string;
   cause?: ErrorDescription;
 };
 
 /**
- * Returns the log's view of an error: kind, message, code and frames, and the same of its causes. Other properties are omitted, because
- * driver errors contain statements, parameters and failed rows.
+ * Returns an error as the log shows it: kind, message, code and stack frames, and the same for its causes. Other properties are omitted,
+ * because errors of the database driver contain statements, parameters and failed rows.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error), stack: "" };

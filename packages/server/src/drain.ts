@@ -5,10 +5,10 @@ import { toConnectError } from "./rpc/connect-error.ts";
 
 type DrainParts = { http: Listeners; shutdown: AbortController };
 
-/** Time to write the answers of ended calls, milliseconds. */
+/** Time for writing the answers of calls that were ended, in milliseconds. */
 const answeringMs = 1_000;
 
-/** Requests get at most half of the time; the node's other work gets the rest of the total. */
+/** Finishes the work of a stopping server. Running requests get at most half of the time; the node's other work gets the rest. */
 export async function drain(
   { config, store, health, node }: ServerParts,
   { http, shutdown }: DrainParts,

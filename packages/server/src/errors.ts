@@ -4,14 +4,14 @@ import { AdminService } from "@svc/gen/admin";
 type KeyRole = "member" | "approver" | "admin";
 type MalformedRequest = { readonly message: FaultText; readonly field?: string; readonly help?: FaultText };
 
-/** Faults of requests in general, of posts and of statistics. */
+/** Errors of requests in general, of webhook posts and of statistics. */
 export const serverFaults = defineFaults({
   API_KEY_MISSING: {
     code: "unauthenticated",
     says: "the request has no API key",
     help: "Send the header `Authorization: Bearer <key>`.",
   },
-  /** The key is unknown, expired or revoked. A caller without a valid key does not learn which. */
+  /** The key is unknown, expired or revoked. The error does not say which, because the caller has no valid key. */
   API_KEY_INVALID: {
     code: "unauthenticated",
     says: (isMistyped: boolean) =>
@@ -19,7 +19,8 @@ export const serverFaults = defineFaults({
     help: text`Use a key of the project; an administrator issues one with ${call("CreateApiKey")}.`,
   },
   /**
-   * The access token is unknown, expired, for another address, or its grant has ended. A caller without a valid token does not learn which.
+   * The access token is unknown, expired or for another address, or its grant has ended. The error does not say which, because the caller
+   * has no valid token.
    */
   GRANT_INVALID: {
     code: "unauthenticated",
@@ -56,7 +57,7 @@ export const serverFaults = defineFaults({
     says: "the query has percent-encoded bytes that are not UTF-8",
     help: "Encode each character of the query as UTF-8.",
   },
-  /** A person who gives consent entered no key. */
+  /** A person who wants to give consent entered no key. */
   KEY_NEEDED: {
     code: "unauthenticated",
     reason: "API_KEY_MISSING",
@@ -79,13 +80,13 @@ export const serverFaults = defineFaults({
     says: (host: string) => `the host ${formatValue(host)} is not this service`,
     help: "Use a loopback address, or set SVC_PUBLIC_URL or SVC_HOSTS to the names that callers use.",
   },
-  /** An HTTP method that a path does not support; answered with status 405. */
+  /** A path does not support the HTTP method. The HTTP status is 405. */
   METHOD_NOT_ALLOWED: {
     code: "unimplemented",
     says: (method: string) => `the HTTP method ${formatValue(method)} is not allowed here`,
     help: (_method: string, allowed: string) => `Send ${allowed}.`,
   },
-  /** A content type that a call does not support; answered with status 415. */
+  /** A call does not support the content type. The HTTP status is 415. */
   CONTENT_TYPE_UNSUPPORTED: {
     code: "invalid_argument",
     says: (contentType: string) =>
@@ -94,7 +95,7 @@ export const serverFaults = defineFaults({
         : `the content type ${formatValue(contentType)} is not accepted`,
     help: (_contentType: string, accepted: string) => `Send ${accepted}.`,
   },
-  /** Nothing is served at a path; answered with status 404. For administration, the help names its other address. */
+  /** svc serves nothing at this path. The HTTP status is 404. For administration, the help names the separate address. */
   CALL_UNKNOWN: {
     code: "unimplemented",
     says: (path: string) => `nothing is served under ${formatValue(path)}`,
@@ -111,7 +112,7 @@ export const serverFaults = defineFaults({
     says: (message: string) => message,
     help: "Send the body plain, or compressed with gzip.",
   },
-  /** An unsupported content encoding of an inbound post; answered with status 415. */
+  /** svc does not support the content encoding of a webhook post. The HTTP status is 415. */
   CONTENT_ENCODING_UNSUPPORTED: {
     code: "invalid_argument",
     says: (encoding: string) => `the content encoding ${formatValue(encoding)} is not read`,
@@ -145,7 +146,7 @@ export const serverFaults = defineFaults({
     says: "this node is stopping",
     help: "Send the same request again; another node, or this one once it is back, answers it.",
   },
-  /** An error of the server. The log has its cause under the request id. */
+  /** An internal error of the server. The log contains the cause under the request id. */
   INTERNAL: {
     code: "internal",
     says: (requestId: string) => `the service failed to answer request ${requestId}`,
@@ -200,7 +201,7 @@ const roleNames = {
 
 const adminElsewhere = " AdminService may have a listener of its own (SVC_ADMIN_LISTEN): call it there.";
 
-/** Returns the fault that ends a call whose client has disconnected. */
+/** Returns the fault that ends a call after its client has disconnected. */
 export function callerGone(): Fault {
   return new Fault("canceled", "the caller went away", []);
 }

@@ -6,13 +6,13 @@ export type { Logger } from "pino";
 /** Options of `createLogger`. */
 export type LoggerOptions = {
   level: LevelWithSilent;
-  /** Destination of the lines. Default: stdout, in a readable form on a terminal. */
+  /** Stream for the log lines. Default: standard output, in a readable form if it is a terminal. */
   destination?: DestinationStream;
-  /** Number of this process among several, shown in each line. */
+  /** Number of this process if there are several. Each line shows it. */
   processNumber?: number | undefined;
 };
 
-// Secrets are never passed to the logger. This hides them if a later change does so by mistake.
+// Names of fields that are hidden in the log. svc never logs secrets; this list protects against later mistakes.
 const secretFields = [
   "authorization",
   "cookie",
@@ -26,7 +26,10 @@ const secretFields = [
   "databaseUrl",
 ];
 
-/** Creates the server's logger: one JSON object per line, times as RFC 3339, errors without the values of statements. */
+/**
+ * Returns the logger of the server. It writes one JSON object per line, times as RFC 3339, and errors without the values of database
+ * statements.
+ */
 export async function createLogger({ level, destination, processNumber }: LoggerOptions): Promise<Logger> {
   const options = {
     level,
@@ -42,12 +45,12 @@ export async function createLogger({ level, destination, processNumber }: Logger
   return pino(options, destination ?? (await openStandardOutput()));
 }
 
-/** Opens standard output, which shows JSON lines in a readable form on a terminal. */
+/** Returns standard output as a stream for log lines. On a terminal, it shows JSON lines in a readable form. */
 export async function openStandardOutput(): Promise<DestinationStream> {
   if (process.stdout.isTTY) {
     const { default: pretty } = await import("pino-pretty");
     return pretty({ sync: true, colorize: true, singleLine: true, translateTime: "SYS:HH:MM:ss.l" });
   }
-  // Not synchronous, because a slow reader of the log must not block the event loop. Waiting lines are written at exit.
+  // Asynchronous, because a slow reader of the log must not block the event loop. Lines that are still waiting are written at exit.
   return pino.destination({ dest: 1, sync: false });
 }

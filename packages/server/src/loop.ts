@@ -1,9 +1,12 @@
 import type { Clock } from "@svc/core";
 
-/** Repeated background work. */
+/** Background work that is repeated until it is stopped. */
 export type Loop = { /** Ends the wait, lets a run under way finish, and starts no other. */ stop(): Promise<void> };
 
-/** Repeats `run`, each time `everyMs` after the end of the last run, starting after `everyMs`. Errors are passed to `onError`. */
+/**
+ * Runs `run` repeatedly. The first run starts after `everyMs`; each other run starts `everyMs` after the previous run has ended. Errors are
+ * passed to `onError`.
+ */
 export function startLoop(options: {
   clock: Clock;
   everyMs: number;

@@ -1,13 +1,13 @@
 import { type Clock, LeastRecentlyUsed } from "@svc/core";
 
-/** Counts a name. Returns the time it must wait, milliseconds, if it came too often; otherwise undefined. */
+/** Counts an occurrence of a name. Returns undefined if the name is within its limit; otherwise the time to wait in milliseconds. */
 export type MinuteCount = (name: string) => number | undefined;
 
 const windowMs = 60_000;
-/** Maximum remembered names; the least recently used one is dropped. */
+/** Maximum number of remembered names. Above it, the least recently used name is removed. */
 const namesMax = 10_000;
 
-/** Creates the counter of a node: at most `most` of each name within a minute. */
+/** Creates the counter of a node. Each name may occur at most `most` times within a minute. */
 export function createMinuteCount({ clock, most }: { clock: Clock; most: number }): MinuteCount {
   const counted = new LeastRecentlyUsed<string, { count: number; readonly untilMs: number }>(namesMax);
   return (name) => {

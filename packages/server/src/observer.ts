@@ -14,7 +14,7 @@ import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics/types.ts";
 import type { Call } from "./rpc/call.ts";
 
-/** Writes log lines and metrics for the events of a node's engines. */
+/** Returns the observer of a node's engines. It writes log lines and metrics for their events. */
 export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserver {
   return {
     deliveries: createDeliveryObserver(logger, metrics),
@@ -39,8 +39,8 @@ export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserv
 }
 
 /**
- * Writes a log line and metrics for an attempt, a failed batch or a lost lease. An endpoint's failure is not an error of the service: level
- * info.
+ * Returns an observer that writes log lines and metrics for delivery attempts, failed batches and lost leases. The failure of an endpoint
+ * is not an error of svc, so its log level is info.
  */
 function createDeliveryObserver(logger: Logger, metrics: Metrics): DeliveryObserver {
   return {
@@ -64,7 +64,10 @@ function createDeliveryObserver(logger: Logger, metrics: Metrics): DeliveryObser
   };
 }
 
-/** Writes a log line and metrics for a tool call. Failures caused by an app or an argument are not errors of the service: level info. */
+/**
+ * Returns an observer that writes a log line and metrics for each tool call. A failure caused by an app or an argument is not an error of
+ * svc, so its log level is info.
+ */
 function createCallObserver(logger: Logger, metrics: Metrics): CallObserver {
   return {
     ended(call) {
@@ -75,7 +78,7 @@ function createCallObserver(logger: Logger, metrics: Metrics): CallObserver {
   };
 }
 
-/** Writes metrics for requests to an embeddings endpoint, and a warning while it is paused. */
+/** Returns an observer that writes metrics for calls to an embeddings endpoint, and a warning while the endpoint is paused. */
 function createEmbeddingsObserver(logger: Logger, metrics: Metrics): EmbeddingsObserver {
   return {
     called: metrics.embeddingsCalled,
@@ -87,7 +90,7 @@ function createEmbeddingsObserver(logger: Logger, metrics: Metrics): EmbeddingsO
   };
 }
 
-/** Writes a log line and metrics for the renewal of a token. */
+/** Returns an observer that writes a log line and metrics for each renewal of a token. */
 function createRenewalObserver(logger: Logger, metrics: Metrics): RenewalObserver {
   return {
     renewed(renewal) {
@@ -98,7 +101,7 @@ function createRenewalObserver(logger: Logger, metrics: Metrics): RenewalObserve
   };
 }
 
-/** Writes a log line and metrics for the end of a job, and warnings for the engine's problems. */
+/** Returns an observer that writes a log line and metrics for each ended job, and warnings for problems of the engine. */
 function createJobObserver(logger: Logger, metrics: Metrics): EngineObserver {
   return {
     ended(job) {
@@ -125,7 +128,10 @@ function createJobObserver(logger: Logger, metrics: Metrics): EngineObserver {
   };
 }
 
-/** Writes a log line and metrics for a settled ask. Their number is limited by people's answers: level info. */
+/**
+ * Returns an observer that writes a log line and metrics for each settled ask. The log level is info, because people answer only a limited
+ * number of asks.
+ */
 function createAskObserver(logger: Logger, metrics: Metrics): AskObserver {
   return {
     settled(ask) {
@@ -136,7 +142,8 @@ function createAskObserver(logger: Logger, metrics: Metrics): AskObserver {
 }
 
 /**
- * Writes a log line and metrics for decisions about standing programs. Runs skipped by a program's own rules are not errors: level info.
+ * Returns an observer that writes log lines and metrics for decisions about standing programs. A run that the program's own rules skip is
+ * not an error, so its log level is info.
  */
 function createStandingObserver(logger: Logger, metrics: Metrics): StandingObserver {
   return {
@@ -165,7 +172,8 @@ function createStandingObserver(logger: Logger, metrics: Metrics): StandingObser
 }
 
 /**
- * Writes a log line and metrics for the steps of throttled replays. A normal step is at level debug, because there are up to ten a second.
+ * Returns an observer that writes log lines and metrics for the steps of throttled replays. A normal step has the log level debug, because
+ * there are up to ten a second.
  */
 function createReplayObserver(logger: Logger, metrics: Metrics): ReplayObserver {
   return {
@@ -182,7 +190,7 @@ function createReplayObserver(logger: Logger, metrics: Metrics): ReplayObserver 
   };
 }
 
-/** Writes the single log line of a call. Health checks come every few seconds and are at level debug. */
+/** Writes the only log line of a call. Health checks have the log level debug, because they come every few seconds. */
 export function logCall(logger: Logger, call: Call, durationMs: number): void {
   const { requestId, method, code, principal, traceparent } = call;
   const level = method.startsWith("grpc.health.") ? "debug" : "info";

@@ -32,10 +32,10 @@ import { countActivity } from "./stats/observe.ts";
 import type { Vault } from "./vault/open-vault.ts";
 import { version } from "./version.ts";
 
-/** Shared parts of a server's adapters: its node, and the other parts that HTTP needs. */
+/** Objects that a server's adapters share: its node, and the other objects that HTTP needs. */
 export type ServerParts = {
   config: Config;
-  /** Address at which callers and apps reach the node: SVC_PUBLIC_URL, or the listening address. */
+  /** Returns the address at which callers and apps reach the node: SVC_PUBLIC_URL, or the listening address. */
   publicUrl: () => string;
   logger: Logger;
   store: Store;
@@ -58,7 +58,7 @@ export type ServerParts = {
   console: ConsoleParts | undefined;
 };
 
-/** Resources that are opened before the parts are created. */
+/** Resources that must be open before the shared objects are created. */
 export type OpenedStore = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" | "publicUrl"> & {
   catalog: Catalog;
   restored: RestoredStore;
@@ -70,7 +70,8 @@ export type OpenedStore = Pick<ServerParts, "config" | "logger" | "store" | "vau
 };
 
 /**
- * Creates the shared parts from the opened resources: the node, and the other parts that HTTP needs. Does not listen and takes no work yet.
+ * Creates the shared objects from the open resources: the node, and the other objects that HTTP needs. The node does not listen or work
+ * yet.
  */
 export function createParts(base: OpenedStore): ServerParts {
   const { share, built, config, logger, store, vault, publicUrl, tls } = base;
@@ -105,7 +106,7 @@ export function createParts(base: OpenedStore): ServerParts {
   };
 }
 
-/** Limits that apply to callers before any work is done for them. */
+/** Limits that are checked before svc does any work for a caller. */
 type Gates = Pick<ServerParts, "connections" | "admission"> & { readonly bodies: ReturnType<typeof createBodyBudget> };
 
 function createGates(config: Config, { clock }: Store): Gates {
@@ -120,7 +121,7 @@ function createGates(config: Config, { clock }: Store): Gates {
   };
 }
 
-/** Returns the metrics' sources from the gates and the node. */
+/** Returns the sources of the metrics. */
 function figuresOf({ connections, bodies, admission }: Gates, nodeOf: () => Node) {
   return {
     projects: () => figuresOfProjects(admission, nodeOf().ingest.quotas),
@@ -139,7 +140,7 @@ function createOwnNode(opened: OpenedStore, observer: NodeParts["observer"]): No
     ...{ db: store.db, clock: store.clock, sealer: vault.sealer, nodeId: vault.nodeId },
     ...{ catalog, deployment, publicUrl, version, mcpOffers, observer },
     restored: restored.last,
-    // A worker does not serve the console, but shows people its address.
+    // A worker does not serve the console, but sends people its address.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
   });
 }

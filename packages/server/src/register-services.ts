@@ -25,7 +25,7 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
   const { db, clock } = store;
   const services = () => new Set(router.handlers.map(({ service }) => service.typeName));
   router.service(HealthRpc, createHealthService({ health, clock, services }), {
-    // Options of a single service do not inherit the disabled protocols.
+    // Set again here, because options for one service do not inherit the protocols that are disabled for all.
     ...{ grpc: false, grpcWeb: false },
     readMaxBytes: keylessBodyBytesMax,
   });
@@ -45,7 +45,7 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
   router.service(AdminService, createAdministration(parts));
 }
 
-/** Returns a function that makes this node forget ended keys at once. */
+/** Returns a function that removes ended keys from the caches of this node at once. */
 function forgetKeys({ keys, grants, console }: ServerParts): (ids: readonly KeyId[]) => void {
   return (ids) => {
     for (const id of ids) {
@@ -56,7 +56,7 @@ function forgetKeys({ keys, grants, console }: ServerParts): (ids: readonly KeyI
   };
 }
 
-/** Creates administration, including the caches that forget ended data at once. */
+/** Creates AdminService. It also removes ended data from the caches of this node at once. */
 function createAdministration(parts: ServerParts): ReturnType<typeof createAdminService> {
   const { config, store, vault, node, keys, admission, grants } = parts;
   const { quarantine, jobs, views, nodeId, deploymentSecrets } = node;

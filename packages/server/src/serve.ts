@@ -11,23 +11,23 @@ import { describeStartFault, endProcess, refuse, stopServer } from "./start/refu
 import { reloadEnvironment, warnOfOverridden } from "./start/reload.ts";
 
 /**
- * Options of a running server. `onLoaded` is awaited when everything is loaded, before listening. `onStarted` is called when requests may
- * arrive.
+ * Options of a running server. `onLoaded`: called and awaited when everything is loaded, before the server listens. `onStarted`: called
+ * when requests may arrive.
  */
 export type ServeOptions = {
   readonly nextSignal: () => Promise<NodeJS.Signals>;
   readonly onLoaded?: () => Promise<void>;
   readonly onStarted?: () => void;
-  /** Program that starts one of several processes. */
+  /** Program that starts one process if there are several. */
   readonly program: ProcessProgram;
-  /** Number of this process among several; undefined for the process that a user started. */
+  /** Number of this process if there are several; undefined for the process that a user started. */
   readonly processNumber?: number | undefined;
 };
 
 /**
- * Runs a server with the environment's configuration until the signal of `nextSignal`, then ends the process: with 0 after a clean stop,
- * with 1 if it cannot start or continue. SIGHUP reads SVC_ENV_FILE and the certificate again. Without a terminal, all output is JSON lines
- * without secrets. SVC_PROCESSES starts several such processes.
+ * Runs a server with the configuration of the environment until `nextSignal` resolves, and then ends the process: with 0 after a clean
+ * stop, with 1 if the server cannot start or continue. SIGHUP reads SVC_ENV_FILE and the certificate again. If standard output is not a
+ * terminal, all output is JSON lines without secrets. SVC_PROCESSES starts several such processes.
  */
 export async function serve({
   nextSignal,
@@ -40,7 +40,7 @@ export async function serve({
   const output = await openStandardOutput();
   const logger = await createLogger({ level: config.logLevel, destination: output, processNumber });
   process.on("uncaughtException", (err) => endProcess(logger, err, "unforeseen fault, the process ends"));
-  // Node's own listener writes plain text.
+  // Node's own listener is removed, because it writes plain text.
   process.removeAllListeners("warning").on("warning", (err) => logger.warn({ err }, "the runtime warns"));
   if (processNumber !== undefined) return serveAsProcess({ config, logger, nextSignal, onLoaded, onStarted });
   const unknown = unknownVariablesText(config.environment);
@@ -50,7 +50,7 @@ export async function serve({
   const server = await start(config, { logger, onLoaded });
   onStarted();
   const signalled = nextSignal();
-  // Without its database, a server cannot finish anything. The next start delivers what it held.
+  // Without its database, a server cannot finish its work. The next start delivers what is still stored.
   server.failed.catch((err: unknown) => endProcess(logger, err, "the service cannot go on"));
   process.on("SIGHUP", () => {
     reloadEnvironment(config, logger);

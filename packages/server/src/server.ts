@@ -26,25 +26,25 @@ export type Server = {
   readonly url: string;
   /** Separate address of administration and metrics; undefined if they share `url`. */
   readonly adminUrl: string | undefined;
-  /** Key created by this start, shown once; undefined if none was created. */
+  /** Key that this start created. It is shown only once. Undefined if this start created none. */
   readonly firstKey: FirstKey | undefined;
   /** Address of the console; undefined if it is not served. */
   readonly consoleUrl: string | undefined;
-  /** Creates a link that opens the console once, with the seat of the first key: see `firstConsoleLink`. */
+  /** Returns a link that opens the console once, with the seat of the first key: see `firstConsoleLink`. */
   createConsoleLink(): Promise<string | undefined>;
   readonly nodeId: NodeId;
-  /** Rejects if the server cannot continue because its embedded PostgreSQL ended. Never resolves. */
+  /** Rejects if the server cannot continue because its embedded PostgreSQL has ended. Never resolves. */
   readonly failed: Promise<never>;
   /** Reads the files of SVC_TLS_CERT and SVC_TLS_KEY again, if set. Never rejects: faults are logged. */
   reloadTls(): Promise<void>;
-  /** Finishes running work for up to the configured `drainMs`, releases leases and closes the database. */
+  /** Finishes running work for up to the configured `drainMs`, then releases leases and closes the database. */
   stop(): Promise<void>;
 };
 
 /**
- * Options of `startServer`. `onLoaded` is awaited when everything is loaded, before listening. `share`: the supervisor's data for one of
- * several processes. For tests: `catalog` replaces the configured definitions, `consoleFolder` the checkout's console files. `mcpOffers` is
- * a node's option. `vaultLimits` and `erasures` replace the service's times.
+ * Options of `startServer`. `onLoaded`: called and awaited when everything is loaded, before the server listens. `share`: data from the
+ * supervisor, for one of several processes. For tests: `catalog` replaces the configured definitions, `consoleFolder` replaces the folder
+ * of the console's files, `vaultLimits` and `erasures` replace the service's times. `mcpOffers` is an option of the node.
  */
 export type ServerOptions = {
   logger: Logger;
@@ -59,8 +59,8 @@ export type ServerOptions = {
 };
 
 /**
- * Starts a server: database, migrations, catalog, node, and HTTP last, so that it is ready when it listens. If a part fails, closes
- * everything and rejects with its error.
+ * Starts a server. Opens the database, migrations, catalog and node first and HTTP last, so that the server is ready when it listens. If a
+ * part fails, closes everything and rejects with its error.
  */
 export async function startServer(given: Config, options: ServerOptions): Promise<Server> {
   await using opened = new AsyncDisposableStack();
@@ -101,12 +101,12 @@ type OpenedParts = {
   readonly listening: { url: string };
 };
 
-/** Opens everything that HTTP serves. `opened` closes the parts in reverse order. */
+/** Opens everything that HTTP serves. `opened` closes these parts later, in reverse order. */
 async function openParts(given: Config, options: ServerOptions, opened: AsyncDisposableStack): Promise<OpenedParts> {
   const { logger, catalog: loaded, share } = options;
   const deploymentLoading = readDeployment(given);
   const catalogLoading = deploymentLoading.then((deployment) => loaded ?? readCatalog(given, deployment));
-  // The error is reported when the promise is awaited.
+  // The error is reported later, where the promise is awaited.
   catalogLoading.catch(() => {});
   const keys = keySourceOf(given);
   const sealer = createSealer(await keys.read());
@@ -148,12 +148,12 @@ function closeParts({ openCalls, grants, keyUse, activity, node }: ServerParts, 
   opened.defer(() => openCalls.stop());
   opened.defer(() => grants.documents.close());
   opened.defer(() => keyUse.stop());
-  // After the node, because its end is counted too.
+  // Stops after the node, because the end of the node is counted too.
   opened.defer(() => activity?.stop());
   opened.defer(() => node.close());
 }
 
-/** Joins the supervisor's database. The end of the supervisor's channel signals that the database is gone. */
+/** Connects to the supervisor's database. If the supervisor's channel ends, the database has ended too. */
 async function joinHeldStore({ store }: ProcessShare, logger: Logger): Promise<Store> {
   return { ...(await joinStore(store, logger)), failed: new Promise<never>(() => {}) };
 }

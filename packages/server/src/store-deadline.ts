@@ -2,7 +2,10 @@ import { type Clock, OverloadedError } from "@svc/core";
 import { isUnavailable } from "@svc/db/driver";
 import type { Logger } from "./logger.ts";
 
-/** The database did not answer in time. Its `code` makes it an error of an unavailable database (`isUnavailable`). */
+/**
+ * Error for a database that did not answer in time. Because of its `code`, it counts as an error of an unavailable database
+ * (`isUnavailable`).
+ */
 export class StoreLateError extends Error {
   override readonly name = "StoreLateError";
   readonly code = "ETIMEDOUT";
@@ -12,12 +15,12 @@ export class StoreLateError extends Error {
   }
 }
 
-/** How long a request waits for the database if no timeout is set, milliseconds. */
+/** Maximum time in milliseconds that a request without a timeout of its own waits for the database. */
 export const storeDeadlineMs = 15_000;
 
 /**
- * Settles with `pending`, or rejects with StoreLateError after `ms` milliseconds. The work is not canceled: a hanging database cannot be
- * notified and may execute it later.
+ * Settles like `pending`, or rejects with StoreLateError after `ms` milliseconds. The work itself continues: a hanging database cannot be
+ * notified and may execute the work later.
  */
 export function withinDeadline<Result>(pending: Promise<Result>, ms: number): Promise<Result> {
   return new Promise((resolve, reject) => {
@@ -35,17 +38,17 @@ export function withinDeadline<Result>(pending: Promise<Result>, ms: number): Pr
   });
 }
 
-/** True if an error means that the database is unavailable, late (StoreLateError), or too slow for more waiting requests. */
+/** True if an error means that the database is unavailable, answered too late (StoreLateError), or has too many waiting requests. */
 export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof OverloadedError || isUnavailable(error);
 }
 
-/** Called with each error of an unavailable database. */
+/** Called with each error that means an unavailable database. */
 export type StoreAlarm = (error: unknown) => void;
 
 const everyMs = 5_000;
 
-/** Creates the alarm: at most one warning in 5 seconds, with the error, for any number of requests. */
+/** Creates the alarm. It logs at most one warning in 5 seconds, with the error, for any number of failed requests. */
 export function createStoreAlarm(logger: Logger, clock: Clock): StoreAlarm {
   let warnedAt = Number.NEGATIVE_INFINITY;
   return (err) => {

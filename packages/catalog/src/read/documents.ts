@@ -101,7 +101,7 @@ export type PollCursorDocument = {
 };
 
 /**
- * How svc finds new rows of a list. `rows`: path of the rows in the output. `id`: path of the id in a row. The cursor tells how a poll
+ * How svc finds new rows of a list. `rows`: path of the rows in the output. `id`: path of the id in a row. The cursor defines how a poll
  * continues. `changed`: the cursor for changed rows, if it is different. `size`: for a list with only one page, the argument for the
  * maximum number of rows.
  */

@@ -41,7 +41,7 @@ import type { ServiceUrlsOf } from "./metadata.ts";
 import { type Choice, type OfferSources, offerOf, readChoice } from "./scopes.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, readForm } from "./serve.ts";
 
-/** Services that identify a person. */
+/** Dependencies for identifying a person. */
 type IdentifyOptions = {
   readonly clock: Clock;
   readonly keys: KeyCache;
@@ -52,19 +52,19 @@ type IdentifyOptions = {
   readonly addressOf: (req: IncomingMessage) => string;
 };
 
-/** Services of the consent page. */
+/** Dependencies of the consent page. */
 export type AuthorizeOptions = AuthorizationOptions &
   IdentifyOptions & {
     readonly db: Database;
     readonly sealer: Sealer;
     readonly findClient: FindClient;
-    /** Returns the toolkits and entities of a project, for the person to choose from. */
+    /** Returns the toolkits and entities of a project, from which the person can choose. */
     readonly sourcesOf: (projectId: ProjectId) => Promise<OfferSources>;
     readonly urlsOf: ServiceUrlsOf;
     readonly audit: AuditLog;
   };
 
-/** Time that a person has to decide, in milliseconds. */
+/** Time that the person has to decide, in milliseconds. */
 const decisionMs = 600_000;
 /** Lifetime of an authorization code, in milliseconds. */
 const codeMs = 60_000;
@@ -72,8 +72,9 @@ const codeMs = 60_000;
 type AuthorizeHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 /**
- * Creates the handlers of the page on which a person gives a client access. GET shows the client and changes nothing. The first POST identifies the
- * person; the second takes the decision. A POST is accepted only from this page, in the browser that opened it.
+ * Creates the handlers of the consent page, on which a person gives a client access. GET shows the client and changes nothing. The first
+ * POST identifies the person; the second POST takes the person's decision. A POST is accepted only from this page, in the browser that
+ * opened the page.
  */
 export function createAuthorize(options: AuthorizeOptions): { GET: AuthorizeHandler; POST: AuthorizeHandler } {
   const { sealer, clock, origin, urlsOf, findClient } = options;
@@ -109,7 +110,7 @@ export function createAuthorize(options: AuthorizeOptions): { GET: AuthorizeHand
   };
 }
 
-/** Answers errors with a page for the person. The client gets none of them. */
+/** Runs `answer` and answers its errors with a page for the person. The client does not receive these errors. */
 async function withPages(res: ServerResponse, answer: () => Promise<void>): Promise<void> {
   try {
     await answer();
@@ -126,7 +127,8 @@ async function withPages(res: ServerResponse, answer: () => Promise<void>): Prom
 type AuthorizeParts = AuthorizeOptions & { readonly seals: ReturnType<typeof createSeals> };
 
 /**
- * Identifies the person and answers with the decision page. If the person cannot be identified, answers with the first page and the error.
+ * Identifies the person and answers with the decision page. If the person cannot be identified, answers with the first page, which then
+ * shows the error.
  */
 async function vouch(
   request: ConsentRequest,
@@ -152,8 +154,9 @@ async function vouch(
 }
 
 /**
- * Returns the principal of the key that a person vouches with: a key of the console's session, or one that they typed. The form has the session's
- * other half. Rejects with SESSION_INVALID, KEY_NEEDED, API_KEY_INVALID or SIGN_INS_EXCEEDED, or if the database is unavailable.
+ * Returns the principal of the key with which the person vouches for the client: a key of the console session, or a key that the person
+ * typed. The form contains one half of the session's proof. Rejects with SESSION_INVALID, KEY_NEEDED, API_KEY_INVALID or SIGN_INS_EXCEEDED,
+ * or if the database is unavailable.
  */
 async function identify(
   form: URLSearchParams,
@@ -177,7 +180,7 @@ async function identify(
   });
 }
 
-/** Takes the decision: leads back to the client with a code, or answers with the decision page again if the choice is incomplete. */
+/** Takes the person's decision. Redirects to the client with a code. If the choice is incomplete, answers with the decision page again. */
 async function decide(
   vouched: VouchedRequest,
   form: URLSearchParams,
@@ -191,7 +194,7 @@ async function decide(
     : { fault: "Nothing was decided: press Allow or Deny." };
   if (!("fault" in binding)) {
     const { projectId, keyId, clientId } = vouched;
-    // The key that the person uses, because the grant can do at most what this key can.
+    // The actor is the key that the person uses, because the grant can do at most what this key can do.
     const about = { projectId, subject: clientId, entityId: binding.entityId, actor: { kind: "key", keyId } as const };
     const code = await auditAction(parts.audit, { ...about, action: "GrantPage.Allow" }, () =>
       makeCode(vouched, binding, parts),
@@ -202,7 +205,7 @@ async function decide(
   answerPage(res, decisionPage(vouched, parts.seals.vouched.seal(vouched), { ...details, form, fault }));
 }
 
-/** Returns the contents of the decision page. Throws UntrustedClientError if the key was revoked or has expired. */
+/** Returns the contents of the decision page. Throws UntrustedClientError if the person's key was revoked or has expired. */
 async function detailsOf({ projectId, keyId }: VouchedRequest, options: AuthorizeOptions): Promise<DecisionDetails> {
   const { db, clock, sourcesOf } = options;
   const [project, key] = await Promise.all([findProject(db, projectId), findKeyById(db, keyId)]);
@@ -224,7 +227,7 @@ async function makeCode(vouched: VouchedRequest, binding: Choice, { db, clock }:
   return code;
 }
 
-/** Redirects the browser to the client. Call it only after a person has pressed a button. */
+/** Redirects the browser to the client. Call it only after the person has pressed a button. */
 function leave(res: ServerResponse, request: ConsentRequest, parameters: Readonly<Record<string, string>>): void {
   res.writeHead(303, { ...pageHeaders, location: answerUrl(request, parameters), "content-length": 0 }).end();
 }
@@ -237,7 +240,10 @@ function cookieName(origin: ConsoleOrigin): string {
   return origin.cookieName().replace("svc_console_", "svc_grant_");
 }
 
-/** Not SameSite=Strict: other sites open the page, and a second tab would not send the first one's cookie. The cookie alone gives no access. */
+/**
+ * SameSite=Strict is not possible: other sites open the page, and a second tab would not send the cookie of the first tab. The cookie alone
+ * gives no access.
+ */
 function cookieText(value: string, origin: ConsoleOrigin): string {
   const secure = origin.isSecure() ? "; Secure" : "";
   return `${cookieName(origin)}=${value}; Path=/; Max-Age=${decisionMs / 1_000}; HttpOnly; SameSite=Lax${secure}`;

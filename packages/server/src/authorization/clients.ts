@@ -1,7 +1,7 @@
 import { isIPv4 } from "node:net";
 import { isPrintableText } from "@svc/core";
 
-/** A program that asks a person for a grant. */
+/** A client: a program that asks a person for a grant. */
 export type Client = {
   readonly id: string;
   /** Name that the client gave itself, unverified; empty if it gave none. */
@@ -13,10 +13,10 @@ export type Client = {
 
 const redirectUrisMax = 10;
 const nameCharacters = 100;
-/** Invisible characters and those that change the writing direction: with them, a name looks like another name. */
+/** Invisible characters, and characters that change the writing direction. With them, a name could look like another name. */
 const unseen = /\p{Cf}/u;
 
-/** Reads the redirect URIs of a client. Returns the reason as a text if they are not accepted. */
+/** Returns the redirect URIs of a client; a text with the reason if they are not accepted. */
 export function readRedirectUris(value: unknown): string[] | string {
   if (!Array.isArray(value) || value.length === 0 || value.length > redirectUrisMax)
     return `redirect_uris is a list of 1 to ${redirectUrisMax} addresses`;
@@ -29,7 +29,10 @@ export function readRedirectUris(value: unknown): string[] | string {
   return uris;
 }
 
-/** Reads the name of a client; empty if it gave none. Returns undefined unless it is a text of at most 100 printable characters. */
+/**
+ * Returns the name of a client; an empty text if the client gave none. Undefined if the name is not a text of at most 100 printable
+ * characters.
+ */
 export function readClientName(value: unknown): string | undefined {
   if (value === undefined) return "";
   const isName = typeof value === "string" && isPrintableText(value, nameCharacters) && !unseen.test(value);
@@ -38,8 +41,8 @@ export function readClientName(value: unknown): string | undefined {
 
 const uriCharactersMax = 1_024;
 /**
- * Schemes that browsers or operating systems handle. None is a client's own: a page or another program would get the code, or would be started
- * with it.
+ * URL schemes that browsers or operating systems handle, so they cannot belong to a client. A page or another program would receive the
+ * code, or the code would start a program.
  */
 const unsafeSchemes = new Set(
   `javascript livescript mocha vbscript jscript data blob about file filesystem view-source wyciwyg jar mhtml mk res resource cid mid urn
@@ -53,12 +56,12 @@ const unsafeSchemes = new Set(
   microsoft-edge shell hcp search search-ms windowsdefender wmplayer zune bingmaps callshow tez upi otpauth otpauth-migration wifi magnet ed2k
   bitcoin ethereum lightning steam`.split(/\s+/),
 );
-/** Prefixes of such schemes: those of a system's settings and tools, and those that web pages register. */
+/** Prefixes of more such schemes: schemes of an operating system's settings and tools, and schemes that web pages can register. */
 const unsafePrefix = /^(?:ms-|microsoft[.-]|windows|x-apple|com\.apple\.|moz-|chrome-|web\+|ext\+|itms|android|intent)/;
 
 /**
- * Returns the reason why an address may not receive codes; undefined if it may. Accepted are https, http to the person's own machine, and
- * schemes of the client's own (RFC 8252).
+ * Returns why a redirect URI may not receive codes; undefined if it may. Accepted are https, http to the person's own machine, and schemes
+ * that belong to the client itself (RFC 8252).
  */
 export function redirectUriFault(text: string): string | undefined {
   const url = URL.parse(text);
@@ -67,7 +70,7 @@ export function redirectUriFault(text: string): string | undefined {
   if (text.includes("#")) return "a redirect URI has no fragment";
   if (url.username !== "" || url.password !== "") return "a redirect URI has no user name and no password";
   const isWeb = url.protocol === "https:" || url.protocol === "http:";
-  // URL accepts more characters in a host, but they have a meaning in a content security policy: a semicolon begins another rule.
+  // URL accepts more characters in a host. Some of them have a meaning in a content security policy: a semicolon begins another rule.
   if (isWeb && !/^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])$/.test(url.hostname))
     return "the host of a redirect URI is an address, or letters, digits, dots, hyphens and underscores";
   if (url.protocol === "https:") return undefined;
@@ -79,14 +82,14 @@ export function redirectUriFault(text: string): string | undefined {
 }
 
 /**
- * True if a redirect URI equals one of the client's, character by character. On the person's own machine the port may differ, because a
- * program takes any free port there (RFC 8252, 7.3).
+ * True if a redirect URI is exactly one of the client's registered URIs. For the person's own machine the port may differ, because a
+ * program uses any free port there (RFC 8252, 7.3).
  */
 export function isRedirectUriOf(registered: readonly string[], asked: string): boolean {
   return registered.some((one) => one === asked || isSameButPort(one, asked));
 }
 
-/** True if an http address leads to the machine on which it is opened. */
+/** True if an http URL leads to the same machine on which it is opened. */
 export function isLoopback({ protocol, hostname }: URL): boolean {
   if (protocol !== "http:") return false;
   return hostname === "localhost" || hostname === "[::1]" || (isIPv4(hostname) && hostname.startsWith("127."));
@@ -98,8 +101,8 @@ function isSameButPort(one: string, asked: string): boolean {
 }
 
 /**
- * Returns the text with the port of its loopback host removed. Undefined for other hosts, and if URL reads another host than the one in the
- * text.
+ * Returns a URL without its port if its host is the own machine. Undefined for other hosts, and if URL reads another host than the text
+ * shows.
  */
 function withoutPort(text: string): string | undefined {
   const url = URL.parse(text);
@@ -109,7 +112,7 @@ function withoutPort(text: string): string | undefined {
   return host === url.hostname ? `http://${host}${rest}` : undefined;
 }
 
-/** Returns the scheme and host of a redirect URI, to show to people, without path and query. */
+/** Returns the scheme and host of a redirect URI without path and query, to show them to a person. */
 export function originOfRedirect(redirectUri: string): string {
   const { protocol, origin, host } = new URL(redirectUri);
   if (/^https?:$/.test(protocol)) return origin;

@@ -9,7 +9,7 @@ import type { AccessScope, Offer } from "./scopes.ts";
 const script = readFileSync(fileURLToPath(new URL("session-script.js", import.meta.url)), "utf8");
 const nothing = html``;
 
-/** Returns the page that identifies the person. `sealed` is the sealed request; `refusal` is the error of the previous attempt. */
+/** Returns the page that identifies the person. `sealed`: the sealed request. `refusal`: the error of the previous attempt. */
 export function identityPage(
   request: ConsentRequest,
   sealed: string,
@@ -40,12 +40,12 @@ ${refusal === undefined ? nothing : faultNotice(refusal.fault)}
   };
 }
 
-/** Contents of the decision page besides the request. */
+/** Contents of the decision page, in addition to the request. */
 export type DecisionDetails = {
   readonly projectName: string;
   readonly keyName: string;
   readonly offer: Offer;
-  /** Previous choice of the person; undefined the first time, when the page preselects what the client asks for. */
+  /** The person's previous choice. Undefined when the page is first shown; the page then preselects what the client asks for. */
   readonly form?: URLSearchParams | undefined;
   /** Reason why the previous choice was not accepted. */
   readonly fault?: string;
@@ -142,7 +142,10 @@ export function errorPage(status: number, message: string, help = ""): HtmlPage 
   };
 }
 
-/** Returns the page of a request that cannot be granted. It has a link back, and no redirect, because anyone can register an address. */
+/**
+ * Returns the page for a request that cannot be granted. The page has a link back to the client instead of a redirect, because anyone can
+ * register an address.
+ */
 export function refusalPage(request: RefusedRequest): HtmlPage {
   const { refusal, redirectUri } = request;
   const back = answerUrl(request, { error: refusal.error, error_description: refusal.message });
@@ -173,13 +176,16 @@ function faultNotice({ message, details: [detail] }: Fault): Html {
   return html`<div class="notice bad" role="alert"><strong>${text}.</strong> ${detail?.help ?? ""}</div>`;
 }
 
-/** Returns the form-action source for the redirect URI. For IPv6 hosts it is the scheme, because policies have no syntax for them. */
+/**
+ * Returns the source for `form-action` in the content security policy. For a host that is an IPv6 address, returns only the scheme, because
+ * the policy has no syntax for such hosts.
+ */
 function formTargetOf(redirectUri: string): string {
   const { protocol, hostname, origin } = new URL(redirectUri);
   return /^https?:$/.test(protocol) && !hostname.startsWith("[") ? origin : protocol;
 }
 
-/** Returns the client's name for people. */
+/** Returns the client's name as the page shows it. */
 function nameOf({ clientName }: Pick<ConsentRequest, "clientName">): string {
   return isPrintableText(clientName, 100) && clientName.trim() !== "" ? clientName : "A program without a name";
 }

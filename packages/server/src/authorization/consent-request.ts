@@ -4,7 +4,7 @@ import type { ServiceUrls } from "./metadata.ts";
 import { type AccessScope, accessScopes, firstScopes } from "./scopes.ts";
 import { AuthorizationRefusal, requireOnce } from "./serve.ts";
 
-/** A client's request for a person's consent. The page carries it sealed. */
+/** A client's request for a person's consent. The pages contain it in sealed form. */
 export type ConsentRequest = ServiceUrls & {
   readonly clientId: string;
   readonly clientName: string;
@@ -22,15 +22,18 @@ export type ConsentRequest = ServiceUrls & {
   readonly expiresAt: number;
 };
 
-/** The request after the person was identified. */
+/** A consent request after the person was identified. `keyId`: the person's key. */
 export type VouchedRequest = ConsentRequest & { readonly projectId: ProjectId; readonly keyId: KeyId };
 
-/** Reason why the client gets no answer: it is unknown, or the redirect URI is not its own. Its message is for the person. */
+/**
+ * Error for a request that svc does not answer to the client: the client is unknown, or the redirect URI does not belong to the client. The
+ * message is for the person.
+ */
 export class UntrustedClientError extends Error {
   override readonly name = "UntrustedClientError";
 }
 
-/** A request that no person can grant. The client may get the refusal. */
+/** A request that no person can grant. svc may report the refusal to the client. */
 export type RefusedRequest = Pick<ConsentRequest, "redirectUri" | "state" | "issuer" | "clientName"> & {
   readonly refusal: AuthorizationRefusal;
 };
@@ -38,8 +41,8 @@ export type RefusedRequest = Pick<ConsentRequest, "redirectUri" | "state" | "iss
 const stateCharactersMax = 2_048;
 
 /**
- * Reads an authorization request (RFC 6749, 4.1.1; 7636; 8707). Throws UntrustedClientError if the client is unknown or the redirect URI is not its
- * own. Returns other errors as a RefusedRequest.
+ * Returns the consent request in an authorization request (RFC 6749, 4.1.1; 7636; 8707). Throws UntrustedClientError if the client is
+ * unknown or the redirect URI does not belong to the client. Other errors are returned as a RefusedRequest.
  */
 export async function readConsentRequest(
   parameters: URLSearchParams,
@@ -101,7 +104,7 @@ function readChallenge(parameters: URLSearchParams): string {
 function readScopes(parameters: URLSearchParams, { resource }: ServiceUrls): readonly AccessScope[] {
   if ((parameters.get("resource") ?? resource) !== resource)
     throw new AuthorizationRefusal("invalid_target", `the resource of this service is ${resource}`);
-  // Unknown scopes, such as offline_access, are ignored: the token response names the granted ones.
+  // Unknown scopes, such as offline_access, are ignored. The token response lists the granted scopes.
   const asked = (parameters.get("scope") ?? "").split(" ");
   const known = accessScopes.filter((scope) => asked.includes(scope));
   return known.length === 0 ? firstScopes : known;
@@ -109,7 +112,7 @@ function readScopes(parameters: URLSearchParams, { resource }: ServiceUrls): rea
 
 const toolkitsMax = 100;
 
-/** Returns the toolkits of the scopes `toolkit:…`. */
+/** Returns the toolkits named by scopes of the form `toolkit:…`. */
 function readToolkits(parameters: URLSearchParams): string[] {
   const asked = (parameters.get("scope") ?? "").split(" ");
   const slugs = asked.flatMap((scope) => /^toolkit:([a-z][a-z0-9_]{0,62})$/.exec(scope)?.[1] ?? []);
@@ -117,8 +120,8 @@ function readToolkits(parameters: URLSearchParams): string[] {
 }
 
 /**
- * Seals of the requests that the pages carry: one seal before the person is identified, another seal afterwards. Each seal opens only texts
- * that it sealed itself.
+ * Seals for the requests that the pages contain: one seal before the person is identified, another afterwards. Each seal opens only texts
+ * that the same seal created.
  */
 export type Seals = {
   readonly asked: Seal<ConsentRequest>;
@@ -128,11 +131,11 @@ export type Seals = {
 /** Seals and opens requests of one kind. */
 export type Seal<Value> = {
   seal(value: Value): string;
-  /** Returns undefined if this service did not seal the text, or if the request has expired. */
+  /** Returns the sealed request. Undefined if this service did not seal the text, or if the request has expired. */
   open(text: string): Value | undefined;
 };
 
-/** Creates the seals. They use a subkey of their own, because browsers get the sealed texts. */
+/** Creates the seals. They use a separate subkey, because browsers receive the sealed texts. */
 export function createSeals(sealer: Sealer, clock: Clock): Seals {
   const own = createSealer(sealer.subkeys("grants"));
   const sealOf = <Value extends ConsentRequest>(use: string): Seal<Value> => ({
@@ -147,8 +150,8 @@ export function createSeals(sealer: Sealer, clock: Clock): Seals {
 
 function openSealed(text: string, open: (sealed: Buffer) => Buffer): unknown {
   const sealed = Buffer.from(text, "base64url");
-  // Decoding ignores foreign characters and spare bits, so a changed text could decode equally. Only exactly the text that svc gave out is
-  // accepted.
+  // Only the exact text that svc issued is accepted. Decoding ignores foreign characters and unused bits, so a changed text could decode to
+  // the same bytes.
   if (text === "" || sealed.toString("base64url") !== text) return undefined;
   try {
     return JSON.parse(open(sealed).toString("utf8"));
@@ -158,7 +161,7 @@ function openSealed(text: string, open: (sealed: Buffer) => Buffer): unknown {
   }
 }
 
-/** Returns the address of the answer to a client, with the issuer (RFC 9207) and the client's state. */
+/** Returns the URL that carries an answer to the client, with the issuer (RFC 9207) and the client's `state`. */
 export function answerUrl(
   { redirectUri, state, issuer }: Pick<ConsentRequest, "redirectUri" | "state" | "issuer">,
   parameters: Readonly<Record<string, string>>,

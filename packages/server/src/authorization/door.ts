@@ -9,17 +9,23 @@ import { type GrantCache, isAccessToken } from "./grants.ts";
 import { resourceMetadataPath, type ServiceUrls, type ServiceUrlsOf } from "./metadata.ts";
 import { accessScopes, firstScopes, scopeText } from "./scopes.ts";
 
-/** Authentication of agents. */
+/** Authenticates agents at the MCP address. */
 export type McpDoor = {
-  /** Returns the principal of a request: of a key, or of a grant by its access token. Rejects as Authenticate does, and with GRANT_INVALID. */
+  /**
+   * Returns the principal of a request. The credential is a key, or the access token of a grant. Rejects like Authenticate, and with
+   * GRANT_INVALID.
+   */
   authenticate(req: IncomingMessage, wait: KeyLookupWait): Promise<Principal>;
-  /** Returns the headers for a request without valid credentials: they name the address at which to ask for a grant. */
+  /** Returns the headers for a request without valid credentials. They name the address where the client can ask for a grant. */
   challenge(req: IncomingMessage): AnswerHeaders;
-  /** Returns the headers for a grant that lacks a scope: they name the scopes to ask for. Undefined for keys, and for other errors. */
+  /**
+   * Returns the headers for an error caused by a missing scope of a grant. They name the scopes that the client can ask for. Undefined for
+   * keys and for other errors.
+   */
   stepUp(req: IncomingMessage, error: unknown): AnswerHeaders | undefined;
 };
 
-/** Services of the door. */
+/** Dependencies of the door. */
 export type McpDoorOptions = {
   readonly authenticate: Authenticate;
   readonly cache: GrantCache;
@@ -30,7 +36,7 @@ export type McpDoorOptions = {
   readonly sealer: Pick<Sealer, "ready">;
 };
 
-/** Creates the door. It finds tokens by digest, and accepts a token only at the address that it was issued for. */
+/** Creates the door. It finds access tokens by their digests, and accepts a token only at the address for which the token was issued. */
 export function createMcpDoor({ authenticate, cache, urlsOf, use, clock, sealer }: McpDoorOptions): McpDoor {
   return {
     async authenticate(req, wait) {
@@ -62,13 +68,16 @@ export function createMcpDoor({ authenticate, cache, urlsOf, use, clock, sealer 
   };
 }
 
-/** Returns the challenge for a client without a valid token (RFC 6750, RFC 9728): the metadata's address, and the scopes to ask for. */
+/**
+ * Returns the challenge for a client without a valid token (RFC 6750, RFC 9728). It contains the address of the metadata and the scopes to
+ * ask for.
+ */
 function challengeOf({ issuer, resource }: ServiceUrls, hasBearer: boolean): string {
   const parts = [metadataOf({ issuer, resource }), `scope="${firstScopes.join(" ")}"`];
   return `Bearer ${[...(hasBearer ? ['error="invalid_token"'] : []), ...parts].join(", ")}`;
 }
 
-/** Returns the challenge for a token that lacks scopes, so that the client asks the person for them. */
+/** Returns the challenge for a token without the necessary scopes, so that the client asks the person for them. */
 function stepUpOf(urls: ServiceUrls, scopes: string): string {
   return `Bearer error="insufficient_scope", scope="${scopes}", ${metadataOf(urls)}`;
 }
@@ -77,7 +86,7 @@ function metadataOf({ issuer, resource }: ServiceUrls): string {
   return `resource_metadata="${issuer}${resourceMetadataPath}${resource.slice(issuer.length)}"`;
 }
 
-/** Returns the scopes that a token needs for a refused tool: those that it has, and the missing one. */
+/** Returns the scopes that a token needs for a refused tool: its present scopes and the missing scope. */
 function scopesNeeded({ tool, binding: { accessClasses: classes, toolkitSlugs } }: ToolNotGranted): string {
   const [toolkit = ""] = tool.slug.split(".");
   const needed = { accessClasses: accessScopes.filter((one) => one === tool.class || isIn(classes, one)) };
@@ -87,7 +96,7 @@ function scopesNeeded({ tool, binding: { accessClasses: classes, toolkitSlugs } 
   });
 }
 
-/** True if the list contains the item. An empty list contains all items. */
+/** True if `list` contains `one`. An empty list means all values, so the result is then true. */
 function isIn(list: readonly string[], one: string): boolean {
   return list.length === 0 || list.includes(one);
 }

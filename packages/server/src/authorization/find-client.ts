@@ -16,15 +16,15 @@ import { type Client, readClientName, readRedirectUris } from "./clients.ts";
 import { createAddressLimit } from "./register.ts";
 import { AuthorizationRefusal } from "./serve.ts";
 
-/** Reader of client metadata documents: a client's id is the address of its document. */
+/** Reads client metadata documents. The id of such a client is the address of its document. */
 export type ClientDocuments = {
-  /** Returns the client of an address. Throws ClientDocumentError if its document cannot be read or is not valid. */
+  /** Returns the client that a document describes. Throws ClientDocumentError if the document cannot be read or is not valid. */
   find(id: string): Promise<Client>;
   /** Closes the connections. */
   close(): Promise<void>;
 };
 
-/** Reason why the metadata document of a client cannot be used, as a sentence for the person whom the client sent here. */
+/** Error for a client metadata document that svc cannot use. The message is a sentence for the person whom the client sent here. */
 export class ClientDocumentError extends Error {
   override readonly name = "ClientDocumentError";
 }
@@ -32,15 +32,19 @@ export class ClientDocumentError extends Error {
 const bytesMax = 16_384;
 const depthMax = 8;
 const timeoutDefaultMs = 5_000;
-/** Maximum concurrent requests, because any caller can cause one. */
+/** Maximum concurrent requests for documents. Any caller can cause such a request. */
 const underWayMax = 16;
 const keptMax = 500;
-/** Time that a document is cached, in milliseconds: minimum, default if its server names no time, and maximum. */
+/**
+ * Time for which a document is cached, in milliseconds. `minMs` and `maxMs`: limits. `defaultMs`: used if the document's server names no
+ * time.
+ */
 const kept = { minMs: 60_000, defaultMs: 300_000, maxMs: 3_600_000 };
 
 /**
- * Creates the reader (draft-ietf-oauth-client-id-metadata-document). It connects through the address guard, by https, without redirects, for at
- * most 5 s and 16 KiB. Valid documents are cached for 1 to 60 minutes, by default 5; failures are not cached.
+ * Creates the reader of client metadata documents (draft-ietf-oauth-client-id-metadata-document). It connects through the address guard, by
+ * https, without redirects, for at most 5 s and 16 KiB. Valid documents are cached for 1 to 60 minutes, by default 5. Failures are not
+ * cached.
  */
 export function createClientDocuments(options: {
   guard: AddressGuard;
@@ -83,12 +87,14 @@ export function createClientDocuments(options: {
   };
 }
 
-/** True if a client's id is an address. */
+/** True if a client's id is the address of a document. */
 function isClientUrl(id: string): boolean {
   return id.startsWith("https://");
 }
 
-/** Parses a client's address. Throws ClientDocumentError unless it is https, has a path, and is spelled as URL would spell it. */
+/**
+ * Returns the URL in a client's id. Throws ClientDocumentError unless the URL is https, has a path, and is written as URL would write it.
+ */
 function documentUrl(id: string): URL {
   const url = URL.parse(id);
   const isPlain = url?.href === id && url.username === "" && url.password === "" && !id.includes("#");
@@ -119,7 +125,7 @@ async function fetchDocument(
     return { json, keptMs: keptOf(String(answer.headers["cache-control"] ?? "")) };
   } catch (error) {
     if (error instanceof ClientDocumentError) throw error;
-    // The exact reason is not shown. The page is public and would otherwise show which addresses answer, and how.
+    // The message does not contain the exact reason. The page is public, so it would otherwise show which addresses answer, and how.
     throw unreadable("its server gave no such answer in time");
   }
 }
@@ -155,14 +161,19 @@ function readDocument(id: string, json: JsonObject): Client {
   return { id, name, redirectUris, host: new URL(id).host };
 }
 
-/** Returns the client of an id; undefined if it is unknown. Throws ClientDocumentError if its metadata document cannot be used. */
+/**
+ * Returns the client with an id; undefined if the client is unknown. Throws ClientDocumentError if its metadata document cannot be used.
+ */
 export type FindClient = (id: string, req: IncomingMessage) => Promise<Client | undefined>;
 
 const idCharactersMax = 1_024;
-/** Maximum lookups of metadata documents per caller address, minute and node. */
+/** Maximum lookups of metadata documents per minute, for each caller address on each node. */
 const lookupsMax = 20;
 
-/** Creates the lookup: by metadata document if the id is an address, otherwise among the registered clients. */
+/**
+ * Creates the lookup of clients. If the id is an address, the metadata document describes the client; otherwise the client must be
+ * registered.
+ */
 export function createFindClient({
   db,
   documents,
@@ -171,7 +182,7 @@ export function createFindClient({
   db: Database;
   clock: Clock;
   documents: ClientDocuments;
-  /** Returns the caller's address. */
+  /** Returns the address of the caller. */
   addressOf: (req: IncomingMessage) => string;
 }): FindClient {
   const limit = createAddressLimit({ ...parts, most: lookupsMax });

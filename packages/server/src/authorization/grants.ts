@@ -6,26 +6,29 @@ import { createFreshCache } from "../auth/fresh-cache.ts";
 import { isValidKey } from "../auth/key-cache.ts";
 import { storeDeadlineMs } from "../store-deadline.ts";
 
-/** Grant of an access token: the key that its calls use, and the address that accepts it. */
+/** The grant of an access token: the key that its calls use, and the address at which the token is valid. */
 type CallerGrant = {
   readonly key: CallerKey;
-  /** Key with which a person gave the grant. */
+  /** The key with which the person gave the grant. */
   readonly voucherKeyId: KeyId;
   readonly resource: string;
   readonly expiresAt: number;
 };
 
-/** Cache of grants by the digests of their access tokens, at most one second old. */
+/** Cache of grants. Key: the digest of the access token. Entries are at most one second old. */
 export type GrantCache = {
-  /** Returns undefined if the token is unknown or its grant has ended. Rejects if the database is unavailable or too slow. */
+  /**
+   * Returns the grant of a token; undefined if the token is unknown or its grant has ended. Rejects if the database is unavailable or too
+   * slow.
+   */
   find(digest: Buffer): Promise<CallerGrant | undefined> | CallerGrant | undefined;
-  /** Removes the grants that use a key or were given with it. The node that ends a key or grant calls it. */
+  /** Removes the grants that use a key, and the grants that were given with it. The node that ends a key or a grant calls this function. */
   forget(id: KeyId): void;
-  /** Removes the grants of a project. The node that changes the project's quotas calls it. */
+  /** Removes the grants of a project. The node that changes the quotas of the project calls this function. */
   forgetProject(id: ProjectId): void;
 };
 
-/** Creates the cache. */
+/** Creates the cache of grants. */
 export function createGrantCache({ db, clock }: { db: Executor; clock: Clock }): GrantCache {
   const load = async (digest: Buffer): Promise<CallerGrant | undefined> => {
     const token = await findGrantToken(db, digest);
@@ -43,7 +46,7 @@ export function createGrantCache({ db, clock }: { db: Executor; clock: Clock }):
   };
 }
 
-/** Prefixes of codes and tokens. They differ from those of API keys, and secret scanners find them. */
+/** Prefixes of codes and tokens. They differ from the prefix of API keys, so that secret scanners can find each kind. */
 const prefixes = { code: "svcac_", access: "svcat_", refresh: "svcrt_" } as const;
 
 /** Returns a new code or token: a prefix and 32 random bytes. */
@@ -51,7 +54,7 @@ export function generateText(kind: keyof typeof prefixes): string {
   return `${prefixes[kind]}${generateToken()}`;
 }
 
-/** True if a bearer has the prefix of an access token. */
+/** True if a bearer credential has the prefix of an access token. */
 export function isAccessToken(bearer: string): boolean {
   return bearer.startsWith(prefixes.access);
 }

@@ -4,10 +4,13 @@ import type { ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { tokensFile } from "@svc/console";
 
-/** Text that is safe to insert into a page. */
+/** HTML text that is safe to insert into a page. */
 export type Html = { readonly html: string };
 
-/** Template tag for parts of a page. Escapes texts, inserts parts unchanged, and joins the parts of a list by line breaks. */
+/**
+ * Returns the HTML of a template (a template tag). Texts are escaped; values of type Html are inserted unchanged; items of a list are
+ * joined by line breaks.
+ */
 export function html(texts: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
   const parts = values.map((value) => {
     if (typeof value === "string") return escapeHtml(value);
@@ -21,7 +24,7 @@ export type HtmlPage = {
   readonly status: number;
   readonly title: string;
   readonly body: Html;
-  /** Source that the form may lead to besides this service, as in a content security policy. */
+  /** Additional source to which the form may lead, as in a content security policy. The service itself is always allowed. */
   readonly formTarget?: string;
   /** Script of the page. The page works without it. */
   readonly script?: string;
@@ -29,7 +32,7 @@ export type HtmlPage = {
 
 const style = `${readFileSync(tokensFile, "utf8")}\n${readFileSync(fileURLToPath(new URL("page.css", import.meta.url)), "utf8")}`;
 
-/** Answers with a page that loads nothing, cannot be framed, is not cached, and sends no referrer to other sites. */
+/** Answers with a page. The page loads nothing, cannot be framed, is not cached, and sends no referrer to other sites. */
 export function answerPage(res: ServerResponse, { status, title, body, formTarget = "", script }: HtmlPage): void {
   const text = `<!doctype html>
 <html lang="en">
@@ -66,7 +69,7 @@ ${script === undefined ? "" : `<script>${script}</script>`}
 /** Headers of every answer to a person's browser. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
-  // no-referrer would make the form's request come from the origin `null`.
+  // With `no-referrer`, the request of the form would have the origin `null`.
   "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
@@ -74,7 +77,10 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** Returns the content security policy. Browsers apply form-action to the redirect after a form too, so it has to name that target. */
+/**
+ * Returns the content security policy. Browsers apply `form-action` also to the redirect after a form, so the policy must name the target
+ * of this redirect.
+ */
 function policyOf(formTarget: string, script: string | undefined): string {
   return [
     "default-src 'none'",

@@ -5,11 +5,11 @@ import { mcpPath } from "../http/mcp-path.ts";
 import type { PageHandler } from "../pages/pages.ts";
 import { accessScopes, firstScopes } from "./scopes.ts";
 
-/** Addresses of this service as a caller knows them. Metadata names them, and tokens are bound to them. */
+/** Addresses of this service as the caller uses them. Metadata contains them, and tokens are valid only for them. */
 export type ServiceUrls = {
-  /** Issuer of grants (RFC 8414): the address of the service, without a final slash. */
+  /** Issuer of grants (RFC 8414): the address of the service without a final slash. */
   readonly issuer: string;
-  /** Resource of grants (RFC 8707): the address of MCP. */
+  /** Resource of grants (RFC 8707): the address of the MCP endpoint. */
   readonly resource: string;
 };
 
@@ -17,8 +17,9 @@ export type ServiceUrls = {
 export type ServiceUrlsOf = (req: IncomingMessage) => ServiceUrls;
 
 /**
- * Creates the function. `publicUrl` is SVC_PUBLIC_URL. Without it the host that the client used applies, because clients compare the metadata of an
- * address with that address. The door of the listener has checked the host before.
+ * Creates the function that returns the addresses. `publicUrl`: SVC_PUBLIC_URL. If it is not set, the function uses the host to which the
+ * client connected, because clients compare the address in the metadata with the address they called. The door of the listener has checked
+ * this host before.
  */
 export function createServiceUrls({
   publicUrl,
@@ -39,11 +40,11 @@ function namedBy({ headers: { host } }: IncomingMessage, isTls: boolean): string
   return host === undefined ? undefined : URL.parse(`${isTls ? "https" : "http"}://${host}`)?.origin;
 }
 
-/** Path of the resource's metadata. */
+/** Path of the metadata of the resource. */
 export const resourceMetadataPath = "/.well-known/oauth-protected-resource";
-/** Path of the issuer's metadata. */
+/** Path of the metadata of the issuer. */
 const issuerMetadataPath = "/.well-known/oauth-authorization-server";
-/** Paths for registering clients, for the consent page, and for exchanging and revoking tokens. */
+/** Paths for registering clients, for the consent page, for exchanging tokens, and for revoking tokens. */
 export const authorizationPaths = {
   register: "/oauth/register",
   authorize: "/oauth/authorize",
@@ -83,7 +84,10 @@ function issuerMetadata({ issuer }: ServiceUrls): object {
   };
 }
 
-/** Returns the handlers of the metadata by path. The resource has two paths: the plain one, and the one with the path of MCP (RFC 9728). */
+/**
+ * Returns the handlers of the metadata, by path. The metadata of the resource has two paths: a plain one, and one that ends in the path of
+ * MCP (RFC 9728).
+ */
 export function metadataPages(urlsOf: ServiceUrlsOf): [path: string, PageHandler][] {
   const resource = serveDocument((req) => resourceMetadata(urlsOf(req)));
   const issuer = serveDocument((req) => issuerMetadata(urlsOf(req)));
@@ -94,7 +98,7 @@ export function metadataPages(urlsOf: ServiceUrlsOf): [path: string, PageHandler
   ];
 }
 
-/** Creates a handler that answers with a document. Pages of any origin may read it. */
+/** Returns a handler that answers with a JSON document. Pages of any origin may read the document. */
 function serveDocument(documentOf: (req: IncomingMessage) => object): PageHandler {
   return (req, res) => {
     const { method = "" } = req;

@@ -23,12 +23,12 @@ import type { OfferSources } from "./scopes.ts";
 import { serve } from "./serve.ts";
 import { createToken, type TokenOptions } from "./token.ts";
 
-/** Services of the paths of authorization. */
+/** Dependencies of all authorization paths. */
 type AuthorizationOptions = AuthorizeOptions & RegisterOptions & TokenOptions;
 
 /**
- * Creates the handlers by path with which an agent gets a grant from the address of MCP alone. The agent reads the metadata, registers, sends a
- * person to the consent page, and exchanges the code for tokens.
+ * Creates the handlers of authorization, by path. With them, an agent that knows only the MCP address can get a grant: it reads the
+ * metadata, registers, sends a person to the consent page, and exchanges the code for tokens.
  */
 function createAuthorization(options: AuthorizationOptions): ReadonlyMap<string, PageHandler> {
   const { register, authorize, token, revoke } = authorizationPaths;
@@ -41,10 +41,10 @@ function createAuthorization(options: AuthorizationOptions): ReadonlyMap<string,
   ]);
 }
 
-/** Maximum accounts, the newest, whose entities the page suggests. The person can type any other entity. */
+/** Maximum number of accounts, newest first, whose entities the page suggests. The person can type any other entity. */
 const accountsMax = 200;
 
-/** Creates the function that returns the toolkits of a project and the entities that have accounts. */
+/** Creates the function that returns the toolkits of a project, and the entities that have connected accounts. */
 function createSourcesOf({
   db,
   clock,
@@ -68,13 +68,13 @@ function createSourcesOf({
   };
 }
 
-/** Parts of authorization that the server shares. */
+/** Objects of authorization that other parts of the server also use. */
 export type GrantParts = {
   readonly cache: GrantCache;
   readonly urlsOf: ServiceUrlsOf;
-  /** The owner of the parts closes it. */
+  /** Reader of metadata documents. The owner of these objects must close it. */
   readonly documents: ClientDocuments;
-  /** Limit of attempts to sign in to the console and to vouch for an agent. */
+  /** Limit on attempts to sign in to the console, and to vouch for an agent. */
   readonly signInLimit: SignInLimit;
 };
 
@@ -86,12 +86,12 @@ type GrantPartsOptions = {
   readonly publicUrl: () => string;
 };
 
-/** Creates the parts. */
+/** Creates the objects of authorization. */
 export function createGrantParts({ config, db, clock, publicUrl }: GrantPartsOptions): GrantParts {
   return {
     cache: createGrantCache({ db, clock }),
     urlsOf: createServiceUrls({ publicUrl: config.publicUrl, isTls: config.tls !== undefined, listening: publicUrl }),
-    // Any caller can name an address to read, so the ranges that are allowed for deliveries and calls are not allowed here.
+    // Any caller can name an address to read. So address ranges that are allowed for deliveries and calls are not allowed here.
     documents: createClientDocuments({ clock, guard: createAddressGuard({ allowedRanges: [] }) }),
     signInLimit: createSignInLimit({ clock }),
   };
@@ -102,7 +102,7 @@ type ServingParts = GrantPartsOptions & {
   readonly grants: GrantParts;
   readonly keys: KeyCache;
   readonly keyUse: KeyUse;
-  /** Undefined if the server has no console. */
+  /** The console; undefined if the server has none. */
   readonly console: ConsoleParts | undefined;
   readonly connections: Connections;
   readonly intake: Intake;

@@ -8,10 +8,10 @@ import { createMinuteCount } from "../minute-count.ts";
 import { readClientName, readRedirectUris } from "./clients.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readJson } from "./serve.ts";
 
-/** Counts a request of an address. Returns the time to wait in milliseconds if the address exceeds its limit, otherwise undefined. */
+/** Counts a request from an address. Returns undefined if the request is within the limit; otherwise the time to wait in milliseconds. */
 type AddressLimit = (req: IncomingMessage) => number | undefined;
 
-/** Creates a limit of `most` requests per address, minute and node. */
+/** Creates a limit of `most` requests per minute, for each address on each node. */
 export function createAddressLimit(options: {
   clock: Clock;
   most: number;
@@ -22,7 +22,7 @@ export function createAddressLimit(options: {
   return (req) => count(addressGroup(options.addressOf(req)));
 }
 
-/** Services of the registration. */
+/** Dependencies of the registration. */
 export type RegisterOptions = AuthorizationOptions & {
   readonly db: Database;
   readonly clock: Clock;
@@ -31,14 +31,14 @@ export type RegisterOptions = AuthorizationOptions & {
   readonly addressOf: (req: IncomingMessage) => string;
 };
 
-/** Maximum clients without a grant. Beyond it, svc deletes the oldest client of the address that registered the most. */
+/** Maximum number of clients without a grant. If there are more, svc deletes the oldest client of the address that registered the most. */
 const unusedMax = 1_000;
-/** Maximum registrations per address, minute and node. */
+/** Maximum registrations per minute, for each address on each node. */
 const perAddressMax = 20;
 
 /**
- * Creates the handler that registers a client without a metadata document (RFC 7591). The client gets an id and never a secret, because the code
- * verifier alone protects its codes.
+ * Creates the handler that registers a client without a metadata document (RFC 7591). The client receives an id but no secret, because the
+ * code verifier alone protects its codes.
  */
 export function createRegister(options: RegisterOptions): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const { db, clock, sealer } = options;
@@ -61,7 +61,10 @@ export function createRegister(options: RegisterOptions): (req: IncomingMessage,
   };
 }
 
-/** Returns the sender prefix of a client's id, so that an address that registers many displaces its own. It does not reveal the address. */
+/**
+ * Returns a prefix for the client's id that identifies the sender's address without revealing it. So an address that registers many clients
+ * displaces only its own clients.
+ */
 function senderOf(address: string, sealer: Pick<Sealer, "subkey">): string {
   return createHmac("sha256", sealer.subkey("senders of clients"))
     .update(address)
@@ -74,7 +77,7 @@ function tooMany(waitMs: number): AuthorizationRefusal {
   return new AuthorizationRefusal("temporarily_unavailable", why, 429, Math.ceil(waitMs / 1_000));
 }
 
-/** Reads the client's description. Throws AuthorizationRefusal if it is not valid. */
+/** Returns the client that a registration request describes. Throws AuthorizationRefusal if the description is not valid. */
 function readClient(json: JsonObject, { nowMs, sender }: { nowMs: number; sender: string }): GrantClient {
   const redirectUris = readRedirectUris(json["redirect_uris"]);
   if (typeof redirectUris === "string") throw new AuthorizationRefusal("invalid_redirect_uri", redirectUris);

@@ -8,19 +8,22 @@ import { auditAction } from "../audit/audit-action.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readForm } from "./serve.ts";
 
-/** Services that end a grant. */
+/** Dependencies for ending a grant. */
 export type EndGrantOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly audit: AuditLog;
-  /** Called after a grant has ended, with the key that its calls used. */
+  /** Called after a grant has ended. `keyId`: the key that the calls of the grant used. */
   readonly onEnded: (keyId: KeyId) => void;
 };
 
-/** Audited actions that end a grant without an API call: its client revoked a token, or a code or token was used a second time. */
+/**
+ * Audited actions that end a grant without an API call. `GrantToken.Revoke`: the client revoked a token. `GrantToken.Reuse` and
+ * `GrantCode.Reuse`: a token or a code was used a second time.
+ */
 type GrantEndAction = "GrantToken.Revoke" | "GrantToken.Reuse" | "GrantCode.Reuse";
 
-/** Ends a grant, and records the grant's own key as the actor in the audit log. Does nothing if the grant has ended already. */
+/** Ends a grant. The audit log records the key of the grant as the actor. Does nothing if the grant has already ended. */
 export async function endGrantFor(
   action: GrantEndAction,
   grant: Pick<Grant, "id" | "keyId" | "projectId">,
@@ -36,7 +39,7 @@ export async function endGrantFor(
   onEnded(keyId);
 }
 
-/** Creates the handler that ends the grant of a token at its client's request (RFC 7009). Unknown tokens get the same answer. */
+/** Creates the handler with which a client ends the grant of a token (RFC 7009). The answer is the same for an unknown token. */
 export function createRevoke(
   options: AuthorizationOptions & EndGrantOptions,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {

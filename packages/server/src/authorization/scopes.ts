@@ -10,16 +10,16 @@ import {
 import type { ApiKey } from "@svc/db/keys/repo";
 import { accessClasses, type StoredAccessClass } from "@svc/db/schema/words";
 
-/** Scope of a grant: an access class of tools, with the same name. */
+/** OAuth scope of a grant. It has the name of an access class of tools. */
 export type AccessScope = StoredAccessClass;
 
 /** All scopes. */
 export const accessScopes: readonly AccessScope[] = accessClasses;
 
-/** Scopes that a client should request first. It requests more when a call needs them. */
+/** Scopes that a client should request first. The client requests others when a call needs them. */
 export const firstScopes: readonly AccessScope[] = ["read", "write"];
 
-/** Returns the scope text of a grant: its access classes, and its toolkits unless it has all. */
+/** Returns the OAuth scope text of a grant: its access classes, and its toolkits if it is limited to some. */
 export function scopeText(granted: { accessClasses: readonly AccessScope[]; toolkitSlugs: readonly string[] }): string {
   const { accessClasses: classes, toolkitSlugs } = granted;
   return [...(classes.length === 0 ? accessScopes : classes), ...toolkitSlugs.map((slug) => `toolkit:${slug}`)].join(
@@ -27,27 +27,27 @@ export function scopeText(granted: { accessClasses: readonly AccessScope[]; tool
   );
 }
 
-/** Access that a person can give to an agent: never more than their own key has. */
+/** Access that a person can give to an agent. It is never more than the access of the person's own key. */
 export type Offer = {
-  /** Entity that the key is scoped to; empty if the person can choose any. */
+  /** Entity to which the person's key is scoped; empty if the person can choose any entity. */
   readonly entityId: string;
-  /** Entities with connected accounts, as suggestions. */
+  /** Entities with connected accounts. The page suggests them. */
   readonly entities: readonly string[];
   readonly accessClasses: readonly StoredAccessClass[];
   readonly toolkits: readonly { readonly slug: string; readonly name: string }[];
-  /** Groups of svc's own tools that the person can give. */
+  /** Tool groups of svc itself that the person can give. */
   readonly agentTools: readonly AgentToolGroup[];
-  /** True if choosing no toolkit means all, later ones included. */
+  /** True if choosing no toolkit means all toolkits, including toolkits that are added later. */
   readonly isAnyToolkit: boolean;
 };
 
-/** Toolkits and entities of a project. A key can offer some or all of them. */
+/** Toolkits and entities of a project. A key can give access to all or some of them. */
 export type OfferSources = {
   readonly toolkits: Offer["toolkits"];
   readonly entities: readonly string[];
 };
 
-/** Returns the access that the holder of a key can give. */
+/** Returns the access that a person with this key can give. */
 export function offerOf(key: Pick<ApiKey, keyof Binding | "agentTools">, { toolkits, entities }: OfferSources): Offer {
   const isAnyToolkit = key.toolkitSlugs.length === 0;
   return {
@@ -60,19 +60,22 @@ export function offerOf(key: Pick<ApiKey, keyof Binding | "agentTools">, { toolk
   };
 }
 
-/** True if a key can give a tool group: the groups that it may use, and `operate` if the key is of the whole project. */
+/**
+ * True if a person with this key can give a tool group: the key may use the group itself, or the group is `operate` and the key has access
+ * to the whole project.
+ */
 function mayGive(key: Pick<ApiKey, keyof Binding | "agentTools">, group: AgentToolGroup): boolean {
   const { agentTools } = key;
   const binding = bindingOf(key);
   return mayUseAgentTools({ agentTools, binding }, group) || (group === "operate" && isOfWholeProject(key));
 }
 
-/** Choice of a person: the binding of the grant, and its groups of svc's own tools. */
+/** The person's choice: the scope of the grant, and its tool groups of svc itself. */
 export type Choice = Binding & { readonly agentTools: readonly AgentToolGroup[] };
 
 /**
- * Reads the person's choice of an offer. Returns a sentence for them as `fault` if it is not valid. If the client asked for toolkits, choosing none
- * is not valid, so that a person who rejects them does not give all the others.
+ * Returns the person's choice. If it is not valid, returns `fault`, a sentence for the person. If the client asked for toolkits, the person
+ * must choose at least one: choosing none would otherwise give access to all toolkits, also to a person who rejects the requested ones.
  */
 export function readChoice(
   form: URLSearchParams,
@@ -95,9 +98,9 @@ export function readChoice(
     return { fault: "Choose the toolkits that it may use, or all of them." };
   const given = form.getAll("agent-tools");
   const binding = { entityId: isAnyEntity ? "" : entityId, accessClasses: classes, toolkitSlugs: chosen };
-  // A grant for one entity or some toolkits cannot use groups that show the whole project.
+  // A grant for one entity or some toolkits cannot use tool groups that show the whole project.
   const isUsable = (group: AgentToolGroup) => mayUseAgentTools({ agentTools: [group], binding }, group);
-  // An empty list means all. For a key that has only some toolkits, the list names them.
+  // An empty list means all toolkits. If the key itself is limited to some toolkits, the list names them.
   const all = offer.isAnyToolkit ? [] : offer.toolkits.map(({ slug }) => slug);
   if (chosen.length === 0 && !offer.isAnyToolkit && all.length === 0)
     return { fault: "None of the toolkits that the key is bound to is there." };

@@ -20,12 +20,12 @@ type AuthorizationError =
   | "access_denied"
   | "temporarily_unavailable";
 
-/** Refusal in the form of OAuth. `description` says what is wrong or would be right, in ASCII without quotes and backslashes. */
+/** Error with the form of an OAuth error. `description`: the problem or the correction, in ASCII without quotes and backslashes. */
 export class AuthorizationRefusal extends Error {
   override readonly name = "AuthorizationRefusal";
   readonly error: AuthorizationError;
   readonly status: number;
-  /** Seconds after which to retry; undefined if waiting does not help. */
+  /** Seconds after which the client may retry; undefined if waiting does not help. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(error: AuthorizationError, description: string, status = 400, retryAfterSeconds?: number) {
@@ -43,7 +43,7 @@ export function answerUnkept(res: ServerResponse, status: number, json: object):
   answerJson(res, status, JSON.stringify(json), unkept);
 }
 
-/** Answers with a refusal in the form of OAuth. */
+/** Answers with an error in the form of OAuth. */
 function answerRefusal(res: ServerResponse, refusal: AuthorizationRefusal): void {
   const { error, message, status, retryAfterSeconds } = refusal;
   const body = JSON.stringify({ error, error_description: message });
@@ -53,12 +53,15 @@ function answerRefusal(res: ServerResponse, refusal: AuthorizationRefusal): void
   });
 }
 
-/** Services of every path of authorization. */
+/** Dependencies of every authorization path. */
 export type AuthorizationOptions = { readonly intake: Intake; readonly mapError: CallErrorMapper };
 
 type PathHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-/** Creates the handler of a path from those of its methods. Answers refusals in the form of OAuth, and other errors as the API does. */
+/**
+ * Creates the handler of a path from the handlers of its HTTP methods. Answers AuthorizationRefusal in the form of OAuth, and other errors
+ * in the form of the API.
+ */
 export function serve(
   answers: Readonly<Partial<Record<string, PathHandler>>>,
   { mapError }: AuthorizationOptions,
@@ -80,11 +83,14 @@ export function serve(
   };
 }
 
-/** Maximum bytes of a body. A client's description and a form with a sealed request have a few kilobytes. */
+/** Maximum bytes of a request body. A client's description, or a form with a sealed request, has a few kilobytes. */
 const bodyBytesMax = 16_384;
 const depthMax = 8;
 
-/** Reads a form. Throws AuthorizationRefusal if the content type differs, or if a field that is not in `repeats` occurs more than once. */
+/**
+ * Returns the fields of a form. Throws AuthorizationRefusal if the content type is wrong, or if a field occurs more than once and is not
+ * listed in `repeats`.
+ */
 export async function readForm(
   req: IncomingMessage,
   { intake }: Pick<AuthorizationOptions, "intake">,
@@ -98,7 +104,7 @@ export async function readForm(
   return form;
 }
 
-/** Reads a JSON object. Throws AuthorizationRefusal if the body is anything else. */
+/** Returns the JSON object in a request body. Throws AuthorizationRefusal if the body is not a JSON object. */
 export async function readJson(
   req: IncomingMessage,
   { intake }: Pick<AuthorizationOptions, "intake">,
@@ -117,7 +123,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Throws AuthorizationRefusal if a parameter that is not in `repeats` occurs more than once (RFC 6749, 3.1). */
+/** Throws AuthorizationRefusal if a parameter occurs more than once and is not listed in `repeats` (RFC 6749, 3.1). */
 export function requireOnce(parameters: URLSearchParams, repeats: readonly string[] = []): void {
   for (const name of new Set(parameters.keys())) {
     if (repeats.includes(name) || parameters.getAll(name).length === 1) continue;

@@ -25,11 +25,11 @@ type TokenAnswer = {
   readonly token_type: "Bearer";
   readonly expires_in: number;
   readonly refresh_token: string;
-  /** Scopes that the person granted: possibly more or fewer than the client asked for. */
+  /** Scopes that the person granted. They may be more or fewer than the client requested. */
   readonly scope: string;
 };
 
-/** Creates the next access token and refresh token of a grant. */
+/** Returns the next access token and refresh token of a grant, and stores their digests. */
 async function issueTokens(
   db: Executor,
   { grantId, scope, nowMs }: { grantId: Grant["id"]; scope: string; nowMs: number },
@@ -46,11 +46,11 @@ async function issueTokens(
   };
 }
 
-/** Creates the grant of a code, with a key of its own. The text of that key is discarded. */
+/** Creates the grant of a code, with a separate key for its calls. The text of this key is discarded. */
 async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, nowMs: number): Promise<Grant> {
   const { projectId, voucherKeyId, clientId, clientName, resource } = code;
   const { entityId, accessClasses, toolkitSlugs, agentTools } = code;
-  // Calls of the grant need the same confirmations as calls of the key that it was given with.
+  // The grant gets the confirmation rule of the key with which the person gave it.
   const confirm = (await findKeyById(db, voucherKeyId))?.confirm ?? noConfirmRule;
   const key: ApiKey = {
     ...{ id: createId("key", nowMs), projectId, role: "member", name: clientName, hint: "" },
@@ -65,10 +65,10 @@ async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, n
   return grant;
 }
 
-/** Services of the token endpoint. */
+/** Dependencies of the token endpoint. */
 export type TokenOptions = AuthorizationOptions & EndGrantOptions & { readonly urlsOf: ServiceUrlsOf };
 
-/** A request whose client id and resource were checked, as far as possible without the database. */
+/** A token request. Its client id and its resource were checked as far as possible without the database. */
 type TokenRequest = { readonly form: URLSearchParams; readonly clientId: string; readonly resource: string };
 
 /** Creates the handler that exchanges a code or a refresh token for new tokens (RFC 6749, 4.1.3 and 6). */
@@ -91,7 +91,10 @@ function unsupported(): never {
   throw new AuthorizationRefusal("unsupported_grant_type", "grant_type is authorization_code or refresh_token");
 }
 
-/** Returns the refusal of a code or token. The text is the same for every reason, so that it does not help a finder. */
+/**
+ * Returns the error for an invalid code or token. The text is the same for every reason, so that it does not help an attacker who found the
+ * code or token.
+ */
 function invalid(what: "code" | "refresh token"): AuthorizationRefusal {
   const why = `the ${what} is unknown, used, over, or of another client, address or verifier`;
   return new AuthorizationRefusal("invalid_grant", why);
@@ -107,7 +110,7 @@ async function changeCode({ form, clientId, resource }: TokenRequest, options: T
   if (code === undefined) throw invalid("code");
   const answer = await withTransaction(db, async (tx) => {
     if (!(await spendGrantCode(tx, digest, nowMs))) return "replayed";
-    // Any error spends the code, so that an attacker has one guess.
+    // Any mismatch makes the code unusable, so that an attacker has only one attempt.
     const isFit = code.clientId === clientId && code.redirectUri === redirectUri && code.resource === resource;
     if (!isFit || code.expiresAt <= nowMs || !isVerifierOf(verifier, code)) return "unfit";
     if (!(await isKeyValid(code.voucherKeyId, nowMs, options))) return "unfit";
@@ -121,7 +124,7 @@ async function changeCode({ form, clientId, resource }: TokenRequest, options: T
   return answer;
 }
 
-/** Ends the grant of a code that was used twice: it was stolen, before or after its client used it. */
+/** Ends the grant of a code that was used twice. Such a code was stolen, before or after its client used it. */
 async function endGrantOfCode(digest: Buffer, options: TokenOptions): Promise<void> {
   const code = await findGrantCode(options.db, digest);
   const grant = code?.grantId == null ? undefined : await findGrant(options.db, code.grantId);
@@ -147,7 +150,7 @@ async function changeRefreshToken(
     return issueTokens(tx, { grantId: token.id, scope: scopeText(key), nowMs });
   });
   if (answer !== undefined) return answer;
-  // Two parties have the token, and svc cannot know which is the client: the grant ends for both.
+  // Two parties have the refresh token, and svc cannot know which one is the client. So the grant ends for both.
   await endGrantFor("GrantToken.Reuse", token, options);
   throw invalid("refresh token");
 }
@@ -157,14 +160,14 @@ async function isKeyValid(id: KeyId, nowMs: number, { db }: Pick<TokenOptions, "
   return key !== undefined && isValidKey(key, nowMs);
 }
 
-/** True if the verifier fits the code's challenge (RFC 7636, 4.6, method S256). */
+/** True if the verifier matches the challenge of a code (RFC 7636, 4.6, method S256). */
 function isVerifierOf(verifier: string, { challenge }: Pick<GrantCode, "challenge">): boolean {
   return (
     /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) && equalConstantTime(hash("sha256", verifier, "base64url"), challenge)
   );
 }
 
-/** Returns the resource of a request, which is optional. Throws AuthorizationRefusal if it is not this service's. */
+/** Returns the resource of a request; the parameter is optional. Throws AuthorizationRefusal if the resource is not this service. */
 function requireResource(form: URLSearchParams, req: IncomingMessage, { urlsOf }: TokenOptions): string {
   const { resource } = urlsOf(req);
   const named = form.get("resource") ?? resource;

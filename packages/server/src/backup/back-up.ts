@@ -9,8 +9,8 @@ import { version } from "../version.ts";
 type Store = Pick<Config, "vaultKeys" | "dataDir">;
 
 /**
- * Copies the embedded database of a data folder into one file, like `backUpStore`. Records this version in it and seals it with the first
- * vault key.
+ * Copies the embedded database of a data folder into one file, like `backUpStore`. Records this version in the file and seals the file with
+ * the first vault key.
  */
 export async function backUp({
   store,
@@ -25,7 +25,7 @@ export async function backUp({
   return backUpStore({ ...options, dataDir: store.dataDir, version, key });
 }
 
-/** Restores a backup into an empty data folder, like `restoreStore`. One of the present vault keys must have sealed it. */
+/** Restores a backup into an empty data folder, like `restoreStore`. One of the vault keys of this server must have sealed the backup. */
 export async function restore({
   store,
   ...options

@@ -1,47 +1,50 @@
 import type { Clock } from "@svc/core";
 
 /**
- * Share that a body's bytes count for: the toolkit for posts, the key's project or the administrator for calls, and `keyless` for requests
- * without a key. `lookup`: bytes that arrived with the headers while the key is looked up.
+ * Share of the budget that the bytes of a body use. Posts use the share of their toolkit; calls use the share of the key's project, or of
+ * the administrator; requests without a key use `keyless`. `lookup`: bytes that arrived with the headers, while the key is being looked up.
  */
 export type BodyShare = `toolkit:${string}` | `project:${string}` | "administrator" | "keyless" | "lookup";
 
-/** Kinds of shares, as labelled in metrics. */
+/** Kinds of shares, as labels of metrics. */
 export type BodyShareKind = "toolkit" | "project" | "administrator" | "keyless" | "lookup";
 
-/** Bytes of bodies that a node has read and still holds. */
+/** Budget for the bytes of request bodies that a node has read and keeps in memory. */
 export type BodyBudget = {
-  /** Opens the charge of a body for a share and sender address. It costs nothing until bytes are taken. */
+  /** Opens the account of a body, for a share and a sender address. It costs nothing until bytes are taken. */
   open(share: BodyShare, address: string): BodyCharge;
-  /** Returns the current bytes, and the bodies refused since the start because there was no room or they had to give way. */
+  /**
+   * `bytes`: bytes in memory now. `refused`: bodies refused since the start, because there was no room or because other bodies displaced
+   * them.
+   */
   stats(): BodyStats;
 };
 
-/** Figures of a budget. */
+/** Figures of a body budget. */
 export type BodyStats = { readonly bytes: number; readonly refused: Readonly<Record<BodyShareKind, number>> };
 
-/** The charge of one body. */
+/** Account of one body in the budget. */
 export type BodyCharge = {
-  /** Charges arrived bytes. Returns false and charges nothing if they do not fit. */
+  /** Charges bytes that have arrived. Returns false and charges nothing if the budget has no room for them. */
   take(bytes: number): boolean;
-  /** Until `complete` or `release`, `giveWay` may be called once: the body is then given up. */
+  /** Marks the body as incomplete. Until `complete` or `release`, `giveWay` may be called once; the body is then discarded to make room. */
   arrive(giveWay: () => void): void;
-  /** The body is complete and no longer gives way. */
+  /** Marks the body as complete. It is not discarded for other bodies any more. */
   complete(): void;
-  /** Counts the body as refused, and releases it. */
+  /** Counts the body as refused and releases its bytes. */
   refuse(): void;
-  /** Releases everything permanently. Further calls have no effect. */
+  /** Releases all bytes of this body. Later calls of any method have no effect. */
   release(): void;
 };
 
-/** Limits of a budget, bytes. */
+/** Limits of a body budget in bytes. */
 export type BodyBudgetOptions = {
   clock: Clock;
-  /** Maximum for all bodies. */
+  /** Maximum for all bodies together. */
   bytesMax: number;
-  /** Maximum for one share. Default: a third of all. */
+  /** Maximum for one share. Default: a third of the maximum for all bodies. */
   shareBytesMax?: number;
-  /** Maximum for requests without a key from one address. Default 64 KiB. */
+  /** Maximum for all requests without a key from one address. Default 64 KiB. */
   keylessBytesMax?: number;
 };
 
@@ -49,8 +52,8 @@ const budgetBytesMin = 84 * 1024 * 1024;
 const largestBodies = 12;
 
 /**
- * Returns a node's budget for bodies, bytes: 84 MiB, or 12 times the largest body if that is more. The first far exceeds a node's traffic
- * and keeps the process below 600 MiB. The second keeps a raised SVC_MAX_BODY_BYTES usable.
+ * Returns the body budget of a node in bytes: 84 MiB, or 12 times the largest allowed body if this is more. 84 MiB is far more than a
+ * node's traffic needs and keeps the process below 600 MiB. The second value makes large values of SVC_MAX_BODY_BYTES usable.
  */
 export function bodyBudgetBytes(bodyBytesMax: number): number {
   return Math.max(budgetBytesMin, largestBodies * bodyBytesMax);
@@ -58,10 +61,13 @@ export function bodyBudgetBytes(bodyBytesMax: number): number {
 
 const shareDivisor = 3;
 const keylessBytesDefault = 64 * 1024;
-/** Milliseconds after which an arriving body gives way to others of its own sender: it is slow or held on purpose. */
+/**
+ * Time in milliseconds after which an incomplete body can be discarded for other bodies of the same sender. Such a body is slow, or the
+ * sender delays it on purpose.
+ */
 const slowMs = 2_000;
 
-/** Bytes of one address in one share. `arriving`: its incomplete bodies, oldest first. */
+/** Bytes of one address in one share. `arriving`: incomplete bodies of this address, oldest first. */
 type Holder = {
   readonly share: Share;
   readonly address: string;
@@ -72,9 +78,10 @@ type Share = { readonly name: BodyShare; bytes: number; readonly holders: Map<st
 type ArrivingRequest = { readonly sinceMs: number; readonly giveWay: () => void };
 
 /**
- * Creates a budget. Nothing is reserved, so a single sender may use a whole share. If bytes do not fit, the largest holder gives way
- * (longest queue drop): among all shares if the node is full, among a share's addresses if the share is full. It gives up its oldest
- * incomplete body. If the sender itself is the largest holder, it is refused unless it has a slow body to give up.
+ * Creates a body budget. It reserves nothing, so a single sender may use a whole share. If there is no room for new bytes, the largest
+ * holder loses its oldest incomplete body (longest queue drop). A holder is one address in one share. If the node is full, the largest
+ * holder of all shares is chosen; if only the share is full, the largest of the share. If the sender of the new bytes is itself the largest
+ * holder, its new body is refused, unless it has a slow body that can be discarded.
  */
 export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   const budget = new Budget(options);
@@ -100,10 +107,10 @@ class Budget {
     this.#keylessBytesMax = keylessBytesMax ?? keylessBytesDefault;
   }
 
-  /** Charges a holder and makes room if necessary; undefined if there is no room. */
+  /** Charges bytes to an address in a share, and makes room if necessary. Returns the holder; undefined if there is no room. */
   take(name: BodyShare, address: string, bytes: number): Holder | undefined {
     for (;;) {
-      // Looked up each time, because a body that gave way may have been the last of this holder.
+      // The holder is looked up each time: if one of its bodies was discarded, the holder may have been removed.
       const holder = this.#holder(name, address);
       const victim = this.#fits(holder, bytes) ? "none" : this.#victimOf(holder, bytes);
       if (victim === "none") {
@@ -158,8 +165,8 @@ class Budget {
   }
 
   /**
-   * Returns the holder that gives way to more bytes of another: one that holds more than that one would, or the same one if it has a slow
-   * body.
+   * Returns the holder that must lose a body so that another holder gets more bytes: one that holds more than the other would then hold, or
+   * the same holder if it has a slow body. Undefined if there is none.
    */
   #victimOf(holder: Holder, bytes: number): Holder | undefined {
     const itself = this.#isSlow(holder) ? holder : undefined;
@@ -184,7 +191,7 @@ class Budget {
   }
 }
 
-/** Returns the largest holder that has a body to give up. */
+/** Returns the largest holder that has an incomplete body to discard. */
 function largestOf(holders: Iterable<Holder>): Holder | undefined {
   return largestBy([...holders].filter(({ arriving }) => arriving.size > 0));
 }
@@ -226,7 +233,7 @@ class Charge implements BodyCharge {
     const holder = this.#budget.take(this.#share, this.#address, bytes);
     if (holder === undefined) return false;
     if (this.#isReleased) {
-      // The body that gave way was this one.
+      // The discarded body was this one.
       this.#budget.give(holder, bytes);
       return false;
     }

@@ -1,22 +1,23 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
-/** Reads the connections of large bodies a few at a time. */
+/** Reads the connections with large bodies a few at a time. */
 export type BodyPace = {
-  /** Stops reading the connection of a request, from within its `data` event, until its turn. */
+  /** Pauses reading the connection of a request until its turn. Call it inside the request's `data` event. */
   yield(req: IncomingMessage): void;
 };
 
 /**
- * Connections read per event-loop turn, each with one piece of 64 KiB. libuv accepts one new connection per turn, so turns must be short.
+ * Number of connections read per turn of the event loop, each with one piece of 64 KiB. libuv accepts one new connection per turn, so turns
+ * must be short.
  */
 const atOnce = 2;
-/** Pause between reads of discarded bodies, milliseconds: at most 25 MB a second are read for nothing. */
+/** Pause between two reads of discarded bodies, in milliseconds. It limits such reading to 25 MB a second. */
 const discardMs = 5;
 
 /**
- * Paces of this process, which has one event loop. Without them, one turn reads up to 2 MiB of every connection, and 300 connections
- * delayed all others by a second.
+ * Reading schedules of this process, one for bodies that are kept and one for bodies that are discarded. Without them, one turn of the
+ * event loop would read up to 2 MiB of every connection; 300 connections delayed all others by a second.
  */
 export const bodyPaces: { readonly kept: BodyPace; readonly discarded: BodyPace } = {
   kept: createPace((turn) => void setImmediate(turn)),
@@ -36,7 +37,7 @@ function createPace(schedule: (turn: () => void) => void): BodyPace {
     }
     if (waiting.size > 0) schedule(turn);
   };
-  /** Reading a request asks for more at the end of the tick, which resumes its connection. */
+  /** At the end of the tick, the request resumes its connection to read more. So the connection must be paused again. */
   const pauseAgain = () => {
     for (const socket of fresh) if (waiting.has(socket)) socket.pause();
     fresh = [];

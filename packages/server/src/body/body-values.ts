@@ -1,13 +1,19 @@
 import { BodyError } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 
-/** Bodies below this size are not counted: there are many of them, and their values need less than a node reserves for each call. */
+/**
+ * Bodies smaller than this are not counted, in bytes. There are many of them, and their values need less memory than a node reserves for
+ * each call.
+ */
 const smallBytes = 4_096;
-/** Bytes per value while it is checked, masked and written. A list of empty objects needs thirty times its text. */
+/**
+ * Memory per value while svc checks, masks and writes it, in bytes. `containerBytes`: for a list or object. `valueBytes`: for other values.
+ * A list of empty objects needs thirty times the size of its text.
+ */
 const [containerBytes, valueBytes] = [120, 24];
-/** Maximum charge for one body, bytes: a sender without other running requests is never asked to try later. */
+/** Maximum charge for the values of one body, in bytes. It is low enough that a sender without other running requests is never refused. */
 const chargeMax = 20 * 1024 * 1024;
-/** Weight of each byte of a text: an opening bracket starts a list or object, a comma precedes another value. */
+/** Charge for each byte of a text. An opening bracket begins a list or object; a comma comes before another value. */
 const weights = new Uint8Array(256);
 for (const [character, bytes] of [
   [",", valueBytes],
@@ -18,8 +24,9 @@ for (const [character, bytes] of [
 }
 
 /**
- * Charges the memory of a body's values, estimated from its brackets and commas. Those inside texts count too, because an argument may
- * itself be JSON. Throws BodyError with reason `no_room` if it does not fit; the body is then counted as refused and released.
+ * Charges the memory of a body's values, estimated from its brackets and commas. Brackets and commas inside strings count too, because an
+ * argument may itself be JSON text. If there is no room, counts the body as refused, releases it, and throws BodyError with reason
+ * `no_room`.
  */
 export function chargeValues(body: Uint8Array, charge: BodyCharge): void {
   if (body.byteLength < smallBytes) return;

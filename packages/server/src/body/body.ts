@@ -2,12 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { BodyCharge } from "./body-budget.ts";
 import { bodyPaces } from "./body-pace.ts";
 
-/** A body that did not arrive completely. */
+/** Error for a body that did not arrive completely. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
   /**
-   * `too_large`: above the limit. `no_room`: above the budget, or given up for another body; the rest is read and discarded. `aborted`: the
-   * sender disconnected. `undecodable`: not in the declared encoding.
+   * `too_large`: larger than the limit. `no_room`: no room in the budget, or discarded to make room for another body; the rest of the body
+   * is read and discarded. `aborted`: the sender disconnected. `undecodable`: not in the declared encoding.
    */
   readonly reason: "too_large" | "no_room" | "aborted" | "undecodable";
 
@@ -25,25 +25,26 @@ const messages = {
 } as const;
 
 /**
- * Reads a whole body of at most `bytesMax` bytes and charges it. Throws BodyError and releases the charge. A declared length above the
- * limit is refused before reading. The bytes of a returned body stay charged until its holder releases them. The server's requestTimeout
- * limits the time to send.
+ * Returns the whole body of a request, at most `bytesMax` bytes, and charges it to `charge`. If it fails, releases the charge and throws
+ * BodyError. A larger declared length is refused before reading. The bytes of a returned body stay charged until the caller releases them.
+ * The server's requestTimeout limits the sending time.
  */
 export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCharge): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // The parser enforces a declared length.
+    // Node's parser ensures that the body has the declared length.
     const length = req.headers["content-length"];
     const endBytes = length === undefined ? bytesMax : Number(length);
     const body = new ArrivingBody(charge, Math.min(endBytes, bytesMax));
     const pieces = new Pieces();
-    // The listeners stay until the request ends, because removing four of them costs as much as everything else here.
+    // The listeners stay until the request ends, because removing four listeners costs as much as the rest of this function.
     let isDone = false;
     const fail = (reason: BodyError["reason"]) => {
       isDone = true;
       body.drop();
       if (reason === "no_room") charge.refuse();
       else charge.release();
-      // Continues to read without keeping anything. Otherwise a client that reads only after sending would miss the answer.
+      // Reads the rest of the body without keeping it. Otherwise a client that reads the answer only after sending everything would not
+      // receive it.
       discardBody(req);
       reject(new BodyError(reason));
     };
@@ -73,19 +74,19 @@ export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCha
   });
 }
 
-/** True if a request has or may have a body. Without either header it has none (RFC 9112, 6.3). */
+/** True if a request has a body, or may have one. A request with neither of these two headers has none (RFC 9112, 6.3). */
 export function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"];
   return (length !== undefined && length !== "0") || headers["transfer-encoding"] !== undefined;
 }
 
-/** True if a request's body may take several turns to read. */
+/** True if reading the body of a request may take several turns of the event loop. */
 export function mayBeLarge({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"];
   return length === undefined ? headers["transfer-encoding"] !== undefined : Number(length) > paceBytes;
 }
 
-/** Discards a request's body as it arrives, so that none of it delays the answer. */
+/** Reads and discards the body of a request as it arrives, so that the body does not delay the answer. */
 export function discardBody(req: IncomingMessage): void {
   if (discarded.has(req)) return;
   discarded.add(req);
@@ -95,23 +96,23 @@ export function discardBody(req: IncomingMessage): void {
     free(chunk);
     if (isSliceUsed) bodyPaces.discarded.yield(req);
   });
-  // Marks the body as read. Otherwise Node would read the rest of an answered request itself, without pauses.
+  // Tells Node that the body is being read. Otherwise Node would read the rest of the body itself, without pauses, after the answer.
   req.read(0);
 }
 
 const discarded = new WeakSet<IncomingMessage>();
 
-/** Bytes of a body read per turn. */
+/** Number of body bytes that are read per turn of the event loop. */
 const paceBytes = 16_384;
-/** Cost of reading a piece, in bytes: sixty thousand one-byte chunks fit into one read of a connection. */
+/** Cost of reading one piece of a body, expressed in bytes. One read of a connection may contain sixty thousand chunks of one byte. */
 const pieceBytes = 64;
-/** Maximum chunks with an average size below that. No honest client sends more. */
+/** Maximum number of chunks whose average size is below `pieceBytes`. No honest client sends more. */
 const fineChunksMax = 512;
 const fineBytes = 16;
 
 /**
- * Counts the chunks of a request's body during parsing, and calls `onTooFine` if there are far too many for their bytes. Each costs the
- * node more than a hundred bytes of a body, even before the body is requested.
+ * Counts the chunks of a request's body while Node parses them, and calls `onTooFine` if there are far too many chunks for their bytes.
+ * Each chunk costs the node more than a hundred bytes of a body would, even before a handler reads the body.
  */
 export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
   let chunks = 0;
@@ -122,7 +123,7 @@ export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
     bytes += chunk?.byteLength ?? 0;
     if (chunks === fineChunksMax && bytes < fineChunksMax * fineBytes) {
       onTooFine();
-      // The rest of the data already read costs only its parsing.
+      // The data that was already read from the connection now costs only its parsing.
       req.push = (rest: Buffer | null) => (rest === null ? push(rest) : true);
       return push(chunk);
     }
@@ -131,7 +132,7 @@ export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
   };
 }
 
-/** The pieces of a body as they arrive. */
+/** Counts the pieces of a body as they arrive. */
 class Pieces {
   /** Bytes read since the last turn. */
   #read = 0;
@@ -146,17 +147,20 @@ class Pieces {
 }
 
 const empty = Buffer.alloc(0);
-/** Pieces below this size are copied together, bytes. */
+/** Pieces smaller than this are copied together, in bytes. */
 const pageBytes = 4_096;
-/** Bytes after which a body is stored in slabs. */
+/** Size of a body, in bytes, from which it is stored in slabs. */
 const slabsFromBytes = 65_536;
-/** Large enough that the allocator returns it to the system when it is freed. It uses no memory before it is written. */
+/**
+ * Size of a slab in bytes. It is large enough that the allocator returns the memory to the system after use. A slab uses no memory until it
+ * is written.
+ */
 const slabBytes = 262_144;
 
 /**
- * The bytes of a body so far. Small pieces are copied together, because each is an object of some hundred bytes and one-byte pieces would
- * cost hundreds of times their charge. A large body is copied into slabs, because its pieces would leave 70 MB of unusable holes in the
- * allocator.
+ * The bytes of a body that have arrived. Small pieces are copied together, because each piece is an object of some hundred bytes: pieces of
+ * one byte would need hundreds of times their charge. A large body is copied into slabs, because its pieces would leave 70 MB of unusable
+ * gaps in the allocator.
  */
 class ArrivingBody {
   bytes = 0;
@@ -164,9 +168,9 @@ class ArrivingBody {
   /** Maximum size of the body. */
   readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
-  /** Free bytes at the end of the last piece. */
+  /** Free bytes at the end of the last stored piece. */
   #free = 0;
-  /** True if the last piece is a slab, which is charged as it fills. */
+  /** True if the last stored piece is a slab. A slab is charged as it is filled. */
   #isSlab = false;
 
   constructor(charge: BodyCharge, bytesMax: number) {
@@ -174,7 +178,7 @@ class ArrivingBody {
     this.#bytesMax = bytesMax;
   }
 
-  /** Adds a piece, and frees it if it was copied. Returns false if the budget has no room; the body is then unusable. */
+  /** Adds a piece, and frees the piece if its bytes were copied. Returns false if the budget has no room; the body cannot be used then. */
   append(piece: Buffer): boolean {
     const isKept = this.bytes === 0 || (piece.byteLength >= pageBytes && this.bytes < slabsFromBytes);
     if (isKept) return this.#keep(piece);
@@ -186,11 +190,11 @@ class ArrivingBody {
   whole(): Buffer {
     const [first] = this.#pieces;
     if (first !== undefined && this.#pieces.length === 1) {
-      // The reader of the result releases it before the request ends.
+      // The caller that reads the returned body frees it before the request ends.
       this.#pieces.length = 0;
       return first;
     }
-    // The free bytes of the last piece are beyond the length and are not copied.
+    // The free bytes of the last piece are after `this.bytes`, so they are not copied.
     const whole = Buffer.concat(this.#pieces, this.bytes);
     this.drop();
     return whole;
@@ -233,7 +237,7 @@ class ArrivingBody {
     return true;
   }
 
-  /** The rest of the last page stays unused. It is charged: at most twice the arrived bytes. */
+  /** The rest of the last page stays unused but charged. The charge is at most twice the bytes that arrived. */
   #closePage(): void {
     const page = this.#pieces.pop();
     if (page !== undefined) this.#pieces.push(page.subarray(0, page.byteLength - this.#free));
@@ -242,8 +246,8 @@ class ArrivingBody {
 }
 
 /**
- * Frees a piece without other users at once, because the garbage collector does not hurry for memory outside its heap. Pieces of a TLS
- * connection are parts of a larger buffer and are left to it.
+ * Frees the memory of a piece at once if nothing else uses it, because the garbage collector is slow to free memory outside its heap.
+ * Pieces from a TLS connection are parts of a larger buffer, so the garbage collector frees them.
  */
 export function free({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength && byteLength >= pageBytes) buffer.transfer(0);

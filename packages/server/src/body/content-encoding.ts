@@ -4,15 +4,15 @@ import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { BodyError } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 
-/** Maximum decoded size, and the charge for it. */
+/** Options for decoding. `bytesMax`: maximum decoded size in bytes. `charge`: account in the body budget. */
 export type DecodeOptions = { readonly bytesMax: number; readonly charge: BodyCharge };
 
-/** Starts decoding one encoding of a body, in pieces of this size. */
+/** Returns a stream that decodes one encoding, in pieces of at most `pieceBytes`. */
 export type ContentCodec = (pieceBytes: number) => Transform;
 
 /**
- * Maximum decoded bytes per piece. The allocator uses separate pages for this size and returns them; it kept 100 MB of smaller pieces after
- * a flood. A page uses no memory before it is written.
+ * Maximum decoded bytes per piece. The allocator uses separate pages for pieces of this size and returns them to the system; with smaller
+ * pieces it kept 100 MB after a flood. A page uses no memory until it is written.
  */
 const pieceBytesMax = 262_144;
 /** Bytes charged before decoding starts. */
@@ -23,13 +23,13 @@ const codecs: ReadonlyMap<string, ContentCodec> = new Map<string, ContentCodec>(
   ["br", (chunkSize) => createBrotliDecompress({ chunkSize })],
 ]);
 
-/** Compression of a body: of the whole body, or of the one message of a stream, in its frame. */
+/** Compression of a request: of the whole body, or of the single message of a stream inside its frame. */
 export type Encoding = {
   readonly codec: ContentCodec;
   readonly header: "content-encoding" | "connect-content-encoding";
 };
 
-/** Returns the encoding in a request's headers; undefined for none, and for unsupported ones. */
+/** Returns the encoding that a request's headers declare; undefined if there is none or it is not supported. */
 export function encodingOf({ headers }: Pick<IncomingMessage, "headers">): Encoding | undefined {
   const isStream = headers["content-type"]?.startsWith("application/connect+") === true;
   const header = isStream ? "connect-content-encoding" : "content-encoding";
@@ -37,13 +37,13 @@ export function encodingOf({ headers }: Pick<IncomingMessage, "headers">): Encod
   return codec && { codec, header };
 }
 
-/** Bytes for flags and length of a stream's message (Connect protocol, enveloped messages). */
+/** Number of bytes for the flags and the length of a stream's message (Connect protocol, enveloped messages). */
 const frameHeadBytes = 5;
 const compressedFlag = 1;
 
 /**
- * Decodes a body, like `decode`. A stream's message keeps its frame. A body that is not one complete frame is returned unchanged for its
- * reader to refuse.
+ * Returns the decoded body, like `decode`. The message of a stream keeps its frame. A body that is not one complete frame is returned
+ * unchanged; the code that reads it refuses it.
  */
 export async function decodeBody({ codec, header }: Encoding, sent: Buffer, options: DecodeOptions): Promise<Buffer> {
   if (header === "content-encoding") return decode(codec, sent, options);
@@ -57,15 +57,15 @@ export async function decodeBody({ codec, header }: Encoding, sent: Buffer, opti
 }
 
 /**
- * Decodes a body and charges it piece by piece, because a few bytes may become a thousand times as many. Bytes without room are not
- * decoded. Rejects with BodyError (`too_large`, `no_room` or `undecodable`) and releases the charge.
+ * Returns the decoded body. Charges it piece by piece, because a few bytes may decode to a thousand times as many. Bytes for which there is
+ * no room are not decoded. If it fails, releases the charge and rejects with BodyError (`too_large`, `no_room` or `undecodable`).
  */
 async function decode(codec: ContentCodec, sent: Uint8Array, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
   let decoder: Transform | undefined;
-  // A limit of 1 KiB belongs to callers that may hold at most 64 KiB.
+  // Charges less if `bytesMax` is small: callers with a limit of 1 KiB may hold at most 64 KiB in total.
   const charged = Math.min(firstBytes, bytesMax);
   try {
-    // Before anything is allocated: a decoder alone needs more than most bodies.
+    // Charges before allocating anything, because a decoder alone needs more memory than most bodies.
     if (!charge.take(charged)) throw new BodyError("no_room");
     decoder = codec(Math.min(pieceBytesMax, bytesMax));
     decoder.end(sent);

@@ -6,23 +6,23 @@ import { StoreLateError, withinDeadline } from "../store-deadline.ts";
 import { BodyError, hasBody } from "./body.ts";
 import type { BodyBudget, BodyCharge, BodyShare } from "./body-budget.ts";
 
-/** Accepts requests for handlers: arriving bytes are charged to the sender, and senders with a key are remembered. */
+/** Receives requests for the handlers. It charges arriving bytes to their sender, and remembers which senders have a key. */
 export type Intake = {
-  /** Opens the charge of a request's body. */
+  /** Opens the account of a request's body in the budget. */
   charge(req: IncomingMessage, share: BodyShare): BodyCharge;
   /**
-   * Waits for a key's lookup without reading the request's body. Rejects like the lookup, or with NODE_OVERLOADED if the lookup takes long
-   * and the bytes that came with the headers exceed an address's limit without a key.
+   * Resolves or rejects with the lookup of a key, during which the body is not read. Also rejects with NODE_OVERLOADED if the lookup takes
+   * long and the bytes that came with the headers exceed the limit of an address without a key.
    */
   keepBack<Found>(req: IncomingMessage, lookup: Promise<Found>): Promise<Found>;
-  /** Records that the sender of a request showed a valid key or signature. */
+  /** Records that the sender of a request has a valid key or signature. */
   noteKey(req: IncomingMessage): void;
 };
 
-/** Maximum body of a call that needs no key, bytes: health checks name a service. */
+/** Maximum body, in bytes, of a call that needs no key. Health checks send the name of a service. */
 export const keylessBodyBytesMax = 1_024;
 
-/** Returns the share of a call's body. */
+/** Returns the share of the budget for the body of a call. */
 export function shareOf(principal: Principal | undefined): BodyShare {
   if (principal === undefined) return "keyless";
   return principal.kind === "project" ? `project:${principal.projectId}` : "administrator";
@@ -47,18 +47,21 @@ export function bodyFault({ reason }: BodyError, bytesMax: number): Fault {
   }
 }
 
-/** Delay before a refusal because of missing room, milliseconds. */
+/** Delay of an answer that refuses a request because there is no room, in milliseconds. */
 const refusalPauseMs = 200;
 
 /**
- * Waits before a refusal because of missing room; other refusals are answered at once. A sender above its share should retry after 5 s.
- * Without the delay, one that retries at once would occupy the whole node.
+ * Waits if `error` means that there was no room; other errors are answered at once. A sender above its share should retry after 5 s.
+ * Without the delay, a sender that retries at once would occupy the whole node.
  */
 export async function pauseBeforeRefusal(error: unknown): Promise<void> {
   if (error instanceof BodyError && error.reason === "no_room") await systemClock.wait(refusalPauseMs);
 }
 
-/** How long bytes above an address's limit may wait for a key's lookup, milliseconds: many times a normal lookup. */
+/**
+ * Maximum time, in milliseconds, for which bytes above the limit of an address wait for the lookup of a key. It is many times the normal
+ * duration of a lookup.
+ */
 const lookupMs = 250;
 
 /** Creates the intake for a node's connections and budget. */
@@ -69,16 +72,17 @@ export function createIntake({ connections, bodies }: { connections: Connections
     noteKey: (req) => connections.noteKey(req.socket),
     async keepBack(req, lookup) {
       if (!hasBody(req)) return lookup;
-      // The other callers with the same key receive the error as well.
+      // Several callers may share this lookup. Each of them handles its error, so it must not be unhandled here.
       lookup.catch(() => {});
       req.socket.pause();
-      // The data read together with the headers is parsed in this turn.
+      // Data that was read together with the headers is parsed during this pause.
       await Promise.resolve();
       const own = charge(req, "keyless");
       const more = charge(req, "lookup");
       try {
         if (own.take(req.readableLength)) return await lookup;
-        // A burst of calls with a new key is no attack: a lookup takes milliseconds and serves all of them.
+        // Extra room for the bytes during the lookup. Many calls with a new key are not an attack: a lookup takes milliseconds and serves
+        // all of them.
         if (more.take(req.readableLength)) return await withinDeadline(lookup, lookupMs).catch(overloadedIfLate);
         own.refuse();
         throw serverFaults.NODE_OVERLOADED();

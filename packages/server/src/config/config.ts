@@ -14,23 +14,23 @@ import { type ConfigReader, createConfigReader, parseBoundedDuration } from "./r
 import type { TlsFiles } from "./tls-pair.ts";
 import { defaultOf } from "./variables.ts";
 
-/** Settings of the server. Variables and defaults are those of `configVariables`; times are in milliseconds. */
+/** Settings of the server. `configVariables` lists the variables and their defaults. Times are in milliseconds. */
 export type Config = {
   readonly host: string;
   readonly port: number;
-  /** Accepted host names in addition to those of `publicUrl` and loopback, in the form of URL. */
+  /** Host names that the server accepts, in addition to the host of `publicUrl` and loopback. They have the form that URL uses. */
   readonly hosts: readonly string[];
-  /** Separate address for AdminService and metrics. Undefined: they share the main address. */
+  /** Separate address for AdminService and metrics. If undefined, both use the main address. */
   readonly adminListen: ListenAddress | undefined;
   readonly tls: TlsFiles | undefined;
-  /** Undefined: the embedded PostgreSQL in `dataDir`. */
+  /** Address of the PostgreSQL database. If undefined, the server uses an embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
   readonly toolkitFolders: readonly string[];
   readonly deploymentFile: string | undefined;
-  /** Receivers of events if the deployment file does not say. Undefined: not set. */
+  /** Receivers of webhook events if the deployment file does not set them. Undefined if the variable is not set. */
   readonly webhookAudience: Audience | undefined;
-  /** Undefined: the key file in `dataDir`; never undefined with a `databaseUrl`. */
+  /** Vault keys. If undefined, the server uses the key file in `dataDir`. Never undefined if `databaseUrl` is set. */
   readonly vaultKeys: readonly VaultKey[] | undefined;
   readonly adminToken: string | undefined;
   readonly bootstrapKey: string | undefined;
@@ -39,53 +39,56 @@ export type Config = {
   readonly isActivityCounted: boolean;
   /** Number of processes that listen on one port, each with its own node. */
   readonly processes: number;
-  /** True if the console is served, on nodes that accept calls. */
+  /** True if nodes that accept calls also serve the console. */
   readonly isConsoleOn: boolean;
-  /** True if the documentation is served, on nodes that take calls. */
+  /** True if nodes that accept calls also serve the documentation. */
   readonly isDocsOn: boolean;
-  /** True if the emulator inside the process answers tool calls. */
+  /** True if the built-in app emulator answers tool calls instead of real apps. */
   readonly isSandbox: boolean;
   readonly endpointRanges: readonly string[];
   readonly providerRanges: readonly string[];
   readonly endpointConcurrency: number;
-  /** Undefined: tools are found by words alone. */
+  /** Endpoint for embeddings. If undefined, the search for tools uses words only. */
   readonly embeddings: EmbeddingsTarget | undefined;
   readonly retryScheduleMs: readonly number[];
   readonly bodyBytesMax: number;
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
-  /** CIDRs. */
+  /** Address ranges of trusted proxies (CIDRs). */
   readonly trustedProxies: readonly string[];
   readonly drainMs: number;
   readonly eventRetentionMs: number;
   readonly callRetentionMs: number;
   readonly jobRowRetentionMs: number;
-  /** Maximum runs of a project's standing programs at once. */
+  /** Maximum concurrent runs of a project's standing programs. */
   readonly standingRunsMax: number;
-  /** True if due occurrences of standing programs are postponed, after a restored backup. */
+  /** True if due occurrences of standing programs are postponed because the database was restored from a backup. */
   readonly isStandingHeld: boolean;
-  /** Time up to which an operator's own database contains the restored data, epoch milliseconds. Undefined: not restored. */
+  /**
+   * For an operator's own database: the time up to which the restored backup contains data, in epoch milliseconds. Undefined if the
+   * database was not restored.
+   */
   readonly restoredFromMs: number | undefined;
   /** Maximum standing programs of a project. */
   readonly standingProgramsMax: number;
   readonly standingRunRetentionMs: number;
-  /** Undefined: without limit. */
+  /** Retention of ended jobs in milliseconds. Undefined: svc keeps them without limit. */
   readonly jobRetentionMs: number | undefined;
   readonly logLevel: LevelWithSilent;
-  /** Undefined: the address on which the server listens. */
+  /** Public address of the service. If undefined, the address on which the server listens. */
   readonly publicUrl: string | undefined;
-  /** Source of webhook secrets, read each time. */
+  /** Variables of the process. Webhook secrets are read from here each time they are used. */
   readonly environment: Environment;
 };
 
-/** Base folders of relative paths: the working folder for a variable, the checkout for a default. */
+/** Folders to which relative paths refer. Paths in variables refer to the working folder; default paths refer to the checkout. */
 export type ConfigFolders = {
   readonly workingDir: string;
   /** Folder of the checkout, or of an installed package. */
   readonly checkout: string;
   readonly isRoot: boolean;
   /**
-   * The user's home folder for an installed package, because the next version replaces the package's own folder. Undefined in a checkout.
+   * Home folder of the user, if svc is an installed package: the next version replaces the package's own folder. Undefined in a checkout.
    */
   readonly packageHome?: string | undefined;
 };
@@ -93,7 +96,7 @@ export type ConfigFolders = {
 /** Only `npm run package` compiles the sources to JavaScript. */
 const isPackage = import.meta.url.endsWith(".js");
 
-/** Folder with this server's `package.json` and `toolkits`. */
+/** The folder that contains this server's `package.json` and `toolkits`. */
 export const checkoutDir: string = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/\/$/, "");
 
 /** Returns the folders of this process. */
@@ -147,7 +150,7 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
     bodyBytesMax: reader.integer("SVC_MAX_BODY_BYTES", { fallback: 1_048_576, min: 1_024, max: 104_857_600 }),
     connectionsMax,
     connectionsPerAddressMax: reader.integer("SVC_CONNECTIONS_PER_ADDRESS", {
-      // Ending many connections at once keeps the node busy for 0.1 ms each.
+      // A quarter of all connections: ending many connections at once keeps the node busy for 0.1 ms each.
       fallback: Math.floor(connectionsMax / 4),
       ...{ min: 8, max: 1_000_000 },
     }),
@@ -176,14 +179,17 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
   return config;
 }
 
-/** Parses an RFC 3339 time with its offset. */
+/** Returns the epoch milliseconds of an RFC 3339 time with an offset. Throws an Error with the correct form. */
 function parseInstant(text: string): number {
   const at = readTime(text);
   if (at === undefined) throw new Error(`${formatValue(text)} is no time, such as 2026-03-02T09:00:00Z`);
   return at;
 }
 
-/** At least a day, because a repeated submission must find the job of its idempotency key. */
+/**
+ * Returns the retention of jobs in milliseconds. The minimum is one day, because a repeated submission must find the job with the same
+ * idempotency key.
+ */
 function parseJobRetention(text: string): number {
   return parseBoundedDuration(text, { ...retentionBounds, minMs: dayMs });
 }
@@ -194,7 +200,7 @@ export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || (!verdict.allowed && verdict.range === "loopback");
 }
 
-/** Checks the rules between variables. */
+/** Checks the rules that concern several variables. */
 function checkTogether(config: Config, reader: ConfigReader): void {
   checkApart(config, config.adminListen, reader);
   const isEmbedded = reader.text("SVC_DATABASE_URL") === undefined;
@@ -247,7 +253,7 @@ function checkToolkitFolders({ toolkitFolders }: Config, reader: ConfigReader): 
   }
 }
 
-/** A missing folder is created, unless a file on its path prevents it. */
+/** Checks that the data folder exists, or that no file on its path prevents creating it. */
 function checkDataDir({ dataDir }: Config, reader: ConfigReader): void {
   for (let path = dataDir; ; path = dirname(path)) {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -264,14 +270,14 @@ function checkDataDir({ dataDir }: Config, reader: ConfigReader): void {
 function defaultDataDir({ checkout, isRoot, packageHome }: ConfigFolders): string {
   if (packageHome !== undefined) return isRoot ? "/var/lib/svc" : join(packageHome, ".local", "share", "svc");
   if (!isRoot) return join(checkout, ".svc");
-  // PostgreSQL does not run as root, and its own account could not enter a checkout below /root.
+  // PostgreSQL does not run as root. Its own account could not open a checkout below /root, so the data folder is elsewhere.
   const hash = createHash("sha256").update(checkout).digest("hex").slice(0, 8);
   return join("/var/lib/svc", `${basename(checkout) || basename(dirname(checkout))}-${hash}`);
 }
 
-/** The value may contain a password, so no fault shows it. */
+/** Returns the database's address. The text may contain a password, so error messages do not contain it. */
 function parseDatabaseUrl(text: string): string {
-  // Not parsed as a URL, because a list of hosts such as postgres://first:5432,second:5432/database is not one.
+  // The text is not parsed as a URL, because it may contain a list of hosts, such as postgres://first:5432,second:5432/database.
   if (/^postgres(ql)?:\/\/[^\s/]+(\/\S*)?$/.test(text)) return text;
   throw new Error("is not of the form postgres://user:password@host:5432/database");
 }
@@ -291,7 +297,7 @@ function parseSchedule(text: string): number[] {
   throw new Error(`has ${waits.length} waits; at most 50 are kept`);
 }
 
-/** The emulator must not answer for real apps unless the operator explicitly wants that. */
+/** Returns true if the built-in emulator answers for apps. Real apps are replaced only if the operator explicitly requests this. */
 function readSandbox(reader: ConfigReader): boolean {
   const isBound = reader.text("SVC_DATABASE_URL") !== undefined || reader.text("SVC_DEPLOYMENT") !== undefined;
   const asked = reader.choice("SVC_SANDBOX", ["on", "off", "force"], isBound ? "off" : "on");

@@ -14,7 +14,7 @@ export function readEmbeddings(reader: ConfigReader): EmbeddingsTarget | undefin
   return url === undefined || model === undefined ? undefined : { url, model };
 }
 
-/** The value may contain a password, so no fault shows it. */
+/** Returns the address of the endpoint. The text may contain a password, so error messages do not contain it. */
 function parseUrl(text: string): string {
   const url = URL.parse(text);
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";

@@ -4,8 +4,9 @@ import { requireText } from "@svc/core";
 import { configVariables } from "./variables.ts";
 
 /**
- * Returns the faults of an environment file by line, without its content; empty if there are none. Accepts what node's parseEnv accepts
- * (comments, `export NAME=`, quoted values over several lines) and refuses what parseEnv would silently skip or cut.
+ * Returns the faults of an environment file with their line numbers, without quoting its content; empty if there are none. Accepts
+ * everything that node's parseEnv accepts (comments, `export NAME=`, quoted values over several lines). Reports lines that parseEnv would
+ * skip or cut silently.
  */
 function faultsOfEnvFile(text: string): string[] {
   const lines = text.replaceAll("\r", "").split("\n");
@@ -27,7 +28,10 @@ function faultsOfEnvFile(text: string): string[] {
   return faults;
 }
 
-/** Undefined if the value is not quoted. Lines after an unclosed quote are checked one by one. */
+/**
+ * Returns the fault of a quoted value and its number of further lines; undefined if the value is not quoted. After a quote that is not
+ * closed, the following lines are checked one by one.
+ */
 function quotedValue(value: string, following: readonly string[]): { fault: string; furtherLines: number } | undefined {
   const [, quote] = /^[ \t]*(["'`])/.exec(value) ?? [];
   if (quote === undefined) return undefined;
@@ -48,7 +52,7 @@ function faultOfPlain(value: string): string {
   return /["'`]\s*(\s#.*)?$/.test(value.replace(/\s#.*$/, "")) ? "closes a quote that was not opened" : "";
 }
 
-/** A variable with an unusable value. The message contains the value (never a secret's) and the correct form. */
+/** A variable with an invalid value. The message contains the value (unless it is a secret) and the correct form. */
 export type ConfigFault = { readonly variable: string; readonly message: string };
 
 /** An invalid configuration. `faults` holds every fault; the message lists them. */
@@ -68,35 +72,36 @@ function formatFault({ variable, message }: ConfigFault): string {
   return `  ${variable}: ${message}`;
 }
 
-/** A webhook secret's variable that a reload changed, and its current number of secrets. */
+/** A variable for webhook secrets that a reload changed. `secrets`: the number of secrets in its new value. */
 type SecretChange = { readonly variable: string; readonly secrets: number };
 
-/** The result of reading SVC_ENV_FILE again. Variables are named, never their values. */
+/** Result of reading SVC_ENV_FILE again. It contains names of variables, never their values. */
 type Reload = {
-  /** Changed webhook secrets, by variable. */
+  /** Variables of webhook secrets that changed. */
   readonly changed: readonly SecretChange[];
-  /** Variables that differ from their value at the start and need a restart. */
+  /** Variables whose values in the file differ from those at the start. They take effect after a restart. */
   readonly waiting: readonly string[];
 };
 
-/** Variables of the process, which take precedence over those of SVC_ENV_FILE. */
+/** Variables of the process and of SVC_ENV_FILE. If both set a variable, the value of the process is used. */
 export type Environment = {
   /** Returns the current value of a variable; undefined if it is unset or empty. */
   get(name: string): string | undefined;
-  /** Returns the names of the set variables, in the environment and in the file. */
+  /** Returns the names of all set variables, of the process and of the file. */
   names(): string[];
-  /** Returns the variables of SVC_ENV_FILE that the environment also sets, so that the file's value has no effect. */
+  /** Returns the variables of SVC_ENV_FILE that have no effect, because the process also sets them. */
   overridden(): string[];
   /**
-   * Reads SVC_ENV_FILE again and returns the changes; undefined without such a file. Throws ConfigError and keeps the old values if the
-   * file cannot be read or is malformed.
+   * Reads SVC_ENV_FILE again and returns the changes; undefined if the server has no such file. If the file cannot be read or is malformed,
+   * keeps the old values and throws ConfigError.
    */
   reload(): Reload | undefined;
 };
 
 /**
- * Opens the environment and reads SVC_ENV_FILE if it is set. Throws ConfigError if that file cannot be read or is malformed. The process's
- * variables are copied, because reading process.env is a system call and every post needs a secret.
+ * Returns the variables of the process and of the file in SVC_ENV_FILE, if set. Throws ConfigError if the file cannot be read or is
+ * malformed. The variables of the process are copied, because each read of process.env is a system call and svc reads secrets for every
+ * post.
  */
 export function openEnvironment(variables: Variables = { ...process.env }): Environment {
   const file = variables["SVC_ENV_FILE"] || undefined;
@@ -130,7 +135,7 @@ export const secretPrefix = "SVC_WEBHOOK_SECRET_";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Variables that are read only at the start. */
+/** Variables that are read only when the server starts. */
 const startVariables: readonly string[] = configVariables
   .map(({ name }) => name)
   .filter((name) => name !== "SVC_EMBEDDINGS_KEY");

@@ -23,7 +23,7 @@ export function parseListenAddress(text: string): ListenAddress {
   throw new Error(`${formatValue(text)} is not of the form host:port, such as 127.0.0.1:9090 or [::1]:9090`);
 }
 
-/** Reports a fault if SVC_ADMIN_LISTEN uses the port of the main listener. Port 0 means any free port. */
+/** Reports a fault if SVC_ADMIN_LISTEN uses the same port as the main listener. Port 0 means any free port, so it is never the same. */
 export function checkApart(main: ListenAddress, admin: ListenAddress | undefined, reader: ConfigReader): void {
   if (admin === undefined || admin.port === 0 || admin.port !== main.port || !overlap(main.host, admin.host)) return;
   reader.fault(
@@ -34,11 +34,11 @@ export function checkApart(main: ListenAddress, admin: ListenAddress | undefined
 
 function overlap(one: string, other: string): boolean {
   const hosts = [one.toLowerCase(), other.toLowerCase()];
-  // "::" also accepts IPv4.
+  // The address "::" also accepts IPv4 connections.
   return hosts[0] === hosts[1] || hosts.includes("::") || (hosts.includes("0.0.0.0") && !hosts.some(isIPv6));
 }
 
-/** Reads SVC_HOSTS: host names and addresses, in the form of URL. An entry with a port or a scheme is a fault. */
+/** Returns the host names and addresses in SVC_HOSTS, in the form that URL uses. Reports a fault for an entry with a port or a scheme. */
 export function readHosts(reader: ConfigReader): string[] {
   const hosts: string[] = [];
   for (const entry of reader.list("SVC_HOSTS")) {
@@ -51,7 +51,10 @@ export function readHosts(reader: ConfigReader): string[] {
   return hosts;
 }
 
-/** Reads SVC_TLS_CERT and SVC_TLS_KEY: both or neither, and a matching pair of files. Faults of either are reported. */
+/**
+ * Returns the files in SVC_TLS_CERT and SVC_TLS_KEY; undefined if neither is set. Reports a fault if only one is set, if a file is invalid,
+ * or if certificate and key do not match.
+ */
 export function readTlsFiles(reader: ConfigReader, pathOf: (text: string) => string): TlsFiles | undefined {
   const [cert, key] = [reader.text("SVC_TLS_CERT"), reader.text("SVC_TLS_KEY")];
   if (cert !== undefined && key !== undefined) {

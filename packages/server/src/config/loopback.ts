@@ -1,8 +1,9 @@
 import { type Config, isLoopbackHost } from "./config.ts";
 
 /**
- * Returns the loopback ranges if calls and deliveries may reach this machine: a server that only this machine reaches may do so, which is
- * useful for trials. A server behind a proxy, as SVC_PUBLIC_URL shows, is reached by others, who must not see other local services.
+ * Returns the loopback address ranges if calls and deliveries may connect to this machine; otherwise an empty list. They may if only this
+ * machine can reach the server, which is useful for trials. If SVC_PUBLIC_URL shows that the server is behind a proxy, other people use it
+ * and must not reach other services of this machine.
  */
 export function loopbackRanges({ host, publicUrl }: Pick<Config, "host" | "publicUrl">): readonly string[] {
   const isOwn = isLoopbackHost(host) && (publicUrl === undefined || isLoopbackHost(hostOf(publicUrl)));

@@ -2,30 +2,33 @@ import { formatValue, parseDuration } from "@svc/core";
 import type { ConfigFault, Environment } from "./environment.ts";
 import type { VariableName } from "./variables.ts";
 
-/** Reads variables as typed values. An invalid one returns its fallback and adds to `faults`, so that all faults are reported at once. */
+/**
+ * Reads variables as typed values. For an invalid value, it returns the fallback and adds a fault to `faults`, so that all faults can be
+ * reported together.
+ */
 export type ConfigReader = {
   readonly faults: ConfigFault[];
   text(name: VariableName): string | undefined;
-  /** A whole number. */
+  /** Returns a whole number. */
   integer(name: VariableName, bounds: { fallback: number; min: number; max: number }): number;
-  /** Milliseconds. */
+  /** Returns a duration in milliseconds. */
   duration(name: VariableName, bounds: { fallbackMs: number; minMs: number; maxMs: number }): number;
   choice<Choice extends string>(name: VariableName, choices: readonly [Choice, ...Choice[]], fallback: Choice): Choice;
-  /** Like `choice`; undefined if it is unset. */
+  /** Returns one of the choices, like `choice`; undefined if the variable is not set. */
   optionalChoice<Choice extends string>(
     name: VariableName,
     choices: readonly [Choice, ...Choice[]],
   ): Choice | undefined;
-  /** Entries separated by commas or white space. */
+  /** Returns the entries of a list, separated by commas or white space. */
   list(name: VariableName): string[];
-  /** Visible ASCII of at least 32 characters. A fault shows only its length. */
+  /** Returns a secret: visible ASCII of at least 32 characters. A fault contains only the length of the value. */
   secret(name: VariableName): string | undefined;
-  /** Returns the parsed text. An error of `parse` becomes the fault. */
+  /** Returns the result of `parse`. If `parse` throws, its message becomes the fault. */
   parsed<Value>(name: VariableName, parse: (text: string) => Value): Value | undefined;
   fault(name: VariableName, message: string): void;
 };
 
-/** Creates a reader of an environment. */
+/** Creates a reader of the environment's variables. */
 export function createConfigReader(environment: Environment): ConfigReader {
   const faults: ConfigFault[] = [];
   const text = (name: VariableName) => environment.get(name)?.trim() || undefined;
@@ -63,7 +66,7 @@ function parseInteger(text: string, { min, max }: { min: number; max: number }):
   throw new Error(`${formatValue(text)} is not a whole number from ${min} to ${max}`);
 }
 
-/** Parses a duration within bounds, milliseconds. Throws an Error with the correct form. */
+/** Returns the milliseconds of a duration. Throws an Error with the correct form if the text is not a duration from `minMs` to `maxMs`. */
 export function parseBoundedDuration(text: string, { minMs, maxMs }: { minMs: number; maxMs: number }): number {
   const ms = parseDuration(text);
   if (ms >= minMs && ms <= maxMs) return ms;

@@ -1,13 +1,13 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { ConfigFault } from "./environment.ts";
 
-/** Files of a certificate with its chain, and of its private key, both PEM. */
+/** `certFile`: file of the certificate with its chain. `keyFile`: file of the private key. Both are PEM files. */
 export type TlsFiles = { readonly certFile: string; readonly keyFile: string };
 
 /** Content of a file, or the code of the error while reading it. */
 export type ReadFile = { readonly text: string } | { readonly code: string };
 
-/** Certificate and key, PEM. `digest` changes with either. */
+/** Certificate and private key as PEM texts. `digest` changes if the certificate or the key changes. */
 export type TlsPair = {
   readonly cert: string;
   readonly key: string;
@@ -15,7 +15,7 @@ export type TlsPair = {
   readonly validTo: string;
 };
 
-/** Returns the pair of two files, or all their faults. Faults contain nothing of the key. */
+/** Returns the certificate and key in two files, or all faults of the files. The faults contain no part of the key. */
 export function pairOf(
   { certFile, keyFile }: TlsFiles,
   cert: ReadFile,

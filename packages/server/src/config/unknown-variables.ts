@@ -4,10 +4,12 @@ import { nearest } from "@svc/catalog/nearest";
 import { type ConfigFault, type Environment, secretPrefix } from "./environment.ts";
 import { configVariables } from "./variables.ts";
 
-// Variables of the command line, the benchmark and the tests.
+// Variables that start with SVC_ but belong to the command line, the benchmarks and the tests.
 const others = /^SVC_(URL|API_KEY|BENCH.*|TEST.*|CRASH.*)$/;
 
-/** Returns a line with the unknown SVC_ variables and similar known names; undefined if there are none. */
+/**
+ * Returns a line of text that lists unknown SVC_ variables, each with the most similar known name; undefined if all variables are known.
+ */
 export function unknownVariablesText(environment: Environment): string | undefined {
   const known: string[] = configVariables.map(({ name }) => name);
   const unknown = environment
@@ -22,18 +24,19 @@ export function unknownVariablesText(environment: Environment): string | undefin
 const prefix = "SVC_";
 
 function hintOf(name: string, known: readonly string[]): string {
-  // The common prefix would make any two names similar.
+  // The common prefix is removed, because it would make all names similar.
   const rest = (text: string) => text.slice(prefix.length);
   const meant = nearest(rest(name), known.map(rest));
   if (meant !== undefined) return ` (nearest: ${prefix}${meant})`;
-  // A secret's name ends in a toolkit's, so only the part before it is compared.
+  // The name of a secret's variable ends in the name of a toolkit, so only the part before it is compared.
   const isSecret = nearest(rest(name).slice(0, rest(secretPrefix).length), [rest(secretPrefix)]) !== undefined;
   return isSecret ? ` (nearest: ${secretPrefix}<TOOLKIT>)` : "";
 }
 
 /**
- * Returns the faults of the file of SVC_DEPLOYMENT, for a start that fails because of other faults; otherwise they would appear only at the
- * next start. Separate from `loadConfig`, which commands without the catalog use too. Empty if it is unset.
+ * Returns the faults of the file in SVC_DEPLOYMENT; empty if the variable is not set. A start that fails because of other faults calls it,
+ * so that the faults of the file do not appear only at the next start. `loadConfig` does not do this, because commands that need no catalog
+ * use it too.
  */
 export async function deploymentFaults(environment: Environment): Promise<readonly ConfigFault[]> {
   const path = environment.get("SVC_DEPLOYMENT")?.trim() ?? "";

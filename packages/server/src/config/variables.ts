@@ -1,4 +1,7 @@
-/** An environment variable of the server. `default`: value of an unset or empty one, or its description. */
+/**
+ * An environment variable of the server. `default`: the value that is used if the variable is unset or empty, or a description of this
+ * value.
+ */
 export type ConfigVariable = { readonly name: VariableName; readonly default: string; readonly meaning: string };
 
 /** Names of the variables that `loadConfig` reads. */
@@ -105,14 +108,17 @@ const table = {
   SVC_PUBLIC_URL: ["http://HOST:PORT", "address under which callers and providers reach the service"],
 } as const;
 
-/** Every variable of the server, in the order of its help. Toolkits name further ones for their webhook secrets. */
+/**
+ * All environment variables of the server, in the order in which help lists them. Toolkits declare more variables for their webhook
+ * secrets.
+ */
 export const configVariables: readonly ConfigVariable[] = Object.entries(table).map(([name, [fallback, meaning]]) => ({
   name: name as VariableName,
   default: fallback,
   meaning,
 }));
 
-/** Returns the default of a variable whose default is a value. */
+/** Returns the default of a variable. Only for variables whose default is a value, not a description. */
 export function defaultOf(name: VariableName): string {
   return table[name][0];
 }

@@ -6,16 +6,16 @@ import { consoleFaults } from "./errors.ts";
 import { findGoodLink, type LinkOptions, linkHelp, withinLimit } from "./links.ts";
 import { type PageCall, textField } from "./page-call.ts";
 
-// /console/answer, for the page of a link to an answer. GET is the page itself, and changes nothing; neither does this:
-//   POST {"token": "…"}: the question. Answers {"state": "pending", "principalId", "contactName", "question", "confirms", "continuations": ["proceed", …],
-//     "answerSchemaJson", "defaultContinuation", "deadlineAt", "expiresAt"}; times are RFC 3339, texts are empty for none, and confirms says that it is asked
-//     whether something may be done at all. Of an ask that is settled
-//     {"state": "answered" | "defaulted" | "withdrawn", "principalId", "contactName", "confirms", "decision": {"continuation", "principalId", "at"}};
-//     the decision's principalId is empty for the clock, and a withdrawn ask has none.
-//   POST {"token", "continuation", "overridesJson", "note"}: answers, as AnswerAsk does, for the contact; the last two may be missing. Answers
-//     the settled ask in the form above.
-// Refusals: LINK_INVALID (401), whose message says why the link is dead and whose help whom to ask; SIGN_INS_EXCEEDED (429); ORIGIN_REFUSED
-// (403); those of AnswerAsk, ASK_SETTLED and PRINCIPAL_NOT_REACHED among them.
+// The path /console/answer, used by the page on which a person answers an ask through a link. GET returns the page and changes nothing.
+// POST {"token": "…"} returns the question and changes nothing either: {"state": "pending", "principalId", "contactName", "question",
+// "confirms", "continuations": ["proceed", …], "answerSchemaJson", "defaultContinuation", "deadlineAt", "expiresAt"}. Times are RFC 3339; a
+// text is empty if there is no value; `confirms` is true if the ask is whether an action may be done at all. For a settled ask it returns
+// {"state": "answered" | "defaulted" | "withdrawn", "principalId", "contactName", "confirms", "decision": {"continuation", "principalId",
+// "at"}}. If the deadline decided, the decision's principalId is empty; a withdrawn ask has no decision.
+// POST {"token", "continuation", "overridesJson", "note"} answers the ask for the contact, like AnswerAsk. `overridesJson` and `note` may
+// be missing. It returns the settled ask in the form above.
+// Errors: LINK_INVALID (401), with the reason in its message and, in its help, whom to ask for a new link; SIGN_INS_EXCEEDED (429);
+// ORIGIN_REFUSED (403); and the errors of AnswerAsk, such as ASK_SETTLED and PRINCIPAL_NOT_REACHED.
 
 /** Dependencies of answering through a link. */
 export type AnswerOptions = LinkOptions & {

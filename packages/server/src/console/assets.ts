@@ -12,9 +12,9 @@ export type ServeAsset = (path: string, req: IncomingMessage, res: ServerRespons
 const pages: Readonly<Record<string, string>> = { answer: "answer.html", connect: "connect.html" };
 
 /**
- * Creates the handler of the console's files. They are read at the start and found by exact path, so no request reaches the file system.
- * Assets have their content's hash in their names and are cached forever; pages are requested each time. Without files, every page says
- * what is missing.
+ * Creates the handler of the console's files. The files are read at the start and found by their exact paths, so no request reaches the
+ * file system. The names of assets contain a hash of their content, so browsers may cache them forever; pages are requested each time. If
+ * the console was not built, every page says what is missing.
  */
 export function createAssets(built: BuiltConsole): ServeAsset {
   const files = "files" in built ? built.files : undefined;
@@ -32,7 +32,7 @@ export function createAssets(built: BuiltConsole): ServeAsset {
   };
 }
 
-/** Tools' slugs contain dots, so a path outside the asset folders is always a page. */
+/** True if a path names a file. The slug of a tool contains a dot too, so a path outside the asset folders is always a page. */
 function isFileName(name: string): boolean {
   return name.startsWith("assets/") || (name.includes(".") && !/^(?:p|admin)\//.test(name));
 }

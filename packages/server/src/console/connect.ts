@@ -7,14 +7,17 @@ import { consoleFaults } from "./errors.ts";
 import { findGoodLink, type LinkOptions, linkHelp, withinLimit } from "./links.ts";
 import { type PageCall, textField } from "./page-call.ts";
 
-// /console/connect, for the page of a link to a connection. GET is the page itself, and changes nothing; neither does this:
-//   POST {"token": "…"}: what is to be filled in. Answers {"toolkitName", "spec", "expiresAt"}; spec is a ToolkitConnectSpec in the JSON of
-//     svc.v1, whose authSchemes has the link's scheme alone.
-//   POST {"token", "connect": {"accountVariables": {"name": "…"}, "apiKey": "…", "basic": {"username", "password"}}}: connects, as
-//     InitiateConnection does; what the scheme does not take is left out. Answers {"state": "active", "authorizeUrl": ""}, and the link is
-//     spent; under oauth2 {"state": "pending", "authorizeUrl": "…"}: the page leads there, and the link is spent once consent was given.
-// Refusals: LINK_INVALID (401), whose message says why the link is dead and whose help whom to ask; SIGN_INS_EXCEEDED (429); ORIGIN_REFUSED
-// (403); those of InitiateConnection, CREDENTIAL_REFUSED among them, with `field` by its name there.
+// The path /console/connect, used by the page on which a person connects an account through a link. GET returns the page and changes
+// nothing.
+// POST {"token": "…"} returns what the person must fill in and changes nothing either: {"toolkitName", "spec", "expiresAt"}. `spec` is a
+// ToolkitConnectSpec in the JSON form of svc.v1; its authSchemes contains only the scheme of the link.
+// POST {"token", "connect": {"accountVariables": {"name": "…"}, "apiKey": "…", "basic": {"username", "password"}}} connects the account,
+// like InitiateConnection. Fields that the scheme does not use are omitted. It returns {"state": "active", "authorizeUrl": ""}, and the
+// link is used up. For oauth2 it returns {"state": "pending", "authorizeUrl": "…"}: the page redirects to this address, and the link is
+// used up when the person gives consent.
+// Errors: LINK_INVALID (401), with the reason in its message and, in its help, whom to ask for a new link; SIGN_INS_EXCEEDED (429);
+// ORIGIN_REFUSED (403); and the errors of InitiateConnection, such as CREDENTIAL_REFUSED, whose `field` has the name that
+// InitiateConnection uses.
 
 /** Dependencies of connecting through a link. */
 export type ConnectOptions = LinkOptions & { readonly connectLinks: Node["connectLinks"]; readonly audit: AuditLog };

@@ -20,7 +20,7 @@ export type Console = {
   setHeaders(res: ServerResponse): void;
   /** Answers a request whose path `isConsolePath` accepts. */
   serve(path: string, req: IncomingMessage, res: ServerResponse): void;
-  /** Redirects a browser that opens the service's address to the console. Returns false and does nothing for other callers. */
+  /** Redirects a browser from the service's address to the console. Returns false and does nothing if the caller is not a browser. */
   welcome(req: IncomingMessage, res: ServerResponse): boolean;
 };
 
@@ -29,7 +29,7 @@ export function createConsole(options: ConsoleOptions): Console {
   const { built, base } = options;
   const assets = createAssets(built);
   const session = servePageCall(createSignIn(options), options);
-  // Their GET is a page.
+  // These paths also have a page, which answers GET.
   const posts = new Map([
     ["/console/answer", servePageCall({ POST: createAnswer(options) }, options)],
     ["/console/connect", servePageCall({ POST: createConnect(options) }, options)],

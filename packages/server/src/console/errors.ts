@@ -1,8 +1,8 @@
 import { call, defineFaults, formatValue, text, wait } from "@svc/core";
 
-/** Faults of the console's sessions. */
+/** Errors of console sessions. */
 export const consoleFaults = defineFaults({
-  /** The request has half of a session, no open session, or an unknown seat. `why` says which. */
+  /** The session proof has only one half, its session is not open, or it names an unknown seat. `why` says which of these. */
   SESSION_INVALID: {
     code: "unauthenticated",
     says: (why: string) => `no session: ${why}`,
@@ -20,13 +20,13 @@ export const consoleFaults = defineFaults({
     says: (why: string) => `the request comes from no page of this service: ${why}`,
     help: "Open the console at the address of the service; elsewhere send an API key. Behind a proxy, set SVC_PUBLIC_URL.",
   },
-  /** An invalid link of the console: unknown, used, expired, or ended with its key. `why` says which. */
+  /** A console link that cannot be used: it is unknown, used, expired, or ended together with its key. `why` says which of these. */
   LINK_INVALID: {
     code: "unauthenticated",
     says: (why: string) => why,
     help: (_why: string, help: string) => help,
   },
-  /** Too many sign-in attempts of an address, or too many uses of a key or link. `message` says which. */
+  /** An address tried to sign in too often, or a key or link was used too often. `message` says which of these. */
   SIGN_INS_EXCEEDED: {
     code: "resource_exhausted",
     says: (message: string) => message,

@@ -7,10 +7,10 @@ import { isValidKey } from "../auth/key-cache.ts";
 import { consoleFaults } from "./errors.ts";
 import type { SignInLimit } from "./sign-in-limit.ts";
 
-/** A valid link, and the key that created it. */
+/** A valid link, and the key with which the link was created. */
 export type GoodLink = { readonly link: ConsoleLink; readonly key: ApiKey };
 
-/** How to get a new link, by purpose. */
+/** Advice on how to get a new link, by the link's purpose. */
 const helps: Readonly<Record<ConsoleLink["purpose"], string>> = {
   sign_in: "Run `npx svc console` for another one, or sign in with a key.",
   answer: "Ask whoever sent it for another one.",
@@ -32,7 +32,10 @@ export type LinkOptions = {
   readonly addressOf: (req: IncomingMessage) => string;
 };
 
-/** Lets the sender of a request try a secret: see `SignInLimit.attempt`. The secret is counted by its digest. */
+/**
+ * Runs `work`, in which the sender of a request tries a secret, within the limits of `SignInLimit.attempt`. The secret is counted by its
+ * digest.
+ */
 export function withinLimit<Result>(
   { limit, addressOf }: Pick<LinkOptions, "limit" | "addressOf">,
   req: IncomingMessage,
@@ -42,7 +45,10 @@ export function withinLimit<Result>(
   return limit.attempt(addressOf(req), digestSecret(secret).toString("latin1"), attempt);
 }
 
-/** Finds the link of a token. Rejects with LINK_INVALID if it is unknown, has another purpose, is used or expired, or its key has ended. */
+/**
+ * Returns the link that a token belongs to. Rejects with LINK_INVALID if the link is unknown, used or expired, has another purpose, or if
+ * its key has ended.
+ */
 export async function findGoodLink(
   { db, clock }: Pick<LinkOptions, "db" | "clock">,
   purpose: ConsoleLink["purpose"],

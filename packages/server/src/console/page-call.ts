@@ -8,10 +8,13 @@ import type { CallErrorMapper } from "../rpc/call-error.ts";
 import { consoleFaults } from "./errors.ts";
 import type { ConsoleOrigin } from "./proof.ts";
 
-/** Answer of a handler of the console's pages: JSON or nothing, and the cookie to set. */
+/** Answer to a request of the console's pages. `json`: the body, if there is one. `cookie`: the cookie to set, if there is one. */
 export type PageAnswer = { readonly json?: JsonValue; readonly cookie?: string };
 
-/** Answers one method of a path. `body` is empty if the request has none. Rejects with a Fault, which is answered like a call's. */
+/**
+ * Handles one HTTP method of a path. `body` is empty if the request has no body. A Fault that it rejects with is answered in the same way
+ * as the Fault of a call.
+ */
 export type PageCall = (body: JsonObject, req: IncomingMessage) => Promise<PageAnswer>;
 
 /** Dependencies of handlers of the console's pages. */
@@ -26,8 +29,8 @@ const bodyBytesMax = 16_384;
 const depthMax = 16;
 
 /**
- * Serves a path to which the console's own pages post. It requires the service's own Origin, JSON, and at most 16 KiB within the address's
- * limit without a key.
+ * Serves a path to which the console's own pages send POST requests. A request must have the service's own Origin, be JSON, have at most 16
+ * KiB, and be within the limit of an address without a key.
  */
 export function servePageCall(
   calls: Readonly<Partial<Record<string, PageCall>>>,
@@ -97,7 +100,10 @@ function malformed(): Fault {
   return consoleFaults.REQUEST_MALFORMED("", "the body is no JSON object", "Send one JSON object.");
 }
 
-/** Returns a text of a page's request; undefined if it is missing or empty. Throws REQUEST_MALFORMED for another type. */
+/**
+ * Returns the text in a field of a page's request; undefined if the field is missing or empty. Throws REQUEST_MALFORMED if the field has
+ * another type.
+ */
 export function textField(body: JsonObject, name: string): string | undefined {
   const value = body[name];
   if (value === undefined || value === "") return undefined;

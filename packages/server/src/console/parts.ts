@@ -16,14 +16,14 @@ import { type BuiltConsole, readConsole } from "./read-files.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import type { SignInLimit } from "./sign-in-limit.ts";
 
-/** Parts of a server's console. */
+/** Objects of a server's console. */
 export type ConsoleParts = {
   readonly built: BuiltConsole;
   readonly sessions: Sessions;
   readonly origin: ConsoleOrigin;
 };
 
-/** Reads the built pages from `folder` or from the checkout. Undefined if the configuration disables the console. */
+/** Returns the built pages in `folder`, or in the checkout. Undefined if the configuration disables the console. */
 export async function readBuiltConsole(
   { isConsoleOn, role, publicUrl, isSandbox }: Config,
   folder: string = builtFolder,
@@ -32,7 +32,7 @@ export async function readBuiltConsole(
   return readConsole(folder, { base: publicPath(publicUrl, consolePath), isSandbox });
 }
 
-/** Creates the parts that calls share with the console. */
+/** Creates the objects that both the calls and the console use. */
 export function createConsoleParts({
   config,
   publicUrl,
@@ -68,7 +68,10 @@ type ServingOptions = Omit<PageCallOptions, "origin"> & {
   readonly audit: AuditLog;
 };
 
-/** Creates the console if it is enabled. If administration has its own listener, its token gives no access here. */
+/**
+ * Creates the console; undefined if it is disabled. If administration has its own listener, the administrator's token gives no access on
+ * this console.
+ */
 export function openConsole({ config, console, connections, node, ...parts }: ServingOptions): Console | undefined {
   if (console === undefined) return undefined;
   const { db, clock, keys, limit, intake, mapError, audit } = parts;

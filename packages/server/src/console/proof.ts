@@ -3,31 +3,31 @@ import type { Fault } from "@svc/core";
 import { serverFaults } from "../errors.ts";
 import { consoleFaults } from "./errors.ts";
 
-/** A request's proof of a console session. */
+/** Proof that a request belongs to a console session. A session has two secret halves. */
 export type SessionProof = {
-  /** Half that the browser hides from pages. */
+  /** The half that is in a cookie. Pages cannot read it. */
   readonly cookie: string | undefined;
-  /** Half that the page keeps. */
+  /** The half that the page stores. */
   readonly half: string | undefined;
-  /** Seat of the session that makes the call: the id of its key, or `admin`. */
+  /** The seat that makes the call: the id of one of the session's keys, or `admin`. */
   readonly seat: string | undefined;
-  /** Why the request is not from the console; undefined if it is. */
+  /** Reason why the request does not come from the console; undefined if it does. */
   readonly originFault: Fault | undefined;
 };
 
-/** How the console identifies itself and its browsers. */
+/** How the console recognizes its own pages and their browsers. */
 export type ConsoleOrigin = {
   /** Name of the cookie. It contains the port, because browsers send a cookie to every port of the host. */
   cookieName(): string;
   /** True if the cookie is sent over https only. */
   isSecure(): boolean;
-  /** Returns why a request does not come from a page of this service; undefined if it does. Scheme, host and port are compared. */
+  /** Returns why a request does not come from a page of this service; undefined if it does. Compares scheme, host and port. */
   faultOf(req: IncomingMessage): Fault | undefined;
-  /** Returns the session proof of a request without a key; undefined if it has an Authorization header or no proof. */
+  /** Returns the session proof of a request without a key. Undefined if the request has an Authorization header, or no session proof. */
   proofOf(req: IncomingMessage): SessionProof | undefined;
 };
 
-/** Creates the origin of a listener that is reached at `publicUrl`, with or without its own TLS. */
+/** Creates the origin checks for a listener. `publicUrl`: its address in browsers. `isTls`: true if the listener itself uses TLS. */
 export function createConsoleOrigin({ publicUrl, isTls }: { publicUrl: () => string; isTls: boolean }): ConsoleOrigin {
   const isSecure = () => publicUrl().startsWith("https:");
   const cookieName = () => {
@@ -64,8 +64,8 @@ function textOf(header: string | string[] | undefined): string | undefined {
 }
 
 /**
- * Returns the last cookie of that name. Browsers send cookies with longer paths first, and another port of the host can set one that would
- * precede the service's own and lock its browser out.
+ * Returns the value of the last cookie with a name. Browsers send cookies with longer paths first. A service on another port of the host
+ * could set such a cookie; if svc used the first cookie, this browser could not sign in any more.
  */
 function cookieOf(header: string, name: string): string | undefined {
   let last: string | undefined;

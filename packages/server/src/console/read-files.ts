@@ -1,16 +1,16 @@
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { createFile, readFolder, type StaticFile, withBase } from "../pages/static-files.ts";
 
-/** The built console: its files by path in the folder, with slashes, or the error of its build. */
+/** The built console. `files`: files by their paths in the folder, with slashes. `failure`: error of the build, if it failed. */
 export type BuiltConsole = { readonly files: ReadonlyMap<string, StaticFile> } | { readonly failure: string };
 
-/** File with the output of a failed build. */
+/** File that contains the output of a failed build. */
 const failureFile = "build-error.txt";
 const failureCharacters = 8_000;
 
 /**
- * Reads the built files of a folder, which may be missing. Pages get `<base href>` set to `base`. The console's page also states if the
- * apps are a sandbox, so that its band appears at once and moves nothing.
+ * Reads the built files of a folder. The folder may be missing. Sets `<base href>` of the pages to `base`. The console's page also states
+ * if the apps are emulated (sandbox), so that its banner appears at once and does not move the content.
  */
 export async function readConsole(
   folder: string,
@@ -30,12 +30,12 @@ export async function readConsole(
   return { files };
 }
 
-/** Compressed here, because the prebuilt compressed files have another base. */
+/** Returns a page with its base set. It is compressed here, because the compressed files of the build have another base. */
 function pageOf(html: Buffer, base: string, isSandbox: boolean): StaticFile | undefined {
   const based = withBase(html.toString("utf8"), base);
   const body = Buffer.from(isSandbox ? based.replace(/<base\b[^>]*>/i, (tag) => `${tag}${sandboxTag}`) : based);
   return createFile("index.html", { body, br: brotliCompressSync(body), gzip: gzipSync(body) });
 }
 
-/** Read by packages/console (session/base.ts). */
+/** packages/console (session/base.ts) reads this tag. */
 const sandboxTag = '<meta name="svc-sandbox" content="on">';

@@ -14,10 +14,10 @@ import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
 /** Dependencies of creating links: where they are stored, and the address of the service. */
 export type SignInLinks = { readonly db: Executor; readonly clock: Clock; readonly publicUrl: () => string };
 
-/** Lifetime of a sign-in link, milliseconds. */
+/** Lifetime of a sign-in link in milliseconds. */
 const lifeMs = 600_000;
 
-/** Creates a link that opens the console once, with the seat of a key. Only `url` contains its token. */
+/** Creates a link that opens the console once, with the seat of a key (its access in the console). Only `url` contains the link's token. */
 export async function createSignInLink(
   { db, clock, publicUrl }: SignInLinks,
   { projectId, keyId }: { projectId: ProjectId; keyId: KeyId },
@@ -39,7 +39,7 @@ type ConsoleServiceOptions = {
   readonly sessions: Sessions | undefined;
 };
 
-/** Creates ConsoleService: sign-in links and the sessions of a key. */
+/** Creates ConsoleService, which manages sign-in links and the sessions of a key. */
 export function createConsoleService(options: ConsoleServiceOptions): ServiceImpl<typeof ConsoleService> {
   const { db, clock, sessions } = options;
   return {

@@ -10,25 +10,24 @@ import { storeDeadlineMs } from "../store-deadline.ts";
 import { consoleFaults } from "./errors.ts";
 import type { SessionProof } from "./proof.ts";
 
-/** Caches the console's sessions for at most a second. */
+/** Cache of console sessions. Entries are at most one second old. */
 export type Sessions = {
   /**
-   * Returns the open session of both halves. Rejects with SESSION_INVALID, ORIGIN_REFUSED, if the database is unavailable, or like `wait`.
+   * Returns the open session to which both halves belong. Rejects with SESSION_INVALID or ORIGIN_REFUSED, if the database is unavailable,
+   * or with the error of `wait`.
    */
   open(proof: SessionProof, wait?: KeyLookupWait): Promise<ConsoleSession>;
-  /**
-   * Returns the principal of the seat that makes a call. Rejects like `open`, and with SESSION_INVALID for a seat that no longer exists.
-   */
+  /** Returns the principal of the seat that makes a call. Rejects like `open`, and with SESSION_INVALID if the seat no longer exists. */
   authenticate(proof: SessionProof, wait?: KeyLookupWait): Promise<Principal>;
-  /** True if the administrator's seat of a session has the current token. */
+  /** True if the session has an administrator's seat that was opened with the current administrator token. */
   isAdministrator(session: ConsoleSession): boolean;
-  /** Forgets matching sessions, for the node that changes them, their keys or a project. */
+  /** Removes matching sessions from the cache. The node that changes a session, a key or a project calls it. */
   forget(what: { session: ConsoleSession["id"] } | { key: KeyId } | { project: ProjectId }): void;
 };
 
-/** Lifetime of a session after its sign-in, used or not, milliseconds. */
+/** Lifetime of a session from its sign-in, in milliseconds. Use of the session does not extend it. */
 export const sessionLifeMs: number = 7 * 86_400_000;
-/** Maximum open sessions of one key. The oldest one is closed. */
+/** Maximum open sessions of one key. If there are more, svc closes the oldest. */
 export const sessionsOfKeyMax = 50;
 const touchMs = 60_000;
 
@@ -69,7 +68,7 @@ export function createSessions({
   const authenticate: Sessions["authenticate"] = async (proof, wait) => {
     const session = await open(proof, wait);
     const { seat } = proof;
-    // Never the only seat by default, because a page of one project could then get another's data.
+    // The seat must be named even if the session has only one. Otherwise a page of one project could receive another project's data.
     if (seat === undefined)
       throw consoleFaults.SESSION_INVALID("the request names no seat", "Send the id of a key, or admin, as Svc-Seat.");
     if (seat === "admin") {

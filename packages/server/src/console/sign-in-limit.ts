@@ -2,36 +2,39 @@ import { type Clock, Fault, LeastRecentlyUsed } from "@svc/core";
 import { createMinuteCount } from "../minute-count.ts";
 import { consoleFaults } from "./errors.ts";
 
-/** Limits actions outside a project's quotas: trying secrets of unknown owners, and actions through links. */
+/** Limits on actions that no project's quota covers: attempts with secrets whose owner is not known yet, and actions through links. */
 export type SignInLimit = {
   /**
-   * Lets an address try a secret. Rejects with SIGN_INS_EXCEEDED, without a lookup, if too many of its attempts failed or the secret was
-   * used too often. An unauthenticated result counts as failed.
+   * Runs `work`, an attempt of an address to use a secret. Rejects with SIGN_INS_EXCEEDED, without running `work`, if too many attempts of
+   * the address failed or the secret was used too often. An attempt that rejects with `unauthenticated` counts as failed.
    */
   attempt<Result>(address: string, secret: string, work: () => Promise<Result>): Promise<Result>;
-  /** Throws SIGN_INS_EXCEEDED if a link has performed too many actions, because each is kept in the audit log forever. */
+  /**
+   * Throws SIGN_INS_EXCEEDED if a link has performed too many actions. The number is limited because the audit log keeps each action
+   * forever.
+   */
   act(link: string): void;
 };
 
 const failuresMax = 10;
 const windowMs = 60_000;
-/** Maximum remembered addresses. An attacker with more of them has that many attempts in any case. */
+/** Maximum number of addresses remembered. An attacker with more addresses has that many attempts in any case. */
 const addressesMax = 10_000;
-/** Maximum uses of one secret per minute, valid or not: each sign-in writes rows to the database. */
+/** Maximum uses of one secret per minute, valid or not. Each sign-in writes rows to the database. */
 const shownMax = 100;
-/** Maximum answers or connections of one link per minute, refused or not. */
+/** Maximum answers or connections through one link per minute, whether accepted or refused. */
 const actsMax = 10;
 
-/** Maximum attempts of an address that wait for its others. */
+/** Maximum attempts of an address that wait for other attempts of the same address. */
 const waitingMax = 100;
 const busyWaitMs = 1_000;
 
-/** Current attempts of an address. `present`: running and waiting ones. */
+/** Current attempts of an address. `present`: number of running and waiting attempts. `underWay`: number of running attempts. */
 type AttemptCount = { present: number; underWay: number; readonly waiting: (() => void)[] };
 
 /**
- * Creates the limit of a node: after ten failures of an address within a minute, its attempts are refused until the minute ends. A running
- * attempt counts as failed until it ends, so that simultaneous attempts cannot exceed ten; others wait.
+ * Creates the limits of a node. After ten failed attempts of an address within a minute, further attempts are refused until the minute
+ * ends. A running attempt counts as failed until it ends, so that simultaneous attempts cannot exceed ten; the others wait.
  */
 export function createSignInLimit({ clock }: { clock: Clock }): SignInLimit {
   const failed = new LeastRecentlyUsed<string, { count: number; untilMs: number }>(addressesMax);

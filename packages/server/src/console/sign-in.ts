@@ -32,14 +32,15 @@ import { type PageCall, textField } from "./page-call.ts";
 import type { ConsoleOrigin, SessionProof } from "./proof.ts";
 import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
 
-// /console/session, for the console's pages:
-//   POST {"key": "svc_…"} or {"link": "…"}: signs in. With the header Svc-Session of an open session the seat is added to it.
-//   POST {"link": "…", "look": true}: {"seat": {…}}, the seat that the link would give, which it still does afterwards.
-//   POST {}: the seats of the session that Svc-Session and the cookie belong to.
-//   The first and the last answer {"half": "…", "seats": [{"keyId", "keyName", "projectId", "projectName", "role"}]}; role is member, approver or admin, and
-//   of the administrator's seat keyId is "admin" and the other three are empty. `half` is the one that was sent where there was one.
-//   DELETE: signs out. DELETE {"seat": "key_…"} or {"seat": "admin"} gives that seat up. Both answer {}.
-// Refusals: SESSION_INVALID, API_KEY_INVALID, LINK_INVALID (401), ORIGIN_REFUSED (403), SIGN_INS_EXCEEDED (429), REQUEST_MALFORMED (400).
+// The path /console/session, used by the console's pages.
+// POST {"key": "svc_…"} or {"link": "…"} signs in. If the header Svc-Session names an open session, the new seat is added to this session.
+// POST {"link": "…", "look": true} returns {"seat": {…}}, the seat that the link would give. The link stays usable.
+// POST {} returns the seats of the session that Svc-Session and the cookie belong to.
+// Signing in and POST {} return {"half": "…", "seats": [{"keyId", "keyName", "projectId", "projectName", "role"}]}. `role` is member,
+// approver or admin. For the administrator's seat, keyId is "admin" and keyName, projectId and projectName are empty. `half` is the half
+// that the request sent, if it sent one.
+// DELETE signs out. DELETE {"seat": "key_…"} or {"seat": "admin"} removes one seat. Both return {}.
+// Errors: SESSION_INVALID, API_KEY_INVALID, LINK_INVALID (401), ORIGIN_REFUSED (403), SIGN_INS_EXCEEDED (429), REQUEST_MALFORMED (400).
 
 /** Dependencies of signing in. */
 export type SignInOptions = LinkOptions & {
@@ -51,7 +52,7 @@ export type SignInOptions = LinkOptions & {
 
 const userAgentCharacters = 200;
 
-/** The person who signs in. */
+/** The seat that a sign-in gives: a key's, or the administrator's. */
 type Seat = { readonly keyId: KeyId } | { readonly adminDigest: Buffer };
 
 /** Creates the methods of `/console/session`. */
@@ -83,7 +84,7 @@ function openOr401(sessions: Sessions, proof: SessionProof | undefined): Promise
   return sessions.open(proof);
 }
 
-/** Returns the session to which a sign-in may add a seat; undefined if there is none or it has ended. */
+/** Returns the open session to which a sign-in may add a seat. Undefined if the request has no session or the session has ended. */
 async function openIfAny(sessions: Sessions, proof: SessionProof | undefined): Promise<ConsoleSession | undefined> {
   try {
     return proof?.half === undefined ? undefined : await sessions.open(proof);
@@ -102,7 +103,7 @@ async function seatOf(
   if (key !== undefined) return seatOfKey(key, options);
   const { db, clock } = options;
   const found = await findGoodLink(options, "sign_in", link ?? "");
-  // If two requests open it at once, one succeeds.
+  // If two requests use the link at the same time, only one of them succeeds.
   if (!(await spendConsoleLink(db, found.link, clock.now())))
     throw consoleFaults.LINK_INVALID(
       "the link was used already: it works once",
@@ -111,7 +112,7 @@ async function seatOf(
   return { keyId: found.key.id };
 }
 
-/** Returns the seat of a link, for a page that asks its user before it adds a seat of another project. */
+/** Returns the seat that a link would give. A page asks its user with it before it adds a seat of another project. */
 async function lookAt(link: string, options: SignInOptions): Promise<{ json: JsonObject }> {
   const { key } = await findGoodLink(options, "sign_in", link);
   return { json: { seat: await seatJson(key, options) } };
@@ -172,7 +173,7 @@ async function giveUp(seat: string, { id, seats }: ConsoleSession, { db }: SignI
   await endConsoleSeat(db, { id, keyId: key.id });
 }
 
-/** Returns the session for its page, without seats whose key has ended. */
+/** Returns a session for its page. Seats whose keys have ended are omitted. */
 async function answerOf(
   session: ConsoleSession,
   proof: Pick<SessionProof, "half"> | undefined,

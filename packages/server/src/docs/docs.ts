@@ -29,8 +29,8 @@ export function isDocsPath(path: string): boolean {
 }
 
 /**
- * Creates the documentation of a listener. Its files are read at the first request, so that they cost nothing at the start. No request path
- * reaches the file system.
+ * Creates the documentation of a listener. Its files are read at the first request, so that they do not delay the start. The path of a
+ * request is never used as a file system path.
  */
 export function createDocs({ folder, base, logger, createRequestId }: DocsOptions): Docs {
   let loading: Promise<Site> | undefined;
@@ -67,7 +67,7 @@ async function readSite(folder: string, base: string): Promise<Site> {
     const file = createFile(path, { body, br: all.get(`${path}.br`), gzip: all.get(`${path}.gz`) });
     return file === undefined ? [] : ([[path, file]] as const);
   });
-  // Shown at any depth, so its links need a base that other pages do not need.
+  // This page can appear at any depth of the path, so its links need a base. Other pages do not need one.
   const page = all.get("404.html")?.toString("utf8") ?? unbuiltPage;
   return { files: new Map(files), notFound: Buffer.from(withBase(page, base)) };
 }
@@ -97,13 +97,16 @@ function answer(site: Site, base: string, path: string, req: IncomingMessage, re
   }
 }
 
-/** The page `guides/undo` is the file `guides/undo.html`. A path with a final slash is the index of its folder. */
+/**
+ * Returns the file for a path. The page `guides/undo` is the file `guides/undo.html`. A path that ends in a slash is the index page of its
+ * folder.
+ */
 function fileAt({ files }: Site, name: string): StaticFile | undefined {
   if (name === "" || name.endsWith("/")) return files.get(`${name}index.html`);
   return files.get(name) ?? files.get(`${name}.html`);
 }
 
-/** Returns the correct address for one with an extra or missing slash, or with the file's ending. */
+/** Returns the correct address for an address with an extra slash, a missing slash, or a file extension. Undefined if there is none. */
 function otherAddress({ files }: Site, name: string | undefined): string | undefined {
   if (name === undefined) return "";
   const plain = name.replace(/\/$/, "");

@@ -35,7 +35,7 @@ import { grantFaults } from "./errors.ts";
 import type { GrantsServiceOptions } from "./options.ts";
 
 const lifetimeMs = { min: 1_000, fallback: 3_600_000, max: 86_400_000 };
-/** Maximum valid keys created by one key. */
+/** Maximum number of valid keys that one key may have created. */
 const madeKeysMax = 100;
 
 /** Returns the methods of GrantsService for keys that an approver creates for agents. */
@@ -90,11 +90,14 @@ export function agentKeyMethods({
   };
 }
 
-/** Locks the caller's key, so that it neither ends nor creates another key in between. Throws API_KEY_INVALID, AGENT_KEYS_EXCEEDED. */
+/**
+ * Locks the row of the caller's key and returns the key, so that the key does not end and creates no other key meanwhile. Throws
+ * API_KEY_INVALID, AGENT_KEYS_EXCEEDED.
+ */
 async function requireMaker(tx: Executor, keyId: KeyId, nowMs: number): Promise<ApiKey> {
   await lockApiKey(tx, keyId);
   const maker = await findKeyById(tx, keyId);
-  // It was valid when the call started.
+  // The key was valid when the call started, but has ended since.
   if (maker === undefined || !isValidKey(maker, nowMs)) throw serverFaults.API_KEY_INVALID(false);
   if ((await countMadeKeys(tx, keyId, nowMs)) >= madeKeysMax) throw grantFaults.AGENT_KEYS_EXCEEDED(madeKeysMax);
   return maker;
@@ -102,15 +105,15 @@ async function requireMaker(tx: Executor, keyId: KeyId, nowMs: number): Promise<
 
 function readLifetime(lifetime: Duration | undefined): number {
   if (lifetime === undefined) return lifetimeMs.fallback;
-  // Checked before rounding to the stored precision.
+  // The lifetime is checked before it is rounded to the precision of the database.
   const ms = Number(lifetime.seconds) * 1_000 + lifetime.nanos / 1_000_000;
   if (ms < lifetimeMs.min || ms > lifetimeMs.max) throw grantFaults.LIFETIME_INVALID(`${ms / 1_000}s`);
   return Math.floor(ms);
 }
 
 /**
- * Returns the scope of a new key: the requested one, and the creator's scope for empty fields. Throws if that exceeds the creator's scope,
- * or if the key has no scope.
+ * Returns the scope of a new key: the requested scope, in which empty fields get the creator's values. Throws if the scope exceeds the
+ * creator's, or if the new key would have no scope.
  */
 function boundWithin(maker: Binding, asked: Binding): Binding {
   const binding = bindingOf(maker);
@@ -126,7 +129,7 @@ function boundWithin(maker: Binding, asked: Binding): Binding {
   return bound;
 }
 
-/** An empty list means everything; for a scoped creator, everything in its scope. */
+/** Returns one part of the new key's scope. An empty list means no limit; if the creator is scoped, the creator's list is used. */
 function partOf<Name extends string>(field: string, asked: readonly Name[], has: readonly Name[]): readonly Name[] {
   if (asked.length === 0 || has.length === 0) return asked.length === 0 ? has : asked;
   const foreign = asked.findIndex((name) => !has.includes(name));

@@ -3,7 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ListedGrant } from "@svc/db/grants/repo";
 import { type Grant, GrantSchema } from "@svc/gen/grants";
 
-/** True if tokens of a grant are valid. */
+/** True if the tokens of a grant are still valid. */
 export function isActive({ revokedAt, isVouched }: ListedGrant): boolean {
   return revokedAt === null && isVouched;
 }

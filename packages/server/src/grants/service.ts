@@ -38,7 +38,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
       if (!isActive(grant)) throw grantFaults.GRANT_ENDED(grant.id);
       const seen = await views.forProject(principal.projectId);
       await withTransaction(db, async (tx) => {
-        // If two requests narrow it at once, the second narrows the result of the first.
+        // If two requests narrow a grant at the same time, the second uses the result of the first.
         await lockApiKey(tx, grant.keyId);
         const present = await requireOwn(principal, id, { ...options, db: tx });
         const left = {
@@ -77,14 +77,17 @@ async function requireGrant(
   return grant;
 }
 
-/** The person who gave a grant may end it, and so may an approver. */
+/** Returns a grant if the caller may end it: with the key that gave the grant, or as an approver. */
 async function requireOwn(principal: ProjectPrincipal, text: string, options: ReadContext): Promise<ListedGrant> {
   const grant = await requireGrant(principal, text, options);
   if (principal.role === "approver" || principal.keyId === grant.voucherKeyId) return grant;
   throw grantFaults.GRANT_NOT_YOURS(grant.id);
 }
 
-/** Returns the kept part of a list; an empty request leaves it unchanged. If an empty list means everything, any list narrows it. */
+/**
+ * Returns the new value of a list in a grant's scope. An empty request leaves the list unchanged. `present`: the current list; if it is
+ * empty and this means everything, any requested list is narrower.
+ */
 function narrowed<Name extends string>(
   field: "accessClasses" | "toolkitSlugs" | "agentTools",
   asked: readonly string[],
@@ -99,7 +102,10 @@ function narrowed<Name extends string>(
   return present.filter((name) => asked.includes(name));
 }
 
-/** Returns the new confirmation rule; the present one if none was sent. Throws GRANT_WIDENED. */
+/**
+ * Returns the new confirmation rule of a grant: the requested rule, or the present rule if the request has none. Throws GRANT_WIDENED if
+ * the requested rule is less strict.
+ */
 function stricter(asked: ConfirmRule | undefined, present: ConfirmRule): ConfirmRule {
   if (asked === undefined) return present;
   if (!isAsStrict(asked, present)) throw grantFaults.GRANT_CONFIRMS_LESS(asked.person, present.person);

@@ -2,23 +2,29 @@ import type { Clock } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { probeWrites } from "@svc/db/probe-writes";
 
-/** Readiness of a node. `draining`: it was asked to stop. `store_unavailable`: the database does not answer or accepts no writes. */
+/**
+ * State of a node. `ready`: it accepts requests. `draining`: it is stopping. `store_unavailable`: the database does not answer, or accepts
+ * no writes.
+ */
 export type HealthStatus = "ready" | "draining" | "store_unavailable";
 
-/** The state of this node. */
+/** Health of this node. */
 export type Health = {
-  /** Tests a write to the database, at most once a second for all callers, and not while an earlier test is unanswered. Never rejects. */
+  /**
+   * Returns the state of the node, and tests a write to the database. There is at most one test per second for all callers, and no new test
+   * while an earlier one is running. Never rejects.
+   */
   check(): Promise<HealthStatus>;
-  /** True after `drain`. */
+  /** True after `drain` was called. */
   readonly isDraining: boolean;
-  /** Sets the node to `draining`, permanently. */
+  /** Sets the state to `draining`. The state does not change any more. */
   drain(): void;
 };
 
 const freshMs = 1_000;
 const answerMs = 2_000;
-// Milliseconds after which a test is abandoned. A database that hangs is not tested more often, because the tests would occupy every
-// connection. A lost answer never arrives.
+// Time in milliseconds after which a running test is given up and another may start. It is long, because tests of a hanging database would
+// occupy every connection. It is limited, because a lost answer never arrives.
 const givenUpMs = 10_000;
 
 /** Creates the health check of a node's database. */
@@ -50,7 +56,7 @@ export function createHealth({ db, clock }: { db: Executor; clock: Clock }): Hea
   };
 }
 
-/** Whatever error a write fails with, incoming data could not be stored. */
+/** Returns the state of the database. Any failed write means unavailable, because svc could not store incoming data. */
 function askStore(db: Executor): Promise<HealthStatus> {
   return probeWrites(db).then(
     (isWritable) => (isWritable ? "ready" : "store_unavailable"),
@@ -58,7 +64,7 @@ function askStore(db: Executor): Promise<HealthStatus> {
   );
 }
 
-/** A driver that reconnects answers late, so an answer after more than two seconds counts as unavailable. */
+/** Returns `store_unavailable` if the test takes longer than two seconds. A driver that reconnects may answer late. */
 async function withinAnswerTime(asked: Promise<HealthStatus>, clock: Clock): Promise<HealthStatus> {
   const done = new AbortController();
   const late = clock.wait(answerMs, done.signal).then(() => "store_unavailable" as const);

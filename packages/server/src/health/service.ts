@@ -6,7 +6,7 @@ import type { Health } from "./health.ts";
 
 const watchMs = 1_000;
 
-/** Creates grpc.health.v1.Health of one node. `services`: full names of its services, which all share the node's state. */
+/** Creates grpc.health.v1.Health for one node. `services`: full names of the node's services. All services have the state of the node. */
 export function createHealthService({
   health,
   clock,
@@ -32,7 +32,7 @@ export function createHealthService({
         const status = await statusOf(service);
         if (status !== sent) yield { status };
         sent = status;
-        // The node will not serve again, so the watcher should go elsewhere.
+        // A stopping node will not serve again, so the watcher should use another node.
         if (health.isDraining) return;
         await clock.wait(watchMs, signal);
       }

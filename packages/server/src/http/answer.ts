@@ -4,16 +4,16 @@ import { type Fault, retryAfterText } from "@svc/core";
 import { untilRefused } from "../listen/refusal-pace.ts";
 import { httpStatusOf, toConnectError } from "../rpc/connect-error.ts";
 
-/** JSON form of messages: every scalar and list is written, even if empty; unknown fields are refused. */
+/** Options of JSON messages. Answers contain every scalar and list, even if empty. Requests with unknown fields are refused. */
 export const jsonOptions = { alwaysEmitImplicit: true, ignoreUnknownFields: false } as const;
 
 /** Additional headers of an answer. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** Default time to try again, seconds. */
+/** Default for Retry-After, in seconds. */
 export const retryHeaders = { "retry-after": "5" } as const;
 
-/** Answers with a JSON text. HEAD gets only the headers. */
+/** Answers with a JSON text. An answer to HEAD has only the headers. */
 export function answerJson(
   res: ServerResponse,
   status: number,
@@ -26,8 +26,9 @@ export function answerJson(
 }
 
 /**
- * Refuses a request of an unknown caller, with a fault in the form of the API. `status`: an HTTP status closer than the code's own. Waits
- * until the address may be refused again. Statuses that ask to try again (5xx, 413, 429) are not delayed here but where they are decided.
+ * Answers a request of an unknown caller with a fault in the form of the API. `status`: an HTTP status that is more exact than the status
+ * of the fault's code. Waits until svc may send another refusal to the address. Refusals that ask to retry (5xx, 413, 429) are not delayed
+ * here; the code that decides them delays them.
  */
 export function answerError(
   res: ServerResponse,
@@ -44,7 +45,7 @@ function isComeAgain(status: number): boolean {
   return status >= 500 || status === 413 || status === 429;
 }
 
-/** Answers a known caller with a fault, like `answerError`, and at once. Retry-After is the fault's. */
+/** Answers a known caller with a fault, like `answerError`, but without delay. Retry-After is the time of the fault. */
 export function answerCaller(
   res: ServerResponse,
   fault: Fault,
@@ -60,10 +61,10 @@ export function answerCaller(
   );
 }
 
-/** Bodies of faults that are answered repeatedly. */
+/** Prepared bodies of faults that svc answers often. */
 const prepared = new WeakMap<Fault, string>();
 
-/** Writes the body of a fault once for all its answers. */
+/** Prepares the body of a fault once for all answers, and returns the fault. */
 export function prepareError(fault: Fault): Fault {
   prepared.set(fault, errorText(fault));
   return fault;
@@ -74,7 +75,10 @@ export function errorText(fault: Fault): string {
   return JSON.stringify(errorToJson(toConnectError(fault), jsonOptions));
 }
 
-/** Returns the path of a request and its query without the question mark, also for the absolute form that proxies send. */
+/**
+ * Returns the path and the query of a request; the query has no question mark. Also accepts the absolute form of the target, which proxies
+ * send.
+ */
 export function splitTarget(req: IncomingMessage): { path: string; query: string } {
   const url = req.url ?? "/";
   const target = url.startsWith("/") ? url : originForm(url);

@@ -30,8 +30,8 @@ import { createMcpHandler, type McpHandler, type McpOptions } from "./mcp.ts";
 import { createWebhookHandler } from "./webhooks.ts";
 
 /**
- * Creates the page `/` for people who open the address in a browser. It lists the paths. GET and HEAD only, because a POST there names no
- * call. It reveals nothing about the deployment.
+ * Creates the page `/` for people who open the service's address in a browser. It lists the paths and reveals nothing about the deployment.
+ * Only GET and HEAD are supported, because POST to `/` names no call.
  */
 function createHome({ version }: { version: string }): ReadonlyMap<string, PageHandler> {
   const text = JSON.stringify(
@@ -56,7 +56,7 @@ function createHome({ version }: { version: string }): ReadonlyMap<string, PageH
 /** Shutdown signal of calls, and timeouts of connections. */
 type HttpParts = { shutdownSignal: AbortSignal; timeouts: HttpTimeouts | undefined };
 
-/** Creates all listeners: the main one, and a separate one for administration and metrics if SVC_ADMIN_LISTEN is set. */
+/** Creates the listeners: the main one and, if SVC_ADMIN_LISTEN is set, a separate one for administration and metrics. */
 export function createHttp(parts: ServerParts, given: HttpParts): Listeners {
   const { config } = parts;
   const calls = createCalls(parts, given);
@@ -65,10 +65,10 @@ export function createHttp(parts: ServerParts, given: HttpParts): Listeners {
   return joinListeners(config, { main, admin });
 }
 
-/** Common parts of the listeners: the router of all services, and the reporting of calls. */
+/** Objects that all listeners use: the router of all services, and the reporting of calls. */
 type Calls = Pick<McpOptions, "mapError" | "createRequestId" | "onCall"> & {
   readonly onStoreUnavailable: ReturnType<typeof createStoreAlarm>;
-  /** Returns the RPCs of the services for which `serves` is true. */
+  /** Returns the handler for the calls of those services for which `serves` returns true. */
   rpcOf(serves: (service: string) => boolean): ReturnType<typeof createRpcHandler>;
 };
 
@@ -100,7 +100,7 @@ function createCalls(parts: ServerParts, { shutdownSignal }: HttpParts): Calls {
   };
 }
 
-/** Returns the common parts of both listeners. Only their door depends on the address. */
+/** Returns the objects that both listeners use. Each listener has its own door, because the door depends on the address. */
 function sharedOf(
   { config, logger, health, store, tls, connections }: ServerParts,
   { timeouts }: HttpParts,
@@ -124,7 +124,7 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
   const isApart = config.adminListen !== undefined;
   return createHttpServer({
     ...sharedOf(parts, given, config.host),
-    // Health stays on the traffic listener, because load balancers ask about that.
+    // The health service stays on the main listener, because load balancers check that listener.
     rpc: calls.rpcOf((service) => !isApart || service !== AdminService.typeName),
     webhooks: isWorker
       ? undefined
@@ -150,7 +150,7 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
   });
 }
 
-/** Creates the listener of administration and metrics, without anything that callers, apps or people need. */
+/** Creates the listener for administration and metrics. It serves nothing that callers, apps or people need. */
 function createAdmin(parts: ServerParts, given: HttpParts, { rpcOf }: Calls, host: string): HttpServer {
   const { health, metrics } = parts;
   return createHttpServer({
@@ -165,7 +165,7 @@ function createAdmin(parts: ServerParts, given: HttpParts, { rpcOf }: Calls, hos
   });
 }
 
-/** Creates the endpoint for agents. */
+/** Creates the MCP endpoint for agents. */
 function createMcp(
   { config, store, vault, keys, keyUse, grants, node, admission, intake, audit, openCalls }: ServerParts,
   parts: Pick<McpOptions, "shutdownSignal" | "mapError" | "createRequestId" | "onCall">,

@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** An answer that may start with Server-Sent Events. */
+/** An answer that can become a stream of Server-Sent Events. */
 export type EventStream = {
-  /** Sends an event, a line of text. The first one opens the stream. It is lost if the client has disconnected or reads too slowly. */
+  /**
+   * Sends an event, which is one line of text. The first event starts the stream. The event is lost if the client has disconnected or reads
+   * too slowly.
+   */
   send(event: string): void;
   isOpen(): boolean;
   /** Sends the last event and ends the answer. */
@@ -13,7 +16,7 @@ export type EventStream = {
 export function createEventStream(req: IncomingMessage, res: ServerResponse): EventStream | undefined {
   if (!/\btext\/event-stream\b/i.test(req.headers.accept ?? "")) return undefined;
   const open = () => {
-    // Some proxies would hold events back until there are many.
+    // This header stops some proxies from collecting events before they forward them.
     res.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" });
   };
   return {

@@ -20,17 +20,20 @@ import { createEventStream } from "./event-stream.ts";
 /** Dependencies of MCP. */
 export type McpOptions = {
   server: McpServer;
-  /** Admits agents, by a key or a grant. */
+  /** Authenticates agents by a key or a grant. */
   door: McpDoor;
-  /** Ends exchanges whose callers lose their permission. */
+  /** Ends running exchanges whose callers lose their permission. */
   openCalls: OpenCalls;
   intake: Intake;
-  /** Records audited actions before their execution. */
+  /** Records audited actions before they are executed. */
   audit: AuditLog;
-  /** Admits requests of projects within their quotas. */
+  /** Admits requests of a project within its quotas. */
   admission: Admission;
   bodyBytesMax: number;
-  /** Timeout of an exchange after its body, milliseconds. Default 60 s, as for calls: twice an app's limit. */
+  /**
+   * Timeout of an exchange after its body has arrived, in milliseconds. Default 60 s, the same as for calls: twice the limit of a call to
+   * an app.
+   */
   timeoutMs?: number;
   createRequestId: () => string;
   /** Measures the work of requests. */
@@ -38,19 +41,19 @@ export type McpOptions = {
   mapError: CallErrorMapper;
   /** Ends every running exchange. */
   shutdownSignal: AbortSignal;
-  /** Called for each POST when its answer is written or given up. Its method is `mcp/` and the kind of request. */
+  /** Called for each POST when its answer is written or abandoned. The method of `call` is `mcp/` and the kind of request. */
   onCall: (call: Call, durationMs: number) => void;
 };
 
-/** Serves one request of an agent, with the query of its address. */
+/** Serves one request of an agent. `query`: query of the request's URL. */
 export type McpHandler = (query: string, req: IncomingMessage, res: ServerResponse) => void;
 
 /** A call whose method is known after its body is read. */
 type McpCall = Omit<Call, "method"> & { method: string };
 
 /**
- * Creates the handler for agents: POST only, with a project's key, checked before the body is read. There are no sessions, so GET streams
- * and DELETE are not supported.
+ * Creates the MCP handler. It supports only POST, with a key or grant that is checked before the body is read. It has no sessions, so it
+ * does not support GET streams and DELETE.
  */
 export function createMcpHandler(options: McpOptions): McpHandler {
   return (query, req, res) => {
@@ -72,7 +75,7 @@ export function createMcpHandler(options: McpOptions): McpHandler {
     answer(req, res, { ...options, call, query }).catch(async (error: unknown) => {
       await pauseBeforeRefusal(error);
       const refusal = mapFailure(error, options, call);
-      // RFC 9110 requires it with every 401. It tells clients where to ask for a grant.
+      // RFC 9110 requires this header in every 401 answer. It tells clients where they can ask for a grant.
       const isStranger = refusal.error.code === "unauthenticated";
       refuse(res, call, isStranger ? { ...refusal, headers: options.door.challenge(req) } : refusal);
     });
@@ -99,13 +102,13 @@ function refusalOf({ method = "", headers }: IncomingMessage): Refusal | undefin
 
 function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: Refusal): void {
   call.code = error.code;
-  // Events were sent before and no more follow, so the client asks again.
+  // Events were already sent, and no more will follow. The client must send its request again.
   if (res.headersSent) return void res.end();
   const answer = call.principal === undefined ? answerError : answerCaller;
   answer(res, spokenFault(error), status, headers ?? refusalHeadersOf(error));
 }
 
-/** Reduces the load on an unavailable database. */
+/** Returns the headers for a fault. If the database is unavailable, Retry-After reduces the number of requests. */
 function refusalHeadersOf({ code }: Fault): AnswerHeaders {
   if (code === "unavailable") return retryHeaders;
   return {};
@@ -159,9 +162,9 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     },
   });
   await watched.confirm();
-  // Other requests of a batch may have been executed.
+  // Not for a batch, because other requests of the batch may already have been executed.
   if (stepUp !== undefined && !text.startsWith("[") && !res.headersSent) return refuse(res, call, stepUp);
-  // A 4xx status means that the POST was not a JSON-RPC message that could be answered.
+  // A 4xx status means that the POST contained no JSON-RPC message that could be answered.
   if (status >= 400) call.code = status === 404 ? "unimplemented" : "invalid_argument";
   if (events?.isOpen()) return events.end(text);
   if (text !== "") return answerJson(res, status, text);
@@ -170,7 +173,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   res.end();
 }
 
-/** Returns the headers of the protocol. A header that is sent twice counts as absent. */
+/** Returns the protocol's headers. A header that occurs twice counts as absent. */
 function headersOf({ headers }: IncomingMessage): McpHeaders {
   const textOf = (name: string) => {
     const value = headers[name];
@@ -185,11 +188,14 @@ function requireProject(principal: Principal, call: McpCall): ProjectPrincipal {
   throw serverFaults.ROLE_REQUIRED("MCP", "member", "admin");
 }
 
-/** Bodies above this size wait for their turn before they are parsed, bytes. */
+/** Size of a body, in bytes, above which its parsing waits for a turn. */
 const largeBytes = 65_536;
 const timeoutDefaultMs = 60_000;
 
-/** Aborts when the caller disconnects, the time is over or the node stops. Its listeners end with the answer. */
+/**
+ * Returns a controller that aborts if the caller disconnects, the time is over, or the node stops. Its listeners are removed with the
+ * answer.
+ */
 function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSignal }: AnsweredPost): AbortController {
   const life = new AbortController();
   const timer = setTimeout(() => life.abort(serverFaults.DEADLINE_EXCEEDED()), timeoutMs);
@@ -208,7 +214,10 @@ function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSig
 
 type Caller = AnsweredPost & { readonly principal: ProjectPrincipal; readonly end: (fault: Fault) => void };
 
-/** An exchange may wait. It ends with its key or grant, with the key that vouches for the grant, and if the grant is narrowed. */
+/**
+ * Registers an exchange so that it can be ended while it waits. It ends if its key or grant ends, if the key that vouches for the grant
+ * ends, or if the grant gets a smaller scope.
+ */
 function watchCaller(req: IncomingMessage, res: ServerResponse, { door, openCalls, principal, end }: Caller) {
   const reach = reachOf(principal);
   const authenticate = async () => {
@@ -221,7 +230,7 @@ function watchCaller(req: IncomingMessage, res: ServerResponse, { door, openCall
   return watched;
 }
 
-/** Returns a caller's permissions as a text for comparison. */
+/** Returns the permissions of a caller as a text, so that they can be compared. */
 function reachOf(principal: Principal): string {
   if (principal.kind !== "project") return principal.kind;
   const { projectId, keyId, role, binding } = principal;

@@ -8,11 +8,14 @@ import type { Logger } from "../logger.ts";
 import { isStoreUnavailable, type StoreAlarm, storeDeadlineMs, withinDeadline } from "../store-deadline.ts";
 import { answerError, answerJson, retryHeaders } from "./answer.ts";
 
-/** Accepts posts: the ingest engine of packages/triggers. */
+/** Receives webhook posts: the ingest engine of packages/triggers. */
 export type PostReceiver = {
-  /** Returns an answer that needs no body, or admits the post so that it is read and accepted. */
+  /**
+   * Decides about a post before its body is read. Returns an answer, or admits the post, and the caller then reads the body and calls
+   * `accept`.
+   */
   admit(toolkitSlug: string, query: URLSearchParams): PostAdmission;
-  /** Rejects if the database is unavailable. */
+  /** Returns the outcome of a post. Rejects if the database is unavailable. */
   accept(post: InboundPost, admitted: AdmittedPost): Promise<IngestOutcome>;
 };
 
@@ -24,19 +27,19 @@ export type WebhookOptions = {
   ingest: PostReceiver;
   intake: Intake;
   bodyBytesMax: number;
-  /** How long a post waits for the database after its body, milliseconds. Default 15 s. */
+  /** Maximum time that a post waits for the database after its body has arrived, in milliseconds. Default 15 s. */
   deadlineMs?: number;
   createRequestId: () => string;
   logger: Logger;
   onStoreUnavailable: StoreAlarm;
-  /** Called for each post when its answer is decided. `toolkitSlug` is a toolkit's, or empty for an unknown one. */
+  /** Called for each post when its answer is decided. `toolkitSlug` is empty if the toolkit is unknown. */
   onPost: (toolkitSlug: string, outcome: PostOutcome) => void;
 };
 
-/** Serves one post to `/webhooks/<slug>`. The query may contain a secret, so only the engine receives it. */
+/** Serves one post to `/webhooks/<slug>`. Only the engine receives the query, because it may contain a secret. */
 export type WebhookHandler = (path: string, query: string, req: IncomingMessage, res: ServerResponse) => void;
 
-/** Path of posts; a toolkit's slug follows. */
+/** Prefix of the paths of posts. The toolkit's slug follows the prefix. */
 export const webhookPrefix = "/webhooks/";
 
 const slugPattern = /^[a-z0-9_-]{1,100}$/;
@@ -51,7 +54,7 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     if (!slugPattern.test(slug)) return answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
     if (req.method !== "POST")
       return answerError(res, serverFaults.METHOD_NOT_ALLOWED(req.method ?? "", "POST"), 405, { allow: "POST" });
-    // Undecodable bytes would be replaced, which could make two keys of the query equal.
+    // Bytes that are not text would be replaced, so two different keys in the query could become equal.
     if (!isReadableForm(query)) {
       onPost("", "malformed");
       return answerError(res, serverFaults.QUERY_MALFORMED());
@@ -64,7 +67,7 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     }
     receive(admission, slug, parsed, req, receiving).then(
       (outcome) => {
-        // The sender has the toolkit's secret.
+        // The sender has the toolkit's secret, so it counts as a sender with a key.
         if (outcome.outcome === "accepted") intake.noteKey(req);
         onPost(slug, outcome.outcome);
         answerOutcome(res, slug, outcome, bodyBytesMax);
@@ -77,8 +80,8 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
 type ReceivedPost = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number; deadlineMs: number };
 
 /**
- * A post that is answered at its deadline may be committed later. The provider then sends it again, and de-duplication recognizes it. Its
- * body stays held and charged until the engine releases it.
+ * Answers a post. If the deadline passes first, the post may still be stored later; the provider then sends it again, and deduplication
+ * recognizes it. The body stays in memory and charged until the engine releases it.
  */
 async function receive(
   admitted: AdmittedPost,
@@ -95,7 +98,7 @@ async function receive(
   return withinDeadline(accepting, deadlineMs);
 }
 
-/** Node joins repeated headers itself, except set-cookie, which no provider sends. */
+/** Returns the headers of a post. Node joins repeated headers itself, except set-cookie, which no provider sends. */
 function headersOf(req: IncomingMessage): Record<string, string> {
   const { headers } = req;
   if (headers["set-cookie"] !== undefined) delete headers["set-cookie"];
@@ -105,7 +108,7 @@ function headersOf(req: IncomingMessage): Record<string, string> {
 function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome, bodyBytesMax: number): void {
   switch (outcome.outcome) {
     case "accepted":
-      // The sender must not learn how many projects there are.
+      // The answer always says one event, because the sender must not learn how many projects receive it.
       answerAccepted(res, 1);
       break;
     case "ignored":
@@ -143,7 +146,10 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
   }
 }
 
-/** The most frequent answer. With a content length, head and body leave in one write; without it, Node would send chunks. */
+/**
+ * Answers an accepted post, the most frequent answer. With a content length, Node writes head and body together; without one, Node would
+ * send chunks.
+ */
 function answerAccepted(res: ServerResponse, events: 0 | 1): void {
   if (res.destroyed) return;
   const body = `{"accepted":${events}}`;

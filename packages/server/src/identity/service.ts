@@ -14,11 +14,11 @@ import { version } from "../version.ts";
 export type IdentityOptions = {
   readonly db: Database;
   readonly config: Config;
-  /** Address at which callers and apps reach the service, after it listens. */
+  /** Returns the address at which callers and apps reach the service. Available when the server listens. */
   readonly publicUrl: () => string;
 };
 
-/** Creates IdentityService: facts about the calling key and the deployment. */
+/** Creates IdentityService, which returns facts about the calling key and the deployment. */
 export function createIdentityService({ db, config, publicUrl }: IdentityOptions): ServiceImpl<typeof IdentityService> {
   return {
     async getIdentity(_request, ctx) {

@@ -1,18 +1,19 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Identifies senders by address. */
+/** Finds the addresses of senders. */
 export type ClientAddresses = {
-  /** True if an address, in the form of `addressOf`, is a trusted proxy. */
+  /** True if an address is a trusted proxy. The address must have the form that `addressOf` returns. */
   isTrusted(address: string): boolean;
   /**
-   * Returns the sender's address of a request on a connection from `peer`: `peer` itself, or behind trusted proxies the last entry of
-   * X-Forwarded-For that is not a proxy. Earlier entries are only the client's claim and are not read.
+   * Returns the address of a request's sender. `peer`: address of the connection. If `peer` is not a trusted proxy, returns `peer`.
+   * Otherwise returns the last entry of X-Forwarded-For that is not a trusted proxy. Earlier entries are not used, because any client can
+   * invent them.
    */
   forwardedFor(peer: string, req: IncomingMessage): string;
 };
 
-/** Creates the reader of addresses. `trustedProxies`: well-formed CIDRs. */
+/** Creates the finder of addresses. `trustedProxies`: valid CIDRs. */
 export function createClientAddresses(trustedProxies: readonly string[]): ClientAddresses {
   const trusted = new BlockList();
   for (const range of trustedProxies) {
@@ -37,7 +38,7 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
   };
 }
 
-/** Returns an address for comparison: an IPv4-mapped IPv6 address as IPv4, without a zone. */
+/** Returns an address in a form that can be compared: an IPv4-mapped IPv6 address becomes IPv4, and a zone is removed. */
 export function plainAddress(address: string): string {
   const plain = address.startsWith("::ffff:") && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
   const zone = plain.indexOf("%");
@@ -45,8 +46,8 @@ export function plainAddress(address: string): string {
 }
 
 /**
- * Returns the group under which an address is counted: the first 64 bits for IPv6, which belong to one customer (RFC 6177), the whole
- * address for IPv4.
+ * Returns the group in which an address is counted. For IPv6, this is the first 64 bits, which belong to one customer (RFC 6177). For IPv4,
+ * it is the whole address.
  */
 export function addressGroup(address: string): string {
   if (isIP(address) !== 6) return address;
@@ -59,7 +60,7 @@ export function addressGroup(address: string): string {
   return `${groups.map((group) => group.replace(/^0+(?=.)/, "")).join(":")}::/64`;
 }
 
-/** Proxies also write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+/** Returns an entry of X-Forwarded-For without a port. Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(hop);
   if (bracketed !== null) return bracketed[1] ?? "";

@@ -3,14 +3,14 @@ import type { Socket } from "node:net";
 import { serverFaults } from "../errors.ts";
 import { errorText } from "../http/answer.ts";
 
-/** A connection and its current answer. */
+/** A connection, with the answer that it is writing at the moment. */
 type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
 
-/** Handles `clientError` of a server. */
+/** Handles the `clientError` event of a server. */
 export type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: HttpSocket) => void;
 
 const lateCode = "ERR_HTTP_REQUEST_TIMEOUT";
-// Created once, because thousands may be sent in one turn of the event loop.
+// The texts of the answers. They are created once, because svc may send thousands in one turn of the event loop.
 const answers: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: answerOf("431 Request Header Fields Too Large"),
   [lateCode]: answerOf("408 Request Timeout"),
@@ -25,15 +25,18 @@ function answerOf(status: string): string {
   return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
 }
 
-/** How long a refused connection may take to close, milliseconds. */
+/** Maximum time until a refused connection is closed, in milliseconds. */
 const lingerMs = 1_000;
-/** Maximum time slice for closing late connections, milliseconds: the server finds all of them in one turn. */
+/**
+ * Maximum time in milliseconds for closing late connections in one turn of the event loop. The server finds all late connections in one
+ * turn.
+ */
 const timeSliceMs = 5;
 
 /**
- * Creates a handler that answers and closes connections with invalid, late or too large requests. Late ones close right after the answer;
- * others after the client has read it, because data that still arrives would discard the answer (RFC 9112, 9.6). Both close after a second
- * at the latest.
+ * Creates the handler for connections whose requests are invalid, late or too large. It answers and closes them. A late connection closes
+ * right after the answer. Others close when the client has read the answer, because data that still arrives would discard the answer (RFC
+ * 9112, 9.6). All close after one second at the latest.
  */
 export function createClientErrorHandler(): ClientErrorHandler {
   let late: HttpSocket[] = [];

@@ -1,40 +1,44 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** How long a client may keep the node waiting before it counts as idle, milliseconds. */
+/** Time in milliseconds for which a client may keep the node waiting before its connection counts as idle. */
 const promptMs = 250;
-/** How long a request without a key may take to arrive after the server begins to stop, milliseconds: a post may be large. */
+/** Time in milliseconds for a request without a key to arrive after the server begins to stop. A post may be large. */
 const requestTimeMs = 2_000;
-/** How long a request without a key may take to answer before its connection may be closed, milliseconds. */
+/** Maximum time in milliseconds for answering a request without a key; after it, the connection may be closed. */
 const answeringMs = 1_000;
-/** Maximum connections checked before one is closed or refused. */
+/** Maximum number of connections that are checked before one is closed or refused. */
 const looksMax = 64;
 
-/** State of a connection: no request yet, requests without a valid key, or a key. */
+/**
+ * State of a connection. `halfOpen`: no request yet. `keyless`: only requests without a valid key. `keyed`: at least one request with a
+ * valid key.
+ */
 export type KeyState = "halfOpen" | "keyless" | "keyed";
 
-/** An open connection, and the data that decides when it is closed. */
+/** An open connection, with the data that decides when svc may close it. */
 export type HeldConnection = {
-  /** Socket of its requests, if there are any. */
+  /** Socket on which its requests arrive, if there are any. */
   socket: HttpSocket;
   readonly address: string;
   readonly isProxied: boolean;
-  /** Rings of the node and of its address. */
+  /** The rings that contain the connection: those of the node, and those of its address. */
   readonly scopes: readonly Rings[];
   keyState: KeyState;
   usedMs: number;
   orderedMs: number;
-  /** Requests in this turn of the event loop. */
+  /** Number of requests in this turn of the event loop. */
   burst: number;
-  /** Counts a refused request of the connection. Returns the delay of the answer, milliseconds. */
+  /** Counts a refused request of the connection. Returns the delay of the answer in milliseconds. */
   readonly refusalWaitMs: (req: IncomingMessage) => number;
 };
 
-/** Connections by state, least recently used first. */
+/** Connections by state. In each state, the least recently used connection is first. */
 export type Rings = Readonly<Record<KeyState, Set<HeldConnection>>>;
 
 /**
- * The current answer of a socket's parser, and the parser. `node:http` has no other sign of a busy connection, and no other way to stop it.
+ * A socket with its HTTP parser and the answer that it is writing. `node:http` has no other sign of a busy connection, and no other way to
+ * stop the parser.
  */
 type HttpSocket = Socket & {
   _httpMessage?: ServerResponse | null;
@@ -42,23 +46,29 @@ type HttpSocket = Socket & {
   [marked]?: HeldConnection;
 };
 
-/** Stored on the socket, because each request reads it three times and a WeakMap of new objects burdens the garbage collector. */
+/**
+ * The connection is stored on its socket, because each request reads it three times. A WeakMap of new objects would burden the garbage
+ * collector.
+ */
 const marked = Symbol("connection");
 
-/** Returns the connection of a marked socket. */
+/** Returns the connection that `mark` stored on a socket; undefined if there is none. */
 export function connectionOf(socket: HttpSocket): HeldConnection | undefined {
   return socket[marked];
 }
 
-/** Records the connection of a socket. */
+/** Stores a connection on its socket. */
 export function mark(socket: HttpSocket, connection: HeldConnection): void {
   socket[marked] = connection;
 }
 
-/** Return value that stops the parser. */
+/** Return value of a parser callback that stops the parser. */
 const endParsing = -1;
 
-/** Stops parsing a connection's data after the connection has ended. One read may contain thousands of requests, each an object. */
+/**
+ * Stops the parser of a connection after the connection has ended. One read may contain thousands of requests, each of which would become
+ * an object.
+ */
 export function parseWhileOpen(socket: HttpSocket): void {
   const { parser } = socket;
   const given = parser?.onIncoming;
@@ -69,9 +79,9 @@ export function parseWhileOpen(socket: HttpSocket): void {
   };
 }
 
-/** In the order in which connections are closed. */
+/** All states, in the order in which connections are closed. */
 export const everyKeyState: readonly KeyState[] = ["halfOpen", "keyless", "keyed"];
-/** The same without keyed connections. */
+/** The states without a key, in the same order. */
 export const keylessStates = everyKeyState.slice(0, 2);
 
 /** Returns rings without connections. */
@@ -84,7 +94,7 @@ export function sizeOf({ halfOpen, keyless, keyed }: Rings): number {
   return halfOpen.size + keyless.size + keyed.size;
 }
 
-/** Moves a connection to the end of the rings of a state, unless it was closed. */
+/** Moves a connection to the end of the rings of `keyState`. Does nothing if the connection is closed. */
 export function promote(connection: HeldConnection, keyState: KeyState): void {
   for (const rings of connection.scopes) {
     if (rings[connection.keyState].delete(connection)) rings[keyState].add(connection);
@@ -93,8 +103,8 @@ export function promote(connection: HeldConnection, keyState: KeyState): void {
 }
 
 /**
- * Returns the connection to close for a new one, in the order described at `createConnections` and among `standings` only. Undefined if
- * none can be closed.
+ * Returns the connection that is closed to make room for a new one. Only connections whose state is in `standings` are considered, in the
+ * order that `createConnections` describes. Undefined if none can be closed.
  */
 export function victimOf(rings: Rings, standings: readonly KeyState[], nowMs: number): HeldConnection | undefined {
   const { halfOpen, keyless, keyed } = rings;
@@ -106,7 +116,10 @@ export function victimOf(rings: Rings, standings: readonly KeyState[], nowMs: nu
   return standings.includes("keyed") ? findWaiting(keyed, nowMs) : undefined;
 }
 
-/** Returns a connection that has kept the node waiting since `untilMs`: for a request, the rest of one, or the next one. */
+/**
+ * Returns a connection that has kept the node waiting since before `untilMs`: for its first request, for the rest of a request, or for its
+ * next request. Undefined if there is none.
+ */
 function findWaiting(ring: Set<HeldConnection>, untilMs: number): HeldConnection | undefined {
   let looks = 0;
   for (const connection of ring) {
@@ -114,13 +127,13 @@ function findWaiting(ring: Set<HeldConnection>, untilMs: number): HeldConnection
     if (!isAnswered && connection.usedMs <= untilMs) return connection;
     looks += 1;
     if (looks === looksMax) break;
-    // Moved to the end, so that it is checked last the next time.
+    // The connection moves to the end, so that it is checked last the next time.
     if (isAnswered) promote(connection, connection.keyState);
   }
   return undefined;
 }
 
-/** Returns a connection whose answer has been in progress since `untilMs`. */
+/** Returns a connection whose request has been in progress since before `untilMs`; undefined if there is none. */
 function findAnswered(ring: Set<HeldConnection>, untilMs: number): HeldConnection | undefined {
   let looks = 0;
   for (const connection of ring) {
@@ -131,14 +144,14 @@ function findAnswered(ring: Set<HeldConnection>, untilMs: number): HeldConnectio
   return undefined;
 }
 
-/** True if a stopping server need not wait for the connection. */
+/** True if a stopping server may close the connection without waiting for it. */
 export function isUnasked(connection: HeldConnection, nowMs: number): boolean {
   const waitedMs = nowMs - connection.usedMs;
   if (connection.socket._httpMessage == null) return waitedMs >= promptMs;
   return connection.keyState !== "keyed" && !isBeingAnswered(connection) && waitedMs >= requestTimeMs;
 }
 
-/** True if a complete request is not answered yet. */
+/** True if a request has arrived completely and is not answered yet. */
 function isBeingAnswered({ socket }: HeldConnection): boolean {
   return socket._httpMessage?.req.complete === true;
 }

@@ -18,78 +18,86 @@ import {
 } from "./connection-rings.ts";
 import { createRefusalPace } from "./refusal-pace.ts";
 
-/** Connections of a node's listeners: their senders, and the order in which they are closed if there are too many. */
+/**
+ * Registry of the connections of a node's listeners. It knows their senders, and decides which connections are closed if there are too
+ * many.
+ */
 export type Connections = {
-  /** Registers a new connection of a listener with or without TLS. Above a limit, closes another one or the new one. */
+  /**
+   * Registers a new connection of a listener. `isTls`: true if the listener uses TLS. If a limit is exceeded, closes another connection, or
+   * the new one.
+   */
   accept(socket: Socket, isTls: boolean): void;
-  /** The handshake of a connection is complete; its requests arrive on this socket. */
+  /** Records that the TLS handshake of a connection is complete. Its requests arrive on `socket`. */
   secure(socket: Socket): void;
   /**
-   * A connection sent a request with complete headers. Returns false if the connection has ended and the answer is not needed. A connection
-   * that sends far more at once than can be answered is punished.
+   * Records a request whose headers are complete. Returns false if the connection has ended, so that no answer is necessary. If a
+   * connection sends far more requests at once than can be answered, it is punished.
    */
   noteRequest(socket: Socket): boolean;
-  /** The sender of a connection showed a valid key or sent a verified post. */
+  /** Records that the sender of a connection showed a valid key, or sent a verified post. */
   noteKey(socket: Socket): void;
   /**
-   * A connection caused excessive cost before anything could be charged for it. It is closed; others of its address stay open, because they
-   * may have keys. If an address has many such connections, its new ones are read a few at a time.
+   * Closes a connection that caused excessive cost before anything could be charged for it. Other connections of its address stay open,
+   * because they may have keys. If an address has many such connections, svc reads its new connections a few at a time.
    */
   punish(socket: Socket): void;
-  /** Returns the counted address of a request's sender: see `addressGroup`. */
+  /** Returns the address under which a request's sender is counted: see `addressGroup`. */
   addressOf(req: IncomingMessage): string;
   /**
-   * For a stopping server: closes connections without a running request for 250 ms, and those without a key and with an incomplete request
-   * for 2 s. Otherwise any client could delay each stop.
+   * Closes idle connections of a stopping server: those without a running request for 250 ms, and those without a key whose request has
+   * been incomplete for 2 s. Otherwise any client could delay each stop.
    */
   endUnasked(): void;
   stats(): ConnectionStats;
 };
 
-/** Open connections by state, and the connections closed for others since the start. */
+/** `open`: open connections by state. `shed`: number of connections closed since the start to make room for others. */
 export type ConnectionStats = {
   readonly open: { readonly halfOpen: number; readonly keyless: number; readonly keyed: number };
   readonly shed: number;
 };
 
-/** Limits of connections. */
+/** Limits on the number of connections. */
 export type ConnectionLimits = {
-  /** In total. A quarter is reserved for connections that showed a key. */
+  /** Maximum in total. A quarter is reserved for connections that showed a key. */
   max: number;
-  /** Per address. Trusted proxies have no such limit. */
+  /** Maximum per address. Trusted proxies have no such limit. */
   perAddressMax: number;
   addresses: ClientAddresses;
-  /** Monotonic time, milliseconds. Default: the machine's. */
+  /** Returns a monotonic time in milliseconds. Default: the time of the machine. */
   nowMs?: () => number;
 };
 
 const keyedReserve = 0.25;
-/** Maximum requests in one read of a connection. One read may contain thousands of small ones, which must not be served at once. */
+/**
+ * Maximum requests in one read of a connection. One read may contain thousands of small requests, and they must not all be served at once.
+ */
 const burstMax = 64;
-/** Number of an address's connections that may be punished within a second before its new ones are held. */
+/** Number of an address's connections punished within a second from which svc holds back new connections of the address. */
 const punishedMax = 8;
 const punishedWithinMs = 1_000;
-/** Interval of releasing held connections, milliseconds. Each time, a few of every address continue. */
+/** Interval in milliseconds at which held connections continue. Each time, a few connections of every address continue. */
 const heldMs = 100;
 const heldAtOnce = 2;
-/** Precision of the order of use, milliseconds: a connection moves in its ring at most once in this time. */
+/** Precision of the order of use, in milliseconds. A connection moves in its ring at most once in this time. */
 const orderMs = 1_000;
 
 /**
- * Creates the register of connections. Above a limit, a new connection is accepted if another one can be closed. Closed first: connections
- * without a request, then those without a key that keep the node waiting, each after 250 ms and least recently used first. Then those
- * without a key whose answer takes over a second, then the prompt ones of the first two kinds. If there are too many keyed ones, the one
- * idle for longest is closed.
+ * Creates the registry of connections. If a limit is reached, a new connection is accepted only if another can be closed, in this order:
+ * connections without a request, then connections without a key that keep the node waiting (both after 250 ms, least recently used first);
+ * then connections without a key whose answer takes over a second; then the remaining ones of the first two kinds. If there are too many
+ * connections with a key, the one that has been idle the longest is closed.
  */
 export function createConnections(limits: ConnectionLimits): Connections {
   const { max, perAddressMax, addresses, nowMs: now = () => performance.now() } = limits;
   const all = createRings();
   const byAddress = new Map<string, Rings>();
-  /** Connections before the end of their handshake, by `endpointsOf`: no other data links the two sockets. */
+  /** Connections whose TLS handshake is not complete, by `endpointsOf`. Only this data links the two sockets of such a connection. */
   const handshakes = new Map<string, HeldConnection>();
   const keylessMax = max - Math.floor(max * keyedReserve);
   let shed = 0;
-  /** Number of punished connections by address, and when it expires. */
+  /** Number of punished connections by address. `untilMs`: time at which the number expires. */
   const punished = new Map<string, { count: number; readonly untilMs: number }>();
   const holding = createHolding();
   const refusals = createRefusalPace(now);
@@ -122,7 +130,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
     const known = punished.get(address);
     return known !== undefined && known.count >= punishedMax && known.untilMs > now();
   };
-  /** Brings a scope below its limit. Returns false if none of its connections can be closed. */
+  /** Closes connections until `isFull` returns false. Returns false if none of the connections can be closed. */
   const makeRoom = (rings: Rings, isFull: () => boolean, standings: readonly KeyState[]): boolean => {
     while (isFull()) {
       const victim = victimOf(rings, standings, now());
@@ -221,7 +229,10 @@ export function createConnections(limits: ConnectionLimits): Connections {
   };
 }
 
-/** Holds new connections of addresses unread and releases a few of each address at a time: a request with a key is delayed, not lost. */
+/**
+ * Holds back new connections of some addresses without reading them, and releases a few of each address at a time. So a request with a key
+ * is delayed but not lost.
+ */
 function createHolding(): { add(address: string, socket: Socket): void } {
   const held = new Map<string, Set<Socket>>();
   const look = () => {

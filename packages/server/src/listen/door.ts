@@ -7,28 +7,31 @@ import type { AnswerHeaders } from "../http/answer.ts";
 import { webhookPrefix } from "../http/webhooks.ts";
 import type { Logger } from "../logger.ts";
 
-/** Rules for checking requests first. */
+/** Rules for checking a request before any handler runs. */
 export type DoorOptions = {
   /** SVC_PUBLIC_URL; undefined if it is unset. */
   publicUrl: string | undefined;
-  /** SVC_HOSTS, in the form of URL. */
+  /** Host names of SVC_HOSTS, in the form that URL uses. */
   hosts: readonly string[];
-  /** True if the listener has a loopback address. Foreign host names can then be detected; otherwise only if `hosts` lists the own ones. */
+  /**
+   * True if the listener has a loopback address; foreign host names can then be detected. Otherwise they can be detected only if `hosts`
+   * lists the server's own names.
+   */
   isLoopbackOnly: boolean;
   clock: Clock;
   logger: Logger;
 };
 
-/** Why a request is refused. The connection closes if the request violates HTTP/1.1 (RFC 9112). */
+/** Reason why a request is refused. The connection is also closed if the request violates HTTP/1.1 (RFC 9112). */
 export type DoorRefusal = { error: Fault; status?: number; headers?: AnswerHeaders };
 
-/** Checks the head of a request to `path`. Returns undefined if it may pass. */
+/** Checks the head of a request. Returns undefined if the request may pass, otherwise the refusal. */
 export type Door = (req: IncomingMessage, path: string) => DoorRefusal | undefined;
 
 /**
- * Creates the door of a listener. It refuses HTTP/1.1 requests without exactly one Host line, and versions other than HTTP/1.0 and 1.1. It
- * refuses browsers' requests for pages of another origin, also if that page's name resolves to this host (DNS rebinding). Webhook posts and
- * health checks may use any name.
+ * Creates the door of a listener. It refuses HTTP/1.1 requests without exactly one Host line, and HTTP versions other than 1.0 and 1.1. It
+ * refuses requests that a browser sends for a page of another origin, also if the name of that page resolves to this host (DNS rebinding).
+ * Webhook posts and health checks may use any host name.
  */
 export function createDoor(options: DoorOptions): Door {
   const names = createNames(options);
@@ -54,7 +57,7 @@ function malformedHead(req: IncomingMessage): DoorRefusal | undefined {
       headers: closing,
     };
   }
-  // RFC 9112, 3.2. Node keeps the first line, but a router before it may have used the other one.
+  // RFC 9112, 3.2 requires exactly one Host line. Node uses the first line, but a router in front of it may have used another.
   const hosts = countHostLines(req);
   if (hosts === 1 || (hosts === 0 && req.httpVersionMinor === 0)) return undefined;
   const message = `the request has ${hosts === 0 ? "no" : "more than one"} Host header`;
@@ -72,19 +75,25 @@ function countHostLines({ rawHeaders }: IncomingMessage): number {
 
 const healthPrefix = `/${HealthRpc.typeName}/`;
 
-/** Providers post to the configured address, and load balancers check health by address. Neither answer reveals anything to a page. */
+/**
+ * True if requests to a path may use any host name. Providers post to the configured address, and load balancers check health by IP
+ * address. The answers reveal nothing to a page.
+ */
 function comesByAnyName(path: string): boolean {
   return path.startsWith(webhookPrefix) || path === "/healthz" || path === "/readyz" || path.startsWith(healthPrefix);
 }
 
-/** Pages of apps send a person's browser to these two paths, whose requests are sealed. Schemas are public, and any page may read them. */
+/**
+ * True if pages of any origin may send requests to a path. Pages of apps send a person's browser to two of these paths, and those requests
+ * are sealed. Schemas are public.
+ */
 function comesFromAnyPage(path: string): boolean {
   return path === "/oauth/start" || path === "/oauth/callback" || path.startsWith("/schemas/");
 }
 
 type Names = Record<"hostFault" | "originFault", (req: IncomingMessage) => Fault | undefined>;
 
-// Maximum remembered hosts, because a name may come with any port.
+// Maximum number of hosts whose warning is remembered. There may be many, because a name may occur with any port.
 const rememberedMax = 100;
 
 function createNames({ publicUrl, hosts, isLoopbackOnly }: DoorOptions): Names {
@@ -98,7 +107,7 @@ function createNames({ publicUrl, hosts, isLoopbackOnly }: DoorOptions): Names {
     if (remembered.has(host)) return true;
     const hostname = hostnameOf(`http://${host}`);
     if (hostname === undefined) return false;
-    // An address cannot be rebound: the dialled one belongs to this node.
+    // An IP address cannot be rebound by DNS: if the client dialled it, it belongs to this node.
     if (!isNamed(hostname)) return hostname === dialledAddress(req);
     if (remembered.size < rememberedMax) remembered.add(host);
     return true;
@@ -122,7 +131,10 @@ function createNames({ publicUrl, hosts, isLoopbackOnly }: DoorOptions): Names {
   };
 }
 
-/** Returns the hosts of a request: that of its header, and that of the absolute form, which takes precedence (RFC 9112, 3.2.2). */
+/**
+ * Returns the hosts that a request names: the host of its Host header, and the host of an absolute target, which takes precedence (RFC
+ * 9112, 3.2.2).
+ */
 function hostsOf({ headers: { host }, url = "/" }: IncomingMessage): string[] {
   const hosts = host === undefined ? [] : [host];
   const target = url.startsWith("/") ? null : URL.parse(url);
@@ -134,7 +146,7 @@ function dialledAddress({ socket }: IncomingMessage): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
-/** Returns the host name of an address in the form of URL: lower case, IP addresses in canonical form. */
+/** Returns the host name of an address as URL writes it: in lower case, IP addresses in canonical form. Undefined if it is invalid. */
 function hostnameOf(text: string): string | undefined {
   const hostname = URL.parse(text)?.hostname;
   return hostname === undefined ? undefined : withoutDot(hostname);
@@ -155,7 +167,10 @@ function isLoopbackName(hostname: string): boolean {
 
 const everyMs = 60_000;
 
-/** Logs at most one warning a minute, so that a wrong name is visible and the log does not fill up. */
+/**
+ * Returns a function that logs a refused host name. It writes at most one warning a minute, so that a wrong name is visible but does not
+ * fill the log.
+ */
 function createNote({ clock, logger }: DoorOptions): (fault: Fault, path: string) => void {
   let notedAt = Number.NEGATIVE_INFINITY;
   return ({ message, details }, path) => {

@@ -20,35 +20,35 @@ import type { Connections } from "./connections.ts";
 import type { Door } from "./door.ts";
 import type { Tls } from "./tls.ts";
 
-/** Timeouts of clients, milliseconds. */
+/** Timeouts for clients in milliseconds. */
 export type HttpTimeouts = {
-  /** For sending the headers. Default 10 s. */
+  /** Maximum time for sending the headers. Default 10 s. */
   headersMs?: number;
-  /** For sending a whole request. Default 60 s. */
+  /** Maximum time for sending a whole request. Default 60 s. */
   requestMs?: number;
-  /** Between two requests of a connection. Default 75 s, longer than the 60 s of common load balancers. */
+  /** Maximum time between two requests of a connection. Default 75 s, longer than the 60 s of common load balancers. */
   keepAliveMs?: number;
-  /** Interval of checking for late clients. Default 2 s. */
+  /** Interval between two checks for late clients. Default 2 s. */
   checkMs?: number;
 };
 
 /** Options of the HTTP server. */
 export type HttpServerOptions = {
-  /** Checks every request first. */
+  /** Checks every request before a handler runs. */
   door: Door;
-  /** Undefined: plain HTTP. */
+  /** Certificate. If undefined, the server uses plain HTTP. */
   tls?: Tls | undefined;
-  /** Undefined on a node of another role, where such paths are unknown. */
+  /** Handler of webhook posts. Undefined on a node without this role, which answers such paths as unknown. */
   webhooks: WebhookHandler | undefined;
   rpc: RpcHandler;
   probes: ReadonlyMap<string, ProbeHandler>;
   /** Pages that a person's browser opens to connect an account. */
   pages: ReadonlyMap<string, PageHandler>;
-  /** Undefined on a node of another role. */
+  /** Handler of MCP. Undefined on a node without this role. */
   mcp: McpHandler | undefined;
-  /** Undefined if it is disabled, and on a node of another role. */
+  /** The console. Undefined if it is disabled, and on a node without this role. */
   console: Console | undefined;
-  /** Undefined if it is disabled, and on a node of another role. */
+  /** The documentation. Undefined if it is disabled, and on a node without this role. */
   docs: Docs | undefined;
   isDraining: () => boolean;
   clock: Clock;
@@ -59,15 +59,21 @@ export type HttpServerOptions = {
 
 type ListenOptions = { host: string; port: number; reusePort?: boolean };
 
-/** A listening server. */
+/** A listener of the server. */
 export type HttpServer = {
-  /** With `reusePort`, several processes of this user share the port, and the system distributes the connections. */
+  /**
+   * Starts to listen and returns the address. With `reusePort`, several processes of this user share the port, and the system distributes
+   * the connections.
+   */
   listen(address: ListenOptions): Promise<AddressInfo>;
-  /** Stops accepting connections. Resolves when every request is answered, or at the end of the grace period, which closes the rest. */
+  /**
+   * Stops accepting connections. Resolves when every request is answered, or at the end of the grace period; connections that are still
+   * open are then closed.
+   */
   close(graceMs: number): Promise<void>;
 };
 
-/** Creates the HTTP server: it passes paths to their handlers and answers unknown paths and broken requests itself. */
+/** Creates an HTTP server. It passes each path to its handler, and answers unknown paths and invalid requests itself. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { headersMs = 10_000, requestMs = 60_000, keepAliveMs = 75_000, checkMs = 2_000 } = options.timeouts ?? {};
   const settings = {
@@ -76,14 +82,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkMs,
     maxHeaderSize: 16_384,
-    // The door refuses requests without one, with a body like every refusal.
+    // The door refuses requests without a Host header, so that this refusal has a body like every other.
     requireHostHeader: false,
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
   };
   const { connections } = options;
   const server = options.tls?.createServer(settings) ?? createServer(settings);
-  // The size limits them. Above a count, by default 2,000, Node drops headers silently.
+  // The size limit covers the headers. Node would silently drop headers above a number (by default 2,000).
   server.maxHeadersCount = 0;
   server.on("connection", (socket) => connections.accept(socket, options.tls !== undefined));
   server.on("secureConnection", (socket) => connections.secure(socket));
@@ -91,7 +97,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (!connections.noteRequest(req.socket)) return;
     if (req.headers["transfer-encoding"] !== undefined) watchChunks(req, () => connections.punish(req.socket));
     if (mayBeLarge(req)) {
-      // Data that was not read by then is not needed.
+      // Request data that has not been read at this time is not needed.
       res.once("prefinish", () => {
         if (!req.complete) discardBody(req);
       });
@@ -99,7 +105,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     route(options, req, res);
   };
   server.on("request", serve);
-  // For an unknown expectation, Node would answer 417 itself, without the door and without the path's headers.
+  // For an unknown Expect header, Node would answer 417 itself, without the door and without the path's headers.
   server.on("checkExpectation", serve);
   server.on("clientError", createClientErrorHandler());
   return {
@@ -111,7 +117,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 const stoppingHeaders = { connection: "close", "retry-after": "1" };
 
 function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResponse): void {
-  // A connection that breaks during its answer is the client's concern.
+  // If the connection breaks while an answer is being written, only the client is affected.
   res.on("error", ignore);
   const { path, query } = splitTarget(req);
   const pages = isConsolePath(path) ? options.console : isDocsPath(path) ? options.docs : undefined;
@@ -120,7 +126,7 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
     const refusal = options.door(req, path);
     const probe = options.probes.get(path);
     const page = options.pages.get(path);
-    // No handler reads these bodies, and some answers take time.
+    // No handler reads this body, and some answers take time.
     if ((probe !== undefined || req.method === "GET") && hasBody(req)) discardBody(req);
     if (refusal !== undefined) answerError(res, refusal.error, refusal.status, refusal.headers);
     else if (probe !== undefined) probe(req, res);
@@ -157,7 +163,7 @@ async function close(
   const done = new AbortController();
   server.close(() => done.abort());
   const until = clock.now() + graceMs;
-  // A connection that was busy at close() stays open after its request, until it is closed as an idle one.
+  // A connection that was busy at close() stays open after its request. It must then be closed as idle.
   while (!done.signal.aborted && clock.now() < until) {
     server.closeIdleConnections();
     connections.endUnasked();

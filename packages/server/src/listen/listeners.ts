@@ -4,24 +4,27 @@ import { ConfigError } from "../config/environment.ts";
 import type { ListenAddress } from "../config/listen.ts";
 import type { HttpServer } from "./http-server.ts";
 
-/** Addresses of a server. `adminUrl` is undefined if administration and metrics share the main address. */
+/** `url`: main address of a server. `adminUrl`: address of administration and metrics; undefined if they use the main address. */
 export type ListenerUrls = { readonly url: string; readonly adminUrl: string | undefined };
 
-/** Ports shared by several processes. `admin` is undefined if there is no separate listener. */
+/**
+ * Ports that several processes share. `main`: port of the main listener. `admin`: port of the separate listener for administration;
+ * undefined if there is none.
+ */
 export type SharedPorts = { readonly main: number; readonly admin: number | undefined };
 
 /** All listeners of a server. */
 export type Listeners = {
   /**
-   * Listens on all addresses or none, on the configured ports, or on `shared` ones together with other processes. Rejects with the error of
-   * the main listener, or with ConfigError for SVC_ADMIN_LISTEN.
+   * Opens all listeners, or none if one fails. `shared`: ports to share with other processes; default: the configured ports. Rejects with
+   * the error of the main listener, or with ConfigError for SVC_ADMIN_LISTEN.
    */
   listen(shared?: SharedPorts): Promise<ListenerUrls>;
-  /** Closes all of them, like `HttpServer.close`. */
+  /** Closes all listeners, like `HttpServer.close`. */
   close(graceMs: number): Promise<void>;
 };
 
-/** Joins the main listener and the one of administration, if any. */
+/** Returns the main listener and the listener for administration, if there is one, as one object. */
 export function joinListeners(
   { host, port, adminListen, tls }: Pick<Config, "host" | "port" | "adminListen" | "tls">,
   { main, admin }: { main: HttpServer; admin: HttpServer | undefined },
@@ -39,7 +42,7 @@ export function joinListeners(
   };
   return {
     async listen(shared) {
-      // The main listener comes last, so that the other one is open when the first request is answered.
+      // The main listener opens last, so that the other one is open when the first request is answered.
       const adminUrl = await listenApart(shared);
       try {
         return { url: urlOf(host, (await main.listen(placeOf({ host, port }, shared?.main))).port), adminUrl };
@@ -54,7 +57,7 @@ export function joinListeners(
   };
 }
 
-/** Returns the fault for an SVC_ADMIN_LISTEN that cannot be used. */
+/** Returns the error for an address in SVC_ADMIN_LISTEN that cannot be used. */
 export function adminListenFault({ host, port }: ListenAddress, { code }: NodeJS.ErrnoException): ConfigError {
   const message = `cannot listen on ${host}, port ${port} (${code}); free the port, or set another`;
   return new ConfigError([{ variable: "SVC_ADMIN_LISTEN", message }]);

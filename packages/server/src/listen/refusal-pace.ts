@@ -3,25 +3,28 @@ import { LeastRecentlyUsed } from "@svc/core";
 import { discardBody, mayBeLarge } from "../body/body.ts";
 import { connectionOf } from "./connection-rings.ts";
 
-/** The pace of refusals for requests without a key. */
+/** Limits how fast svc answers refusals to requests without a key. */
 export type RefusalPace = {
-  /** Counts a refusal of an address. Returns the delay of its answer, milliseconds: 0 for none. */
+  /** Counts a refusal to an address. Returns the delay of the answer in milliseconds; 0 if it may be sent now. */
   take(address: string): number;
 };
 
-/** Limits of answers: a number at once, then a number per second. A refusal waits at most `waitMaxMs`. */
+/**
+ * Limits of refusals. `atOnce`: refusals without delay. `perSecond`: further refusals per second. `waitMaxMs`: maximum delay of a refusal
+ * in milliseconds.
+ */
 type Bounds = { readonly atOnce: number; readonly perSecond: number; readonly waitMaxMs: number };
 
-/** For one address. Only an address with two thousand running requests waits that long. */
+/** Limits for one address. Only an address with two thousand running requests waits for 10 s. */
 const ofAddress: Bounds = { atOnce: 32, perSecond: 200, waitMaxMs: 10_000 };
-/** For all addresses: the work of part of a core, on a node with two. */
+/** Limits for all addresses together. On a node with two cores, these refusals need only part of one core. */
 const ofNode: Bounds = { atOnce: 200, perSecond: 1_000, waitMaxMs: 1_000 };
 const addressesMax = 10_000;
 
 /**
- * Creates the pace of a node. A refusal costs half a millisecond, and a client that sends the next request right after it would occupy the
- * whole event loop. A waiting refusal holds only its connection. Requests with a valid key never wait here, and a refusal does not affect
- * other addresses.
+ * Creates the limits of a node. A refusal costs half a millisecond, so a client that sends the next request at once would otherwise occupy
+ * the whole event loop. A delayed refusal only keeps its connection open. Requests with a valid key are never delayed here, and the limit
+ * of one address does not affect other addresses.
  */
 export function createRefusalPace(nowMs: () => number): RefusalPace {
   const addresses = new LeastRecentlyUsed<string, number>(addressesMax);
@@ -37,7 +40,7 @@ export function createRefusalPace(nowMs: () => number): RefusalPace {
   };
 }
 
-/** Returns the time at which the next refusal is answered. `beforeMs`: the time of the refusal before it. */
+/** Returns the time at which the next refusal may be answered. `beforeMs`: time of the previous refusal. */
 function nextAnswerAt(
   beforeMs = Number.NEGATIVE_INFINITY,
   nowMs: number,
@@ -47,7 +50,7 @@ function nextAnswerAt(
   return Math.min(Math.max(beforeMs, nowMs - atOnce * everyMs) + everyMs, nowMs + waitMaxMs);
 }
 
-/** Waits until a request may be refused; undefined if it may be refused now. The rest of its body is discarded in between. */
+/** Resolves when svc may refuse a request; undefined if it may refuse it now. Discards the rest of the request's body meanwhile. */
 export function untilRefused(res: ServerResponse): Promise<void> | undefined {
   const { req } = res;
   const waitMs = connectionOf(req.socket)?.refusalWaitMs(req) ?? 0;

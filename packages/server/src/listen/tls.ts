@@ -8,22 +8,25 @@ import { pairOf, type ReadFile, type TlsFiles, type TlsPair } from "../config/tl
 import type { Logger } from "../logger.ts";
 import { startLoop } from "../loop.ts";
 
-/** The certificate of a node, from its files. */
+/** The TLS certificate of a node. */
 export type Tls = {
-  /** Creates a server for TLS 1.2 or newer, which uses the files' current certificate for each handshake. */
+  /** Creates a server for TLS 1.2 or newer. Each handshake uses the current certificate. */
   createServer(options: ServerOptions): Server;
-  /** Reads the files now, as happens every 2 seconds. Never rejects: faults are logged, and the certificate stays. */
+  /** Reads the files now; svc also reads them every 2 seconds. Never rejects: faults are logged, and the certificate stays in use. */
   reload(): Promise<void>;
-  /** Stops reading the files. */
+  /** Stops the repeated reading of the files. */
   stop(): Promise<void>;
 };
 
-/** Default interval of reading the files, milliseconds. They are not watched, because a mounted secret is replaced through links. */
+/**
+ * Default interval for reading the files, in milliseconds. File watching is not used, because a mounted secret is replaced through symbolic
+ * links.
+ */
 const lookMs = 2_000;
-// Node's default is 120 s, during which a client may hold a silent connection.
+// Maximum time for a TLS handshake in milliseconds. Node's default is 120 s, in which a client could keep a silent connection.
 const handshakeTimeout = 10_000;
 
-/** Reads certificate and key. Rejects with ConfigError if they cannot be used. */
+/** Returns the certificate of a node. Rejects with ConfigError if the certificate or the key cannot be used. */
 export async function openTls(files: TlsFiles, logger: Logger, everyMs: number = lookMs): Promise<Tls> {
   let pair = await readPair(files);
   let warned = "";
@@ -40,7 +43,7 @@ export async function openTls(files: TlsFiles, logger: Logger, everyMs: number =
         "SVC_TLS_CERT and SVC_TLS_KEY are read again: new connections get the new certificate",
       );
     } catch (error) {
-      // The fault may pass: while the files are being replaced, one may be new and the other old.
+      // The fault may be temporary: while the files are being replaced, one file may be new and the other old.
       const { message } = error as Error;
       if (message !== warned) logger.warn(`the certificate before stays: ${message}`);
       warned = message;
@@ -50,7 +53,8 @@ export async function openTls(files: TlsFiles, logger: Logger, everyMs: number =
   return {
     createServer(options) {
       const server = createServer({ ...options, ...contextOf(pair), handshakeTimeout });
-      // A client with a failed handshake cannot read an answer. Node would pass it to the handler of broken requests.
+      // A client whose handshake failed cannot read an answer, so its connection is closed at once. Node would pass it to the handler of
+      // invalid requests.
       server.removeAllListeners("tlsClientError").on("tlsClientError", (_error, socket: Socket) => socket.destroy());
       servers.add(server);
       server.once("close", () => servers.delete(server));

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { Metrics } from "./types.ts";
 
-/** Histogram buckets for answers that callers wait for, seconds. */
+/** Upper limits of the histogram buckets, in seconds, for answers that callers wait for. */
 export const callSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const jobSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1_800, 3_600, 14_400, 86_400, 604_800];
 const askSeconds = [1, 10, 60, 300, 1_800, 3_600, 14_400, 28_800, 86_400, 259_200, 604_800];
@@ -147,7 +147,7 @@ export function registerStanding(
   return {
     standingDecided({ kind, state, reason, count, lagMs, backfillId }) {
       runs.inc({ kind, state, reason }, count);
-      // Runs of a backfill were due long ago; their delay is expected.
+      // Not for runs of a backfill: they were due long ago, so their delay is expected.
       if (state === "started" && backfillId === undefined) lags.observe(lagMs / 1000);
     },
     standingPolled: (outcome) => polls.inc({ outcome }),
@@ -172,7 +172,7 @@ export function registerReplays(registers: Registry[]): Pick<Metrics, "replaySte
   return { replayStepped: ({ count }) => queued.inc(count), replayFailed: () => faults.inc() };
 }
 
-/** Registers the metric of a blocked event loop: by a job, a call, or unknown work. */
+/** Registers the metric for a blocked event loop, by cause: a job, a call, or unknown work. */
 export function registerLoop(registers: Registry[]): Pick<Metrics, "heldLoop"> {
   const held = new Counter({
     name: "svc_event_loop_held_total",

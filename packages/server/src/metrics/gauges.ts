@@ -7,20 +7,20 @@ import type { ConnectionStats } from "../listen/connections.ts";
 /** Sources of the gauges, read at each scrape. */
 export type MetricsSources = {
   clock: Clock;
-  /** Pending deliveries of the whole deployment. Called at most every 5 seconds. */
+  /** Returns the number of pending deliveries of the whole deployment. Called at most every 5 seconds. */
   countBacklog: () => Promise<number>;
   dispatcher: () => { held: number; inFlight: number };
   connections: () => ConnectionStats;
   bodies: () => BodyStats;
-  /** Milliseconds of the event loop by project. */
+  /** Returns the event loop time of each project in milliseconds. */
   spentMs: () => ReadonlyMap<string, number>;
-  /** Memory of the sets held by steps, and the number of waiting steps. */
+  /** `bytes`: memory of the sets that steps of jobs hold. `waiting`: number of steps that wait for memory. */
   memory: () => { readonly bytes: number; readonly waiting: number };
-  /** Each project's activity on this node since its start. */
+  /** Returns the activity of each project on this node since its start. */
   projects: () => Iterable<ProjectFigures>;
 };
 
-/** Maximum projects with their own series; the others share one. */
+/** Maximum number of projects with their own time series. All other projects share one series. */
 const projectsMax = 20;
 
 /** Registers the gauges of a node: deliveries, and projects' time on the event loop. */
@@ -32,7 +32,7 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
   new Gauge({
     name: "svc_delivery_backlog",
     help: "Pending deliveries of the deployment, exact up to 100,000; NaN while the store does not answer.",
-    // Equal in every process.
+    // The maximum, because the value is the same in every process.
     aggregator: "max",
     registers,
     async collect() {
@@ -70,7 +70,7 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
   });
 }
 
-/** Registers the memory of steps over sets, and how many of them wait for more. */
+/** Registers the memory that steps over sets hold, and the number of steps that wait for memory. */
 function registerMemory(registers: Registry[], { memory }: MetricsSources): void {
   new Gauge({
     name: "svc_set_memory_bytes",
@@ -90,7 +90,7 @@ function registerMemory(registers: Registry[], { memory }: MetricsSources): void
   });
 }
 
-/** Registers the open connections and held bodies of the listeners, and those closed or refused because of missing room. */
+/** Registers the numbers of open connections and of bodies in memory, and of those closed or refused because there was no room. */
 export function registerHttp(registers: Registry[], { connections, bodies }: MetricsSources): void {
   new Gauge({
     name: "svc_http_connections",

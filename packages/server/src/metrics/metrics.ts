@@ -14,7 +14,7 @@ import type { Metrics } from "./types.ts";
 
 const deliverySeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 86_400];
 
-/** Creates the metrics of one node in its own registry, including process and event-loop metrics. */
+/** Creates the metrics of one node in a separate registry, including those of the process and the event loop. */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -100,7 +100,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-/** Caches children, because a lookup costs more than counting. */
+/** Returns `create` with a cache of its results, because looking up a labelled metric costs more than counting. */
 function children<Labels extends string[], Child>(create: (...labels: Labels) => Child): (...labels: Labels) => Child {
   const known = new Map<string, Child>();
   return (...labels) => {

@@ -21,11 +21,11 @@ export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[
 /** The content of `/metrics`. Labels have few values: toolkits, methods, and closed sets of outcomes, codes and states. */
 export type Metrics = {
   readonly contentType: string;
-  /** Prometheus' text format. */
+  /** Returns the metrics in Prometheus' text format. */
   text(): Promise<string>;
-  /** The same as values, to be summed with those of other processes. */
+  /** Returns the metrics as values, so that they can be added to those of other processes. */
   values(): Promise<MetricValues>;
-  /** A post was answered; `toolkitSlug` is a toolkit's, or empty. */
+  /** Counts an answered post. `toolkitSlug` is empty if the toolkit is unknown. */
   posted(toolkitSlug: string, outcome: PostOutcome): void;
   called(call: Call, durationMs: number): void;
   attempted(attempt: AttemptObservation): void;
@@ -33,9 +33,9 @@ export type Metrics = {
   toolCalled(call: CallObservation): void;
   /** A call to the embeddings endpoint ended. */
   embeddingsCalled(call: EmbeddingsCall): void;
-  /** A search used the vector of its words, or words only. */
+  /** Counts a search. `outcome`: whether it used the vector of its words, or only the words. */
   searchedByMeaning(outcome: SearchOutcome): void;
-  /** An app was asked for a new token. */
+  /** Counts a request to an app for a new access token. */
   renewed(renewal: RenewalObservation): void;
   /** A job ended. */
   jobEnded(job: EndedJob): void;
@@ -49,7 +49,7 @@ export type Metrics = {
   jobEngineFailed(what: string): void;
   /** An ask was answered, or its default was applied. */
   askSettled(ask: AskObservation): void;
-  /** A decision was made about a run of a standing program. */
+  /** Counts a decision about a run of a standing program. */
   standingDecided(run: DecidedRun): void;
   /** A poll of a standing program has ended. */
   standingPolled(outcome: string): void;

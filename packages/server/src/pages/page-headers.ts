@@ -20,7 +20,8 @@ const headers: readonly (readonly [string, string])[] = [
   ["referrer-policy", "no-referrer"],
   ["cross-origin-opener-policy", "same-origin"],
   ["cross-origin-resource-policy", "same-origin"],
-  // For refusals; files have their own value. A proxy that cached the 404 of a file would hide it from a page of the next version.
+  // This value is for refusals; files set their own. Otherwise a proxy could cache the 404 of a file, and a page of the next version could
+  // not load it.
   ["cache-control", "no-store"],
 ];
 
@@ -29,7 +30,7 @@ export function setPageHeaders(res: ServerResponse): void {
   for (const [name, value] of headers) res.setHeader(name, value);
 }
 
-/** Returns the browser's path of a path of the service, such as `/svc/console/` behind a proxy that serves the service below `/svc`. */
+/** Returns a path of the service as browsers use it, such as `/svc/console/` if a proxy serves the service below `/svc`. */
 export function publicPath(publicUrl: string | undefined, path: string): string {
   const prefix = publicUrl === undefined ? "" : new URL(publicUrl).pathname.replace(/\/$/, "");
   return `${prefix}${path}`;

@@ -16,8 +16,8 @@ export type PageHandler = (req: IncomingMessage, res: ServerResponse) => void;
 const formBytesMax = 16_384;
 
 /**
- * Creates the pages for connecting an account: `/oauth/start`, `/oauth/callback` and, in the sandbox, its consent page. They need no key,
- * because their data is sealed.
+ * Creates the pages for connecting an account: `/oauth/start`, `/oauth/callback` and, in the sandbox, its consent page. These pages need no
+ * key, because their data is sealed.
  */
 export function createPages(options: {
   pages: OauthPages;
@@ -33,7 +33,7 @@ export function createPages(options: {
     const deed = { ...about, action: "ConsentPage.Connect" };
     return auditAction(audit, deed, complete, (failure) => {
       if (failure === undefined) return "ok";
-      // The reason contains no secret of the exchange. The account's lastError shows the same text.
+      // The reason contains no secret of the OAuth exchange. The account's lastError shows the same text.
       logger.warn({ projectId, accountId, reason: failure }, "consent came to nothing");
       return "failed_precondition";
     });
@@ -81,7 +81,7 @@ async function answerConsent(req: IncomingMessage, { sandbox, intake, url }: Con
   const answer = req.method === "POST" ? oauth.decide(await readForm(req, intake)) : oauth.authorizePage(url);
   const headers = {
     "cache-control": "no-store",
-    // Not no-referrer, because the form's request would then come from the origin `null`.
+    // With `no-referrer`, the request of the form would have the origin `null`.
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
   };
@@ -91,7 +91,7 @@ async function answerConsent(req: IncomingMessage, { sandbox, intake, url }: Con
     headers: {
       ...headers,
       "content-type": "text/html; charset=utf-8",
-      // form-action is not restricted, because browsers also apply it to the redirect after the form.
+      // `form-action` is not limited, because browsers also apply it to the redirect after the form.
       "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
     },
     body: answer.html,
@@ -107,6 +107,6 @@ async function readForm(req: IncomingMessage, intake: Intake): Promise<URLSearch
   const body = await readBody(req, formBytesMax, charge);
   charge.release();
   const read = readForeignText(body, req.headers["content-type"]);
-  // The form's data is sealed, so an unreadable form has no valid seal.
+  // The form's data is sealed. An unreadable form has no valid seal, so it counts as empty.
   return new URLSearchParams("text" in read && isReadableForm(read.text) ? read.text : "");
 }

@@ -8,8 +8,8 @@ import type { Metrics } from "../metrics/types.ts";
 export type ProbeHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /**
- * Creates the probes. `/healthz`: the process answers. `/readyz`: it accepts traffic, otherwise 503 with the reason. `/metrics`, if
- * enabled: Prometheus' text format. GET and HEAD only.
+ * Creates the probes. `/healthz`: answers if the process runs. `/readyz`: answers 200 if the node accepts traffic, otherwise 503 with the
+ * reason. `/metrics`, if enabled: metrics in Prometheus' text format. Only GET and HEAD.
  */
 export function createProbes({
   health,

@@ -2,12 +2,15 @@ import { serverFaults } from "../errors.ts";
 import { answerError, answerJson } from "../http/answer.ts";
 import type { PageHandler } from "./pages.ts";
 
-/** Long enough that an editor does not request it at every key press, short enough to show a new version on the same day. */
+/**
+ * Cache time in seconds. It is long enough that an editor does not request the schema at every key press, and short enough that a new
+ * version appears on the same day.
+ */
 const cacheSeconds = 3600;
 
 /**
- * Creates the schemas of callers' documents, for editors and agents: `/schemas/program.v1.json` and `/schemas/standing.v1.json`. They are
- * public and readable by any page, because they reveal nothing about the deployment. GET and HEAD only.
+ * Creates the handlers of the JSON Schemas for callers' documents, for editors and agents: `/schemas/program.v1.json` and
+ * `/schemas/standing.v1.json`. Any page may read them, because they reveal nothing about the deployment. Only GET and HEAD.
  */
 export function createSchemas({
   program,

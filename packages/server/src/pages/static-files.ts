@@ -3,13 +3,13 @@ import { readdir, readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join, sep } from "node:path";
 
-/** A file for answers. `br` and `gzip`: the same bytes compressed, if available. */
+/** A file that svc serves. `body`: its bytes. `br` and `gzip`: the compressed bytes, if available. */
 export type StaticFile = {
   readonly type: string;
   readonly body: Buffer;
   readonly br: Buffer | undefined;
   readonly gzip: Buffer | undefined;
-  /** For a file whose name does not change with its content; undefined if the name contains the content's hash. */
+  /** ETag of a file whose name does not change with its content. Undefined if the name contains a hash of the content. */
   readonly etag: string | undefined;
 };
 
@@ -29,7 +29,7 @@ const types: Readonly<Record<string, string>> = {
   ".yaml": "text/plain; charset=utf-8",
 };
 
-/** Returns every file of a folder by its path, with slashes; empty if the folder is missing. */
+/** Returns the files of a folder by their paths, with slashes. Empty if the folder is missing. */
 export async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoreMissing);
   const paths = entries
@@ -43,7 +43,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): [] {
   throw error;
 }
 
-/** Creates a file for serving from built content. Undefined for an unknown type, and for the build's own files, which start with a dot. */
+/** Returns a file that svc can serve. Undefined if its type is unknown, and for files of the build itself, whose names start with a dot. */
 export function createFile(path: string, bytes: Pick<StaticFile, "body" | "br" | "gzip">): StaticFile | undefined {
   const type = types[extname(path)];
   if (type === undefined || path.startsWith(".")) return undefined;
@@ -57,12 +57,12 @@ export function withBase(html: string, base: string): string {
   return present.test(html) ? html.replace(present, () => tag) : html.replace(/<head\b[^>]*>/i, (head) => head + tag);
 }
 
-/** Weak, because the same content is sent with several compressions. */
+/** Returns a weak ETag, because the same content is sent with several compressions. */
 function etagOf(body: Buffer): string {
   return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
 }
 
-/** Answers GET or HEAD with a file: without its content if the client has it, and compressed if the client accepts that. */
+/** Answers GET or HEAD with a file. Omits the content if the client already has it. Compresses the content if the client accepts this. */
 export function answerFile(file: StaticFile, req: IncomingMessage, res: ServerResponse): void {
   res.setHeader("cache-control", file.etag === undefined ? "public, max-age=31536000, immutable" : "no-cache");
   res.setHeader("vary", "accept-encoding");

@@ -3,19 +3,22 @@ import type { MetricValues } from "../metrics/types.ts";
 import type { ProcessMessage, SupervisorMessage } from "./messages.ts";
 import type { ProcessShare } from "./share.ts";
 
-/** A process's side of its channel to the supervisor. */
+/** A process's side of the channel to its supervisor. */
 export type ProcessLink = {
-  /** Data shared by the supervisor. */
+  /** Resolves with the data that the supervisor shares. */
   readonly share: Promise<ProcessShare>;
-  /** Resolves when the supervisor asks this process to finish its work and end. */
+  /** Resolves when the supervisor requests that this process finishes its work and ends. */
   readonly stopped: Promise<void>;
-  /** Calls `reload` each time the supervisor asks to read the files again. */
+  /** Calls `reload` each time the supervisor requests that the files are read again. */
   onReload(reload: () => void): void;
-  /** Resolves when the message is sent. */
+  /** Sends a message to the supervisor. Resolves when the message is sent. */
   tell(message: ProcessMessage): Promise<void>;
 };
 
-/** Opens the link; undefined without a supervisor. If the supervisor ends, this process ends too, because the database ended with it. */
+/**
+ * Returns the link to the supervisor; undefined if this process has none. If the supervisor ends, this process ends too, because its
+ * database has ended.
+ */
 export function openProcessLink(): ProcessLink | undefined {
   if (process.send === undefined) return undefined;
   const begun = Promise.withResolvers<ProcessShare>();
@@ -23,7 +26,7 @@ export function openProcessLink(): ProcessLink | undefined {
   const stopped = Promise.withResolvers<void>();
   const sums = new Map<number, (text: string) => void>();
   let requests = 0;
-  // A request before the callback exists is executed when it does.
+  // True if the supervisor requested a reload before the callback was set. The reload then runs when the callback is set.
   let isReloadDue = false;
   let reload = () => {
     isReloadDue = true;
@@ -78,7 +81,7 @@ export function openProcessLink(): ProcessLink | undefined {
 
 function tell(message: ProcessMessage): Promise<void> {
   return new Promise((resolve) => {
-    // If it cannot be sent, the supervisor has ended and `disconnect` follows.
+    // If the message cannot be sent, the supervisor has ended, and the event `disconnect` follows.
     process.send?.(message, () => resolve());
   });
 }

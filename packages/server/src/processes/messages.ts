@@ -18,14 +18,14 @@ export type SupervisorMessage =
   | { readonly type: "reload" }
   | { readonly type: "stop" };
 
-/** Addresses of the service, equal for all processes. */
+/** Addresses of the service. They are the same for all processes. */
 export type ProcessAddresses = ListenerUrls & Pick<Server, "consoleUrl">;
 
 /** A message from a process to the supervisor. */
 export type ProcessMessage =
   | { readonly type: "loaded" }
   | (ProcessAddresses & { readonly type: "ready" })
-  /** The process cannot start, for a reason that an operator can correct. */
+  /** The process cannot start. An operator can correct the cause. */
   | { readonly type: "refused"; readonly message: string }
   | { readonly type: "metricsRead"; readonly request: number; readonly values: MetricValues }
   | { readonly type: "sumMetrics"; readonly request: number };

@@ -1,17 +1,17 @@
 import { AggregatorRegistry, type Registry } from "prom-client";
 import type { MetricValues } from "../metrics/types.ts";
 
-/** Summed metrics of several processes. */
+/** Adds up the metrics of several processes. */
 export type MetricsSum = {
-  /** Stores the values of a process. A process that does not answer keeps its earlier values. */
+  /** Stores the values of a process. If a process does not answer, its earlier values stay. */
   note(process: number, values: MetricValues): void;
-  /** A process has ended: its counters still count, so that sums never fall, and its gauges are removed. */
+  /** Handles the end of a process. Its counters stay in the sum, so that sums never decrease; its gauges are removed. */
   forget(process: number): Promise<void>;
-  /** Prometheus' text format. */
+  /** Returns the sums in Prometheus' text format. */
   text(): Promise<string>;
 };
 
-/** Creates an empty sum. Values of ended processes count as last read. */
+/** Creates an empty sum. Ended processes count with their last known values. */
 export function createMetricsSum(): MetricsSum {
   const known = new Map<number, MetricValues>();
   let ended: MetricValues = [];
@@ -22,12 +22,12 @@ export function createMetricsSum(): MetricsSum {
       known.delete(process);
       if (counted.length > 0) ended = await aggregate([ended, counted]).getMetricsAsJSON();
     },
-    // Running processes come first, because values that are not summed are taken from them.
+    // Running processes come first, because values that cannot be added are taken from the first process.
     text: () => aggregate([...known.values(), ended]).metrics(),
   };
 }
 
-/** prom-client writes the type as a text, unlike its declared types. */
+/** True if the values of a metric are added up. prom-client has the type as a text, unlike its declared types. */
 function isCounted(type: unknown): boolean {
   return type === "counter" || type === "histogram";
 }

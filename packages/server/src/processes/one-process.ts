@@ -3,7 +3,10 @@ import type { Readable } from "node:stream";
 import type { DestinationStream } from "pino";
 import type { ProcessMessage, SupervisorMessage } from "./messages.ts";
 
-/** Forwards the lines of a process, each as a whole, so that lines of several processes do not mix. An incomplete last line is dropped. */
+/**
+ * Forwards the log lines of a process. Each line is written as a whole, so that lines of several processes do not mix. An incomplete last
+ * line is dropped.
+ */
 function forwardLines(from: Readable, to: DestinationStream): void {
   let begun = "";
   from.setEncoding("utf8").on("data", (text: string) => {
@@ -14,24 +17,24 @@ function forwardLines(from: Readable, to: DestinationStream): void {
   });
 }
 
-/** How a process ended: its exit status or signal. */
+/** How a process ended. `code`: exit status. `signal`: signal that ended it. */
 export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
-/** One of several processes, in the supervisor. */
+/** One of several processes, as the supervisor sees it. */
 export type OneProcess = {
   readonly number: number;
   readonly pid: number;
-  /** Resolves when it has ended and its last line is written. */
+  /** Resolves when the process has ended and its last log line is written. */
   readonly ended: Promise<ProcessEnd>;
-  /** Sends a message. It is lost if the process has ended. */
+  /** Sends a message to the process. The message is lost if the process has ended. */
   tell(message: SupervisorMessage): void;
   kill(): void;
 };
 
-/** Program of a process: a Node script and its arguments. */
+/** Program of a process. `file`: Node script. `argumentsOf`: returns the arguments for the process with a number. */
 export type ProcessProgram = { readonly file: string; argumentsOf(number: number): readonly string[] };
 
-/** Starts a process and forwards its lines to `output`. It ends together with this one, because it watches the channel. */
+/** Starts a process and forwards its log lines to `output`. The process ends if this process ends, because it watches the channel. */
 export function startProcess(
   number: number,
   {
@@ -41,7 +44,7 @@ export function startProcess(
   }: { program: ProcessProgram; output: DestinationStream; receive: (message: ProcessMessage) => void },
 ): OneProcess {
   const child = fork(program.file, [...program.argumentsOf(number)], {
-    // JSON has no NaN, which some metrics use.
+    // The advanced format, because some metrics have the value NaN, which JSON cannot express.
     serialization: "advanced",
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
@@ -60,7 +63,7 @@ export function startProcess(
 
 function endOf(child: ChildProcess): Promise<ProcessEnd> {
   return new Promise((resolve) => {
-    // It could not be started.
+    // This event means that the process could not be started.
     child.once("error", () => resolve({ code: child.exitCode, signal: child.signalCode }));
     child.once("close", (code, signal) => resolve({ code, signal }));
   });

@@ -5,7 +5,7 @@ import type { ListenAddress } from "../config/listen.ts";
 import { adminListenFault, type SharedPorts } from "../listen/listeners.ts";
 
 /**
- * Finds the ports for several processes. Each is first opened exclusively for a moment, because processes that share a port are not
+ * Returns the ports for several processes. Each port is first opened exclusively for a moment, because a process that shares a port is not
  * notified if another service uses it. Rejects like `Listeners.listen`.
  */
 export async function findPorts({

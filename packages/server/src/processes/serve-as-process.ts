@@ -5,7 +5,7 @@ import { describeStartFault, endProcess, refuse, stopServer } from "../start/ref
 import { reloadEnvironment } from "../start/reload.ts";
 import { openProcessLink, type ProcessLink } from "./link.ts";
 
-/** Options of one of several processes. */
+/** Options of a process that a supervisor started. */
 export type ProcessOptions = {
   readonly config: Config;
   readonly logger: Logger;
@@ -15,8 +15,8 @@ export type ProcessOptions = {
 };
 
 /**
- * Runs a server on the supervisor's database until the supervisor or a signal stops it. A service manager signals all processes of a
- * service at once. It ends like `serve`.
+ * Runs a server on the supervisor's database until the supervisor or a signal stops it. A service manager sends its signal to all processes
+ * of a service at once. The process ends like `serve`.
  */
 export async function serveAsProcess({
   config,
@@ -30,7 +30,7 @@ export async function serveAsProcess({
     return refuse("--process is how SVC_PROCESSES starts its own processes; run svc serve without it");
   const asked = Promise.race([nextSignal(), link.stopped]);
   const serving = { isStarted: false };
-  // Before it serves, there is nothing to finish.
+  // A server that has not started yet has no work to finish.
   void asked.then(() => serving.isStarted || process.exit(0));
   const server = await start(config, { link, logger, onLoaded });
   serving.isStarted = true;
@@ -39,7 +39,7 @@ export async function serveAsProcess({
     reloadEnvironment(config, logger);
     void server.reloadTls();
   });
-  // All processes receive the terminal's hang-up; the supervisor sends its own message.
+  // All processes receive the terminal's hang-up signal. It is ignored here, because the supervisor sends its own message.
   process.on("SIGHUP", () => {});
   const { url, adminUrl, consoleUrl, nodeId } = server;
   logger.debug({ nodeId }, "serving beside other processes");

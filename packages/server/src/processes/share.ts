@@ -3,14 +3,14 @@ import type { MetricValues } from "../metrics/types.ts";
 import type { PreparedStore } from "../start/prepare.ts";
 import type { HeldStore } from "../start/store.ts";
 
-/** Data that the supervisor shares with a process: a prepared database, ports, and the metrics of the others. */
+/** Data that the supervisor shares with a process: the prepared database, the ports, and access to the metrics of all processes. */
 export type ProcessShare = PreparedStore & {
-  /** True if this process reports facts that are equal for all. */
+  /** True if this process reports the facts that are the same for all processes. */
   readonly isFirst: boolean;
   readonly store: Pick<HeldStore, "url" | "isEmbedded">;
-  /** Reports that everything is loaded, and waits for the ports. No connection arrives before it can be answered. */
+  /** Reports that this process has loaded everything, and resolves with the ports. So no connection arrives before it can be answered. */
   takePorts(): Promise<SharedPorts>;
-  /** Sets the source of the metrics that answer the supervisor. */
+  /** Sets the function that returns this process's metrics when the supervisor asks for them. */
   answerMetrics(read: () => Promise<MetricValues>): void;
   /** Returns the metrics of all processes in Prometheus' text format. */
   sumMetrics(): Promise<string>;

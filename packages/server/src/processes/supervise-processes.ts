@@ -12,20 +12,20 @@ import type { ProcessAddresses } from "./messages.ts";
 import type { ProcessProgram } from "./one-process.ts";
 import { ProcessRefusedError, startSupervisor } from "./supervisor.ts";
 
-/** Options of the supervisor process, which holds the database and starts the others. */
+/** Options of the supervisor. The supervisor holds the database and starts the other processes. */
 export type SuperviseOptions = {
   readonly config: Config;
   readonly logger: Logger;
-  /** Destination of its lines and those of the others. */
+  /** Stream for the log lines of the supervisor and the other processes. */
   readonly output: DestinationStream;
   readonly nextSignal: () => Promise<NodeJS.Signals>;
   readonly program: ProcessProgram;
 };
 
-/** Opens the database, prepares the deployment and runs SVC_PROCESSES processes. It ends like `serve`. */
+/** Opens the database, prepares the deployment, and runs SVC_PROCESSES processes. It ends like `serve`. */
 export async function superviseProcesses({ config, logger, output, ...options }: SuperviseOptions): Promise<never> {
   try {
-    // Before the database is created in the same folder: see `readVaultKeys`.
+    // The keys are read before the database is created in the same folder: see `readVaultKeys`.
     const sealer = createSealer(await readVaultKeys(config));
     await using opened = new AsyncDisposableStack();
     const store = opened.adopt(await holdStore(config, logger), (held) => held.stop());
@@ -78,7 +78,7 @@ async function linkConsole(
   return await firstConsoleLink(config, { ...joined, publicUrl: () => config.publicUrl ?? url });
 }
 
-/** The connections opened here are closed afterwards, because nodes have their own. */
+/** Prepares the deployment with temporary connections and closes them afterwards, because the processes have their own connections. */
 async function joinBriefly(
   opened: AsyncDisposableStack,
   { store, logger }: { store: HeldStore; logger: Logger },

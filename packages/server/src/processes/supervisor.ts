@@ -10,14 +10,15 @@ import { createMetricsSum, type MetricsSum } from "./metrics-sum.ts";
 import { type OneProcess, type ProcessEnd, type ProcessProgram, startProcess } from "./one-process.ts";
 import { findPorts } from "./ports.ts";
 
-/** The processes of a service with several. */
+/** The processes of one service, as its supervisor manages them. */
 export type Supervisor = {
-  /** Resolves when all of them listen. If one cannot start, ends all and rejects. */
+  /** Resolves when all processes listen. If one process cannot start, ends all processes and rejects. */
   readonly ready: Promise<ProcessAddresses>;
   /** Asks each process to read its files again. */
   reload(): void;
   /**
-   * Asks each process to finish and end, and kills those that are still running after `withinMs`. Resolves with true if all ended cleanly.
+   * Requests that each process finishes its work and ends. Kills processes that still run after `withinMs` milliseconds. Resolves with true
+   * if all ended cleanly.
    */
   stop(withinMs: number): Promise<boolean>;
 };
@@ -30,21 +31,21 @@ export type SupervisorOptions = {
   readonly program: ProcessProgram;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Destination of the processes' lines. */
+  /** Stream for the log lines of the processes. */
   readonly output: DestinationStream;
 };
 
-/** A process that could not start, for a reason that an operator can correct. */
+/** Error for a process that could not start. An operator can correct the cause. */
 export class ProcessRefusedError extends Error {}
 
-/** Minimum and maximum delay before an ended process is started again, milliseconds. It doubles each time. */
+/** Minimum and maximum delay, in milliseconds, before an ended process is restarted. The delay doubles after each restart. */
 const [againMinMs, againMaxMs] = [100, 10_000];
-/** A process that was ready for this long resets the delay, milliseconds. */
+/** Time in milliseconds for which a process must have been ready so that its restart delay returns to the minimum. */
 const steadyMs = 60_000;
-/** Time for a process to answer with its metrics, milliseconds. */
+/** Maximum time in milliseconds for a process to answer with its metrics. */
 const metricsMs = 2_000;
 
-/** Starts the processes, and restarts each that ends. */
+/** Starts the processes, and restarts each process that ends. */
 export function startSupervisor(options: SupervisorOptions): Supervisor {
   return new Processes(options).supervise();
 }
@@ -85,7 +86,7 @@ class Processes {
     };
   }
 
-  /** Keeps a process of that number running until all must stop. */
+  /** Keeps the process with this number running until all processes must stop. */
   async #keep(number: number): Promise<void> {
     const { clock, logger } = this.#options;
     for (let failures = 0; !this.#stopping.signal.aborted; ) {
@@ -155,22 +156,22 @@ class Processes {
   }
 
   /**
-   * At the start, all processes would report the same problem, so it is reported once. Later a file may have become invalid, and the other
-   * processes continue.
+   * Records that a process could not start. During the first start, all processes would have the same problem, so it is reported only once.
+   * Later, a file may have become invalid; the other processes then continue.
    */
   #noteRefusal({ number }: OneProcess, message: string): void {
     if (this.#isReady) this.#options.logger.error(`process ${number} cannot start: ${message}`);
     else this.#fail(new ProcessRefusedError(message));
   }
 
-  /** Handles a failed start: ends the running processes. */
+  /** Handles a failed first start: ends all running processes. */
   #fail(error: unknown): void {
     this.#stopping.abort();
     this.#killAll();
     this.#ready.reject(error);
   }
 
-  /** Returns the sum of the metrics. A process that does not answer in time counts with its last values. */
+  /** Returns the sum of the metrics of all processes. A process that does not answer in time counts with its last values. */
   async #sumMetrics(): Promise<string> {
     this.#requests += 1;
     const request = this.#requests;
@@ -198,7 +199,9 @@ class Processes {
   }
 }
 
-/** A process that had no signal handler yet had nothing to finish. */
+/**
+ * True if a process ended cleanly. A process that was killed before it had a signal handler had no work to finish, so it counts as clean.
+ */
 function isClean({ code, signal }: ProcessEnd): boolean {
   return code === 0 || signal === "SIGTERM" || signal === "SIGINT";
 }

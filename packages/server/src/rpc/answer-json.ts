@@ -1,31 +1,34 @@
 import { type DescField, type DescMessage, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
 import { isShared } from "@svc/core";
 
-/** Called between the parts of a long answer. Resolves when the writer may continue; undefined means at once. */
+/** Called between the parts of a long answer. Resolves when the writer may continue; undefined if it may continue at once. */
 export type TakeTurn = () => Promise<void> | undefined;
 
-/** JSON form of messages. */
+/** Options of JSON messages. */
 type JsonOptions = { readonly alwaysEmitImplicit: boolean };
 
 type ListField = DescField & { readonly fieldKind: "list"; readonly listKind: "message" };
 type MessageField = DescField & { readonly fieldKind: "message" };
 
-/** Fields of a message type that may be long or shared: the first list of messages, and fields with one message. */
+/**
+ * The fields of a message type that may be long or shared. `list`: the first list of messages. `parts`: the fields that contain one
+ * message.
+ */
 type Shape = { readonly list: ListField | undefined; readonly parts: readonly MessageField[] };
 
 const shapes = new WeakMap<DescMessage, Shape>();
-/** Texts of messages that occur in several lists. */
+/** Texts of shared messages, which occur in several lists. */
 const texts = new WeakMap<object, string>();
 
-/** Items written between two checks of the clock. */
+/** Number of items written between two checks of the time. */
 const itemsBetweenLooks = 16;
 const timeSliceMs = 4;
-/** Maximum items of a list that is written without pauses. */
+/** Maximum number of items in a list that is written without pauses. */
 const shortMax = 16;
 
 /**
- * Returns a message as JSON, with the same bytes as Connect. A long list is written in time slices of some milliseconds, with a scheduling
- * turn between them. The text of a shared message is created once.
+ * Returns a message as JSON, with exactly the same bytes as Connect. A long list is written in time slices of some milliseconds, and other
+ * work may run between them. The text of a shared message is created only once.
  */
 export function writeJson(
   desc: DescMessage,
@@ -41,10 +44,10 @@ export function writeJson(
   return Buffer.from(textOf(desc, message, options));
 }
 
-/** Size from which writing takes longer than waiting for a turn, characters. */
+/** Size of an answer, in characters, above which writing takes longer than waiting for a turn. */
 const largeMin = 16_384;
 
-/** True if a message may take a millisecond or more to write, judged by its lists, its texts and those of its parts. */
+/** True if writing a message may take a millisecond or more, estimated from its lists and texts, and those of the messages inside it. */
 export function isLarge(desc: DescMessage, message: Message): boolean {
   const { list, parts } = shapeOf(desc);
   const fields = message as unknown as Readonly<Record<string, unknown>>;
@@ -101,7 +104,7 @@ async function writeLong(
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** Returns the text of a message, reusing the text of a shared message in one of its fields. */
+/** Returns the text of a message. Uses the cached text for a shared message in one of its fields. */
 function textOf(desc: DescMessage, message: Message, options: JsonOptions): string {
   if (!isShared(message)) return newText(desc, message, options);
   const known = texts.get(message);
@@ -131,7 +134,7 @@ function isSharedPart(part: Message | undefined): boolean {
   return part !== undefined && isShared(part);
 }
 
-/** Returns a message with other values in some fields. Its other values are unchanged. */
+/** Returns a copy of a message in which some fields have other values. */
 function without(message: Message, fields: Readonly<Record<string, unknown>>): Message {
   return Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields) as Message;
 }

@@ -5,23 +5,24 @@ import { isShared, LeastRecentlyUsed, Lines, type Principal, type Turns } from "
 import { isLarge, writeJson } from "./answer-json.ts";
 import type { Call } from "./call.ts";
 
-/** The bytes of an answer, and the compressed bytes, created at the first call. */
+/** `body`: bytes of an answer. `gzip`: returns the compressed bytes, which are created at the first call. */
 export type Answer = { readonly body: Buffer; gzip(): Promise<Buffer> };
 
 /** Dependencies of the answer writer. */
 type AnswerOptions = { readonly turns: Turns; readonly jsonOptions: { readonly alwaysEmitImplicit: boolean } };
 
-/** Returns the scheduling line of a caller. */
+/** Returns the name of a caller's queue for scheduling. */
 export function lineOf(principal: Principal | undefined): string {
   return principal?.kind === "project" ? principal.projectId : (principal?.kind ?? "");
 }
 
-/** Maximum bytes of cached answers: lists and definitions that every caller receives. */
+/** Maximum total bytes of cached answers. Lists and definitions that every caller receives are cached. */
 const keptBytesMax = 32 * 1_048_576;
 
 /**
- * Writes the answer of a call if its caller still has permission. A large answer waits for the caller's turn, long lists are written in
- * time slices, and a shared message is written once for all callers. Resolves with undefined for the binary form, which the caller writes.
+ * Returns the answer of a call, if the caller still has permission. A large answer waits for the caller's turn, a long list is written in
+ * time slices, and a shared message is written once for all callers. Resolves with undefined if the client wants the binary form; the
+ * caller of this function writes that form.
  */
 export type WriteAnswer = (written: {
   readonly desc: DescMessage;
@@ -51,7 +52,7 @@ export function createAnswerWriter({ turns, jsonOptions }: AnswerOptions): Write
   };
 }
 
-/** True if a request's content type is JSON. All other supported types are the binary form. */
+/** True if the content type of a request is JSON. All other supported types mean the binary form. */
 export function isJsonType(contentType: string | null | undefined): boolean {
   return contentType != null && /^application\/json/i.test(contentType);
 }
@@ -67,7 +68,7 @@ function createAnswer(body: Buffer, compress: (body: Buffer) => Promise<Buffer>)
   };
 }
 
-/** Caches answers by message. If they exceed the limit, the least recently used one is dropped. */
+/** Returns a cache of answers by message. If the answers exceed the limit, the least recently used answer is removed. */
 function createKept(): { get(message: Message): Answer | undefined; put(message: Message, answer: Answer): void } {
   let bytes = 0;
   const answers = new LeastRecentlyUsed<Message, Answer>(Number.POSITIVE_INFINITY, ({ body }) => {
@@ -85,7 +86,7 @@ function createKept(): { get(message: Message): Answer | undefined; put(message:
 
 const gzipBytes = promisify(gzip);
 
-/** Creates a compressor of one answer at a time, with projects in turn: each occupies a core while it runs. */
+/** Returns a function that compresses one answer at a time, for projects in turn. Each compression occupies a CPU core. */
 function createCompressor(): (line: string, body: Buffer) => Promise<Buffer> {
   const waiting = new Lines<() => void>();
   let isBusy = false;

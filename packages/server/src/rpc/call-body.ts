@@ -9,7 +9,7 @@ import { lineOf } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { toConnectError } from "./connect-error.ts";
 
-/** True if a request is JSON, including the message of a stream. */
+/** True if a request is JSON, or a stream with JSON messages. */
 function isJson({ headers }: Pick<IncomingMessage, "headers">): boolean {
   return /^application\/(?:connect\+)?json\b/.test(headers["content-type"] ?? "");
 }
@@ -21,11 +21,11 @@ export type CallBodyOptions = {
   readonly bodyBytesMax: number;
 };
 
-/** The body of one call, charged from its first byte until it is released. */
+/** The body of one call. It is charged from its first byte until it is released. */
 export class CallBody {
-  /** The read bytes; undefined before reading and after the release. */
+  /** The bytes of the body. Undefined before they are read, and after they are released. */
   bytes: Buffer | undefined;
-  /** True if the node had no room for it. */
+  /** True if the body was refused because the node had no room for it. */
   isRefused = false;
   readonly #req: IncomingMessage;
   readonly #call: Call;
@@ -42,12 +42,15 @@ export class CallBody {
     this.#bytesMax = bodyBytesMax;
   }
 
-  /** Maximum size. If the caller is unknown by now, the call needs no key. */
+  /** Maximum size of the body in bytes. If the caller is still unknown now, the call needs no key and has a smaller maximum. */
   get bytesMax(): number {
     return this.#call.principal === undefined ? keylessBodyBytesMax : this.#bytesMax;
   }
 
-  /** Reads the whole body once and decompresses it. Rejects with Connect's error, because Connect reads it outside every interceptor. */
+  /**
+   * Returns the whole body, decompressed. Reads it only once. Rejects with Connect's error type, because Connect reads the body outside of
+   * every interceptor.
+   */
   async read(): Promise<Buffer> {
     const { principal } = this.#call;
     if (principal !== undefined) this.#intake.noteKey(this.#req);
@@ -63,7 +66,7 @@ export class CallBody {
     }
   }
 
-  /** Charges the memory of its values until the release. Throws like `read`. */
+  /** Charges the memory of the body's values until the body is released. Throws like `read`. */
   chargeValues(): void {
     try {
       if (this.bytes !== undefined && this.#charge !== undefined) chargeValues(this.bytes, this.#charge);
@@ -72,7 +75,7 @@ export class CallBody {
     }
   }
 
-  /** In its caller's turn. Otherwise many tiny bodies that are refused could occupy the whole node. */
+  /** Decompresses the body in the caller's turn. Otherwise many tiny bodies that are then refused could occupy the whole node. */
   async #decode(encoding: Encoding, sent: Buffer, charge: BodyCharge): Promise<Buffer> {
     await this.#turns.next(lineOf(this.#call.principal));
     return decodeBody(encoding, sent, { bytesMax: this.bytesMax, charge });
@@ -84,9 +87,9 @@ export class CallBody {
     return toConnectError(bodyFault(error, this.bytesMax));
   }
 
-  /** Ends the charge: the body is decoded or no longer needed. */
+  /** Ends the charge of the body, because the body is decoded or no longer needed. */
   letGo(): void {
-    // Values parsed from JSON do not use it; a message in the binary form may.
+    // Values parsed from JSON do not use the bytes of the body. A message in the binary form may use them, so its bytes are not freed here.
     if (this.bytes !== undefined && isJson(this.#req)) free(this.bytes);
     this.bytes = undefined;
     this.#charge?.release();

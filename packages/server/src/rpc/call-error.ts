@@ -6,12 +6,13 @@ import { isStoreUnavailable, type StoreAlarm } from "../store-deadline.ts";
 import { type Call, callContext } from "./call.ts";
 import { createFaultInterceptor, createOutgoingError, type OutgoingError } from "./connect-error.ts";
 
-/** Converts any error of a call to a fault for its caller. */
+/** Returns the fault for any error of a call. The caller receives this fault. */
 export type CallErrorMapper = (error: unknown, call: Call | undefined, signal?: AbortSignal) => Fault;
 
 /**
- * Creates the mapper. A fault is unchanged. A call that ended with its signal (timeout, shutdown) gets the signal's reason. An unavailable
- * database gives `unavailable`. Any other error is logged with its stack, only here, and answered as `internal`.
+ * Creates the mapper of errors. A Fault stays unchanged. If the call's signal ended it (timeout, shutdown), the result is the signal's
+ * reason. If the database is unavailable, the code is `unavailable`. Any other error is logged with its stack (only here) and becomes
+ * `internal`.
  */
 export function createCallErrorMapper(logger: Logger, onStoreUnavailable: StoreAlarm): CallErrorMapper {
   return (error, call, signal) => {
@@ -26,7 +27,7 @@ export function createCallErrorMapper(logger: Logger, onStoreUnavailable: StoreA
   };
 }
 
-/** Creates the final mapping of a call's errors. `onFault`: called with faults returned to a project. */
+/** Creates the last step that maps a call's errors. `onFault`: called with each fault that a project receives. */
 export function createCallOutgoingError(
   mapError: CallErrorMapper,
   onFault: (projectId: ProjectId, fault: Fault) => void,
@@ -40,13 +41,13 @@ export function createCallOutgoingError(
   );
 }
 
-/** Creates the outermost interceptor: it maps every error of a call, and ends a call with its signal (timeout, shutdown). */
+/** Creates the outermost interceptor. It maps every error of a call, and ends a call when its signal aborts (timeout, shutdown). */
 export function createErrorInterceptor(outgoing: OutgoingError): Interceptor {
   const intercept = createFaultInterceptor(outgoing);
   return (next) => intercept((req) => withSignal(next(req), req.signal));
 }
 
-/** Settles with the call, or rejects with the signal's reason, whichever comes first. */
+/** Settles like `result`, or rejects with the signal's reason if the signal aborts first. */
 export function withSignal<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const end = () => reject(signal.reason);

@@ -2,40 +2,40 @@ import { type ContextKey, createContextKey } from "@connectrpc/connect";
 import type { Fault, FaultCode, Principal, WorkOwner } from "@svc/core";
 import type { SessionProof } from "../console/proof.ts";
 
-/** A call from its arrival to its answer, for the log and the metrics. */
+/** A call from its arrival until its answer, as the log and the metrics use it. */
 export type Call = {
   readonly requestId: string;
-  /** For example `svc.v1.TriggersService/ListEvents`. */
+  /** Full name of the method, such as `svc.v1.TriggersService/ListEvents`. */
   readonly method: string;
-  /** Monotonic milliseconds. */
+  /** Start of the call, in monotonic milliseconds. */
   readonly startedMs: number;
-  /** Set when the caller is known. */
+  /** The caller. Set when the caller is known. */
   principal: Principal | undefined;
-  /** `ok`, or the code of the error. */
+  /** `ok`, or the code of the call's error. */
   code: FaultCode | "ok";
-  /** Trace of the call in W3C form, if its caller named one. */
+  /** Trace of the call in W3C form, if the caller sent one. */
   traceparent?: string;
-  /** Releases the call's part of its project's quotas. Set when it is admitted. */
+  /** Releases the part of the project's quotas that the call uses. Set when the call is admitted. */
   leave?: () => void;
-  /** Before a slow answer: rejects with a fault if its caller has lost permission. */
+  /** Checks the caller's permission again before a slow answer. Rejects with a fault if the caller has lost the permission. */
   confirm?: () => Promise<unknown> | undefined;
-  /** Its console session proof, if it has no key. */
+  /** Proof of a console session, if the call has no key. */
   readonly session?: SessionProof | undefined;
   /** Ends a running call with a fault. */
   readonly end?: (fault: Fault) => void;
 };
 
-/** Returns the owner of a call's work: its project, if the caller belongs to one. */
+/** Returns the owner of a call's work: the caller's project, if there is one, and the request. */
 export function ownerOf({ requestId, principal }: Call): WorkOwner {
   return { projectId: principal?.kind === "project" ? principal.projectId : "", callId: requestId };
 }
 
-/** Context in which the HTTP layer stores the call for the gate and the interceptors. */
+/** Context key of the call. The HTTP layer sets it for the gate and the interceptors. */
 export const callContext: ContextKey<Call | undefined> = createContextKey<Call | undefined>(undefined, {
   description: "svc call",
 });
 
-/** Creates request ids that are unique across nodes and restarts: the node's id and a count. */
+/** Returns a function that creates request ids. They are unique across nodes and restarts: the node's id and a number. */
 export function createRequestIds(nodeId: string): () => string {
   const prefix = nodeId.replace(/^node_/, "req_");
   let count = 0;
@@ -44,7 +44,7 @@ export function createRequestIds(nodeId: string): () => string {
 
 const saneRequestId = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 
-/** Returns the caller's own x-request-id if a header and a log line can hold it. */
+/** Returns the caller's own x-request-id, if it is valid in a header and in a log line. Otherwise undefined. */
 export function acceptRequestId(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" && saneRequestId.test(header) ? header : undefined;
 }

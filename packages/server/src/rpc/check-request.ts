@@ -3,20 +3,20 @@ import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { Interceptor } from "@connectrpc/connect";
 import { serverFaults } from "../errors.ts";
 
-/** Checks a message; `path` is the prefix of its field names. */
+/** Checks a message. `path`: prefix for the names of its fields. */
 type Check = (message: Record<string, unknown>, path: string) => void;
 
 const checks = new Map<DescMessage, Check>();
 
 /**
- * Refuses values that the contract's types allow but no call supports: enum numbers without a name (ENUM_VALUE_UNKNOWN), texts with U+0000,
- * which PostgreSQL does not store, and times out of range (REQUEST_MALFORMED).
+ * Throws a fault for values that the contract's types allow but no call supports: enum numbers without a name (ENUM_VALUE_UNKNOWN); texts
+ * with U+0000, which PostgreSQL cannot store, and times out of range (both REQUEST_MALFORMED).
  */
 export function checkRequest(desc: DescMessage, message: Message): void {
   checkOf(desc)(message as unknown as Record<string, unknown>, "");
 }
 
-/** Interceptor that checks the messages of a stream on arrival. */
+/** Interceptor that checks each message of a stream when it arrives. */
 export const requestInterceptor: Interceptor = (next) => (req) =>
   next(req.stream ? { ...req, message: checkEach(req.message, checkOf(req.method.input)) } : req);
 
@@ -27,12 +27,12 @@ async function* checkEach<Message>(messages: AsyncIterable<Message>, check: Chec
   }
 }
 
-/** Returns the check of a message type, created at its first use. */
+/** Returns the check for a message type. It is created when first used. */
 function checkOf(desc: DescMessage): Check {
   const known = checks.get(desc);
   if (known !== undefined) return known;
   const fields: Check[] = [];
-  // Registered before its fields are checked, because a message may contain its own type.
+  // The check is registered before its fields are examined, because a message may contain its own type.
   const check: Check = (message, path) => {
     for (const field of fields) field(message, path);
   };
@@ -103,7 +103,7 @@ function checkText(value: unknown, name: string): void {
 const firstSecond = -62_135_596_800n; // 0001-01-01T00:00:00Z
 const lastSecond = 253_402_300_799n; // 9999-12-31T23:59:59Z
 
-/** JSON cannot express such a time, but the binary form can. */
+/** Throws a fault if a time is out of range. Only the binary form can contain such a time. */
 function checkTime(value: unknown, name: string): void {
   const { seconds, nanos } = value as Timestamp;
   if (seconds >= firstSecond && seconds <= lastSecond && nanos >= 0 && nanos < 1e9) return;
@@ -114,7 +114,7 @@ function checkTime(value: unknown, name: string): void {
   });
 }
 
-/** Returns the value of a oneof if `localName` is its set member. */
+/** Returns the value of a oneof if the field `localName` is set in it; otherwise undefined. */
 function memberOf(oneof: unknown, localName: string): unknown {
   const set = oneof as { case?: string; value?: unknown } | undefined;
   return set?.case === localName ? set.value : undefined;

@@ -8,21 +8,23 @@ import type { Logger } from "../logger.ts";
 import type { CallBody } from "./call-body.ts";
 import { isFaultCode, toConnectError } from "./connect-error.ts";
 
-/** Describes a decoding error in terms of this API: the field and the correct form. */
+/** Returns the fault for a decoding error in terms of this API: with the field and its correct form. */
 function decodeFault(message: string, input: DescMessage): Fault {
   return unknownKey(message, input) ?? faultyField(message, input) ?? malformed(message);
 }
 
-/** Maximum characters of an unknown name, and of the decoder's message, in a fault. */
+/** Maximum characters of an unknown name, or of the decoder's message, in a fault. */
 const keyMax = 200;
 const messageMax = 1_000;
 
-/** Shortens the decoder's message, which may quote a value of any length. */
+/** Returns a shortened message of the decoder. The message may quote a value of any length. */
 function cut(text: string): string {
   return text.length > messageMax ? `${text.slice(0, messageMax).toWellFormed()}...` : text;
 }
 
-/** `cannot decode message svc.v1.X from JSON: key "nope" is unknown` */
+/**
+ * Returns the fault for a message such as `cannot decode message svc.v1.X from JSON: key "nope" is unknown`; undefined for other messages.
+ */
 function unknownKey(message: string, input: DescMessage): Fault | undefined {
   const match = /^cannot decode (?:message )?([\w.]+) from JSON: key "(.*)" is unknown$/s.exec(message);
   if (match === null) return undefined;
@@ -34,7 +36,7 @@ function unknownKey(message: string, input: DescMessage): Fault | undefined {
     names.length === 0
       ? `${shortName(typeName)} has no fields.`
       : `${meant}${shortName(typeName)} has the fields ${names.join(", ")}.`;
-  // A name may be as long as the request.
+  // The name is shortened, because it may be as long as the request.
   return serverFaults.REQUEST_MALFORMED({
     field: key.slice(0, keyMax).toWellFormed(),
     message: `field ${formatValue(key)} is unknown`,
@@ -42,7 +44,10 @@ function unknownKey(message: string, input: DescMessage): Fault | undefined {
   });
 }
 
-/** `cannot decode field svc.v1.X.page_size from JSON: expected number, got "a"` */
+/**
+ * Returns the fault for a message such as `cannot decode field svc.v1.X.page_size from JSON: expected number, got "a"`; undefined for other
+ * messages.
+ */
 function faultyField(message: string, input: DescMessage): Fault | undefined {
   const match = /^cannot decode (?:field|oneof) ([\w.]+)\.(\w+) from JSON: (.*)$/s.exec(message);
   if (match === null) return undefined;
@@ -58,7 +63,7 @@ function malformed(message: string): Fault {
   });
 }
 
-/** Returns the message type with this name among a request and its parts. */
+/** Returns the message type with a name: the type of the request, or of a message inside it. Undefined if there is none. */
 function findMessage(desc: DescMessage, typeName: string, seen = new Set<DescMessage>()): DescMessage | undefined {
   if (desc.typeName === typeName) return desc;
   seen.add(desc);
@@ -73,10 +78,10 @@ function shortName(typeName: string): string {
   return typeName.slice(typeName.lastIndexOf(".") + 1);
 }
 
-/** An error in Connect's form: in a body, or in the last frame of a stream. */
+/** An error in Connect's JSON form. It is in a body, or in the last frame of a stream. */
 export type ErrorJson = JsonObject & { code?: string; message?: string };
 
-/** Data about the call whose error is completed. */
+/** Data about a failed call, used to complete its error. */
 export type FailedCall = {
   method: DescMethod;
   requestId: string;
@@ -85,8 +90,8 @@ export type FailedCall = {
 };
 
 /**
- * Adds the detail to an error without one. Such errors come from the protocol layer (decoding, limits, headers), which no interceptor sees.
- * All others were made from a fault and are unchanged.
+ * Adds a detail to an error that has none. Such errors come from the protocol layer (decoding, limits, headers), and no interceptor sees
+ * them. All other errors were made from a fault and stay unchanged.
  */
 export function completeError(error: ErrorJson, call: FailedCall): { code: FaultCode; json: ErrorJson } {
   const code = isFaultCode(error.code) ? error.code : "internal";
@@ -115,19 +120,19 @@ function detailedFault(code: FaultCode, message: string, { method, requestId, bo
     case "unknown":
       if (message.startsWith(binaryFault)) return binaryMalformed(message, method);
       if (message === undeclaredCompression) return frameCompressed();
-      // Without a detail, the error mapper has not logged it.
+      // An error without a detail was not logged by the error mapper, so it is logged here.
       logger.error(
         { requestId, method: `${method.parent.typeName}/${method.name}`, code, message },
         "call failed in the protocol layer",
       );
       return serverFaults.INTERNAL(requestId);
     default:
-      // canceled and aborted: the client has disconnected and does not read this.
+      // The codes canceled and aborted need no detail: the client has disconnected and does not read the answer.
       return new Fault(code, message, []);
   }
 }
 
-// The same for a frame marked as compressed, in a stream without a declared compression.
+// Start of Connect's message for a compressed frame in a stream that declares no compression.
 const undeclaredCompression = "received compressed envelope, but do not know how to decompress";
 
 function frameCompressed(): Fault {
@@ -137,7 +142,8 @@ function frameCompressed(): Fault {
   });
 }
 
-// Connect reports an undecodable binary request as an internal error. Only requests are decoded here.
+// Start of Connect's message for an undecodable binary request. Connect reports it as an internal error, but only requests are decoded
+// here.
 const binaryFault = "parse binary: ";
 
 function binaryMalformed(message: string, { input }: DescMethod): Fault {

@@ -14,15 +14,15 @@ import { toConnectError } from "./connect-error.ts";
 import { receiveBody } from "./receive-body.ts";
 import { type AnsweredCall, failedOf, requestHeader } from "./rpc-request.ts";
 
-/** Called with the code of a failed call. The answer waits for the returned promise. */
+/** Called with the code of a failed call. svc answers when the returned promise has resolved. */
 type NoteCode = (code: FaultCode) => Promise<void> | undefined;
 
 const headerBytes = 5; // flags (1 byte), length of what follows (4 bytes)
 const compressedFlag = 1;
 
 /**
- * Yields the frames of a stream's answer and completes the error in the last one. Connect emits one frame per chunk. At the first frame the
- * request is decoded, so its body is released: the stream may stay open for hours.
+ * Yields the frames of a stream's answer, and completes the error in the last frame. Connect yields one frame per chunk. When the first
+ * frame arrives, the request is decoded, so its body can be released; the stream itself may stay open for hours.
  */
 async function* completeStream(
   frames: AsyncIterable<Uint8Array>,
@@ -46,7 +46,7 @@ async function completeFrame(frame: Uint8Array, call: FailedCall, noteCode: Note
   return frameOf(flags, { ...end, error: json });
 }
 
-/** Returns the only frame of a stream that ends with an error at once. */
+/** Returns the single frame of a stream that ends at once with an error. */
 export function refusalFrame(fault: Fault): Buffer {
   return frameOf(endStreamFlag, { error: errorToJson(toConnectError(fault), jsonOptions) });
 }
@@ -79,7 +79,10 @@ export async function answerStream(
   await universalResponseToNodeResponse(frames === undefined ? response : { ...response, body: frames }, res);
 }
 
-/** Returns the request for Connect's handlers. They ignore the host in `url`, and a caller's host may be invalid. */
+/**
+ * Returns a request in the form of Connect's handlers. Its `url` has a fixed host: the handlers ignore the host, and the caller's host may
+ * be invalid.
+ */
 function universalRequest(req: IncomingMessage, options: AnsweredCall, input: DescMessage): UniversalServerRequest {
   const { call, intake, ending } = options;
   return {
@@ -95,7 +98,9 @@ function universalRequest(req: IncomingMessage, options: AnsweredCall, input: De
   };
 }
 
-/** Yields the body, read as a whole at the first request for it: the body of a refused call is never read. */
+/**
+ * Yields the body of a request as one piece. The body is read only when Connect asks for it, so the body of a refused call is never read.
+ */
 async function* receive(req: IncomingMessage, options: AnsweredCall, input: DescMessage): AsyncGenerator<Uint8Array> {
   yield await receiveBody(req, options, input);
 }

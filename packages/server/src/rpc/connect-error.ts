@@ -4,7 +4,7 @@ import { codeToHttpStatus } from "@connectrpc/connect/protocol-connect";
 import { Fault, type FaultCode, type FaultDetail, partedOf, retryAfterText, wireParts } from "@svc/core";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 
-// The only place that maps faults of the domain to errors of the wire.
+// Connect's code for each code of a fault. No other file converts faults to errors of the wire.
 
 const codes = {
   canceled: Code.Canceled,
@@ -30,12 +30,12 @@ export function isFaultCode(text: unknown): text is FaultCode {
   return typeof text === "string" && Object.hasOwn(codes, text);
 }
 
-/** Returns the HTTP status of a code. */
+/** Returns the HTTP status for a fault code. */
 export function httpStatusOf(code: FaultCode): number {
   return codeToHttpStatus(codes[code]);
 }
 
-/** Returns a fault as Connect's error: one svc.v1.ErrorDetail per detail, in order, and Retry-After if the fault has a time. */
+/** Returns a fault as Connect's error: with one svc.v1.ErrorDetail per detail, in order, and with Retry-After if the fault has a time. */
 export function toConnectError(fault: Fault): ConnectError {
   const { code, message } = fault;
   const retryAfter = retryAfterText(fault);
@@ -46,7 +46,8 @@ export function toConnectError(fault: Fault): ConnectError {
 }
 
 /**
- * Returns a detail with the parts of its texts in the binary form only. The JSON form is for people and for programs that do not use parts.
+ * Returns a detail as a message. Only the binary form contains the named parts of its texts, because people and programs that read JSON do
+ * not use them.
  */
 function wireDetail({ says, advice }: Fault, detail: FaultDetail, index: number) {
   const ofMessage = index === 0 ? wireParts(says).map((part) => ({ ...part, inMessage: true })) : [];
@@ -55,29 +56,29 @@ function wireDetail({ says, advice }: Fault, detail: FaultDetail, index: number)
   return { type: ErrorDetailSchema.typeName, value, debug: { ...detail } };
 }
 
-/** An error of the wire. */
+/** An error as it is sent to the client. */
 export type WireError = ConnectError;
 
-/** Returns the error with which Connect's handler ends a call after its timeout. Its detail is added when it is answered. */
+/** Returns the error with which Connect's handler ends a call at its timeout. The detail is added when svc answers. */
 export function timedOut(): WireError {
   return new ConnectError("the operation timed out", Code.DeadlineExceeded);
 }
 
-/** Returns Connect's error for a failure before or after its interceptors. */
+/** Returns Connect's error for a failure outside of its interceptors. */
 export function toWireError(error: unknown): WireError {
   if (error instanceof ConnectError) return error;
   return new ConnectError("internal error", Code.Internal, undefined, undefined, error);
 }
 
-/** Data about the call whose error is mapped. */
+/** Data about a call whose error is converted. */
 export type FailedRequest = Pick<Parameters<ReturnType<Interceptor>>[0], "contextValues" | "signal">;
 
 /** Converts an error of a call to Connect's error. */
 export type OutgoingError = (error: unknown, req: FailedRequest) => ConnectError;
 
 /**
- * Creates the mapping of errors. Connect's own errors are unchanged. A fault is converted and passed to `onFault`. A call ended by its
- * signal gets the signal's reason. `mapError` converts any other error.
+ * Creates the conversion of errors. Connect's own errors stay unchanged. A Fault is converted and passed to `onFault`. If the call's signal
+ * ended it, the result is the signal's reason. `mapError` converts any other error first.
  */
 export function createOutgoingError(
   mapError: (error: unknown, req: FailedRequest) => Fault,
@@ -94,7 +95,7 @@ export function createOutgoingError(
   };
 }
 
-/** Creates the interceptor that converts every error of a call and of its stream to Connect's. */
+/** Creates the interceptor that converts every error of a call, or of its stream, to Connect's error. */
 export function createFaultInterceptor(outgoing: OutgoingError): Interceptor {
   return (next) => async (req) => {
     const outgoingOf = (error: unknown) => outgoing(error, req);

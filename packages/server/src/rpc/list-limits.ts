@@ -8,8 +8,8 @@ type Method = (request: Message, context: HandlerContext) => unknown;
 const limits = [ListLimit.ENTITY, ListLimit.ACCESS_CLASS, ListLimit.TOOLKIT] as const;
 
 /**
- * Returns a service implementation whose lists state in `limitedTo` what a scoped key may read. Throws an Error for a list of svc.v1
- * without a declaration.
+ * Returns a service implementation whose lists state in `limitedTo` which rows a scoped key may read. Throws an Error if a list of svc.v1
+ * has no declaration.
  */
 export function sayListLimits<Implementation extends object>(
   service: DescService,
@@ -27,8 +27,8 @@ export function sayListLimits<Implementation extends object>(
 }
 
 /**
- * Returns the parts of a scope that hide rows from a list. Empty for a call that is not a list or hides none. Throws an Error if the
- * declaration is missing or wrong.
+ * Returns which parts of a scope hide rows from a list. Empty for a call that is not a list, or whose rows are never hidden. Throws an
+ * Error if the declaration is missing or wrong.
  */
 export function readListLimits(desc: DescMethod): ReadonlySet<ListLimit> {
   const declared = new Set(getOption(desc, list_limits));
@@ -52,12 +52,12 @@ function limited(declared: ReadonlySet<ListLimit>, method: Method): Method {
     const principal = context.values.get(principalContext);
     const binding = principal?.kind === "project" ? principal.binding : undefined;
     const limitedTo = binding === undefined ? "" : limitText(declared, binding);
-    // Not changed in place, because callers may share the message.
+    // The answer is copied, because callers may share the message.
     return limitedTo === "" ? answer : { ...answer, limitedTo };
   };
 }
 
-/** Returns a text about what a scoped key may read of a list; empty if it may read everything. */
+/** Returns a text that says which rows of a list a scoped key may read; empty if it may read all rows. */
 function limitText(declared: ReadonlySet<ListLimit>, { entityId, accessClasses, toolkitSlugs }: Binding): string {
   const part = bindingOf({
     entityId: declared.has(ListLimit.ENTITY) ? entityId : "",

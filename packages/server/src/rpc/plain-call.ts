@@ -13,10 +13,10 @@ import { receiveBody } from "./receive-body.ts";
 import { type AnsweredCall, failedOf, requestHeader, timeoutOf, unknownEncoding } from "./rpc-request.ts";
 import type { UnaryCall } from "./unary-call.ts";
 
-/** Headers of an answer, in written order. */
+/** Headers of an answer, in the order in which they are sent. */
 type OutgoingHeaders = Record<string, string | number>;
 
-/** Minimum bytes for compression. Compressing shorter answers costs more than sending them. */
+/** Minimum size in bytes of an answer that svc compresses. Compressing a shorter answer costs more than sending it. */
 const compressMinBytes = 32_768;
 
 /** Sends the answer of a call, compressed if the client accepts that. */
@@ -31,7 +31,10 @@ async function sendAnswer(
   send(res, 200, body, { ...headers, "content-encoding": compressionGzip.name });
 }
 
-/** Connect's rules: the declared accepted encodings or, for JSON without them, the encoding of the request. */
+/**
+ * True if the client accepts gzip, by Connect's rules: the declared accepted encodings or, for JSON without them, the encoding of the
+ * request.
+ */
 function takesGzip({ headers }: IncomingMessage, isJson: boolean): boolean {
   const accepted = headers["accept-encoding"];
   const name = "accept-encoding";
@@ -40,7 +43,7 @@ function takesGzip({ headers }: IncomingMessage, isJson: boolean): boolean {
   return compressionNegotiate([compressionGzip], own, text, name).response !== null;
 }
 
-/** Returns headers for `writeHead`. */
+/** Returns headers in the form of `writeHead`. */
 function headersOf(header: Headers | undefined): OutgoingHeaders {
   const headers: OutgoingHeaders = {};
   header?.forEach((value, name) => {
@@ -57,7 +60,7 @@ export function send(res: ServerResponse, status: number, body: Uint8Array, head
   res.end(body);
 }
 
-/** Answers a unary call of the Connect protocol. */
+/** Answers a unary call (one request, one answer) of the Connect protocol. */
 export async function answerUnary(
   serve: UnaryCall,
   method: DescMethod,
@@ -91,13 +94,13 @@ function answerHeaders(added: Headers | undefined, isJson: boolean): OutgoingHea
   return { "content-length": 0, "content-type": isJson ? contentTypeUnaryJson : contentTypeUnaryProto };
 }
 
-/** Adds a length that `send` replaces, at Connect's position. */
+/** Returns the headers with a length at the position where Connect has it. `send` replaces its value. */
 function withLength(header: Headers): Headers {
   header.set("content-length", "0");
   return header;
 }
 
-/** Answers with an error and its headers. */
+/** Answers with an error and the headers of the error. */
 function answerFailure(
   error: WireError,
   added: Headers | undefined,

@@ -17,8 +17,8 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 
 /**
- * True if a JSON text is nested deeper than this. It scans the bytes once without parsing, because a parser accepts any depth and takes
- * long for it.
+ * True if a JSON text is nested deeper than `depthMax`. Scans the bytes once without parsing, because a parser accepts any depth and takes
+ * long for deep texts.
  */
 function isNestedDeeper(json: Uint8Array, depthMax: number): boolean {
   let depth = 0;
@@ -32,22 +32,22 @@ function isNestedDeeper(json: Uint8Array, depthMax: number): boolean {
   return false;
 }
 
-/** Returns the end of the text that starts at `start`. */
+/** Returns the position of the end of the string that starts at `start`. */
 function endOfText(json: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1;
   return at;
 }
 
-/** A call whose body must be read, and the meter for that work. */
+/** A call whose body must be read, and the meter that measures this work. */
 type ReceivedCall = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
 
-/** Bodies above this size wait for their turn before they are decoded, bytes. */
+/** Size of a body, in bytes, above which decoding waits for the caller's turn. */
 const largeBytes = 65_536;
-/** Maximum nesting of a request's JSON. Real requests use less than half. */
+/** Maximum nesting of a request's JSON. Real requests need less than half of it. */
 const depthMax = 100;
 
-/** Reads and charges the whole body of an admitted call, and returns it in its caller's turn. Rejects with Connect's error. */
+/** Returns the whole body of an admitted call, during the caller's turn, and charges it. Rejects with Connect's error type. */
 export async function receiveBody(
   req: IncomingMessage,
   { call, body, meter }: ReceivedCall,
@@ -62,7 +62,7 @@ export async function receiveBody(
   if (isLarge) await work.turn();
   work.run(() => body.chargeValues());
   const type = req.headers["content-type"] ?? "";
-  // The decoder would replace bytes that are not UTF-8. A frame of a stream starts with its length.
+  // The text is checked here, because the decoder would replace bytes that are not UTF-8. In a stream, a frame starts with its length.
   const isFramed = /^application\/connect\+json/i.test(type);
   const message = isFramed ? bytes.subarray(frameHeadBytes) : bytes;
   if ((isFramed || isJsonType(type)) && !isUtf8(message)) throw toConnectError(notUtf8());

@@ -4,8 +4,9 @@ import { type Fault, formatValue, readForeignText, readTime } from "@svc/core";
 import { serverFaults } from "../errors.ts";
 
 /**
- * Returns the fault of a time in a request's JSON; undefined if there is none or the body is not JSON. The decoder turns 30 February into 2
- * March and 24:00 into midnight, stops reading a duration at its s, and names neither field nor value.
+ * Returns the fault of an invalid time in a request's JSON; undefined if all times are valid or the body is not JSON. The decoder is not
+ * strict: it reads 30 February as 2 March and 24:00 as midnight, and ignores text after the s of a duration. Its errors name neither field
+ * nor value.
  */
 export function faultOfTimes(input: DescMessage, body: Uint8Array): Fault | undefined {
   const value = hasTimes(input) ? parseJson(body) : undefined;
@@ -23,7 +24,7 @@ export function faultOfTimes(input: DescMessage, body: Uint8Array): Fault | unde
 
 const known = new WeakMap<DescMessage, boolean>();
 
-/** True if a request may contain a time. Almost no tool call may, and those are not parsed twice. */
+/** True if a request may contain a time. Requests without times (nearly all tool calls) need not be parsed twice. */
 function hasTimes(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
   const before = known.get(desc);
   if (before !== undefined || seen.has(desc)) return before ?? false;

@@ -21,18 +21,18 @@ export type RouterOptions = Omit<GateOptions, "rules"> & {
   audit: AuditLog;
   /** Schedules the time for writing answers. */
   turns: Turns;
-  /** Ends every running call. */
+  /** Aborts to end every running call. */
   shutdownSignal: AbortSignal;
   /** Registers the services of this node. */
   register: (router: ConnectRouter) => void;
 };
 
-/** Maximum timeout that a caller may set, milliseconds. */
+/** Maximum timeout that a caller may request, in milliseconds. */
 const timeoutMaxMs = 60_000;
-// For messages of streams. Compressing small ones costs more than sending them.
+// Minimum bytes of a stream's message that svc compresses. Compressing a smaller message costs more than sending it.
 const compressMinBytes = 32_768;
 
-/** Calls of one node: Connect's handlers for streams, and unary calls by path. */
+/** Calls of one node: streams with Connect's handlers, and unary calls by path. */
 export type CallRouter = Pick<ConnectRouter, "handlers"> & {
   readonly unary: ReadonlyMap<string, UnaryCall>;
   /** True if a call requires a key. */
@@ -40,8 +40,8 @@ export type CallRouter = Pick<ConnectRouter, "handlers"> & {
 };
 
 /**
- * Creates the calls of one node, with gate and interceptors. Throws an Error for a call of svc.v1 without a declared role, rule for scoped
- * keys, or audit rule.
+ * Creates the calls of one node, with the gate and the interceptors. Throws an Error if a call of svc.v1 has no declared role, no rule for
+ * scoped keys, or no audit rule.
  */
 export function createRouter({
   bodyBytesMax,
@@ -62,7 +62,7 @@ export function createRouter({
     readMaxBytes: bodyBytesMax,
     acceptCompression: [compressionGzip],
     compressMinBytes,
-    // The first one is outermost.
+    // The first interceptor is the outermost.
     interceptors: [createErrorInterceptor(outgoing), requestInterceptor],
     requestGate: createRequestGate(admit),
   });
@@ -77,7 +77,7 @@ export function createRouter({
 /** Options that a service may set for itself. */
 const ownOptions: ReadonlySet<string> = new Set(["grpc", "grpcWeb", "readMaxBytes"]);
 
-/** Wraps the router to record the unary methods of added services, and their audited calls. */
+/** Returns a router that also records the unary methods of added services, and which of them are audited. */
 function noteUnary(
   router: ConnectRouter,
   { bodyBytesMax, audit }: Pick<RouterOptions, "bodyBytesMax" | "audit">,

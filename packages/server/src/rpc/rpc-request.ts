@@ -8,7 +8,7 @@ import type { Call } from "./call.ts";
 import type { CallBody } from "./call-body.ts";
 import type { FailedCall } from "./complete-error.ts";
 
-/** A call that is being answered, and its dependencies. */
+/** A call that svc is answering, with the objects this needs. */
 export type AnsweredCall = {
   readonly call: Call;
   readonly body: CallBody;
@@ -23,24 +23,24 @@ export type AnsweredCall = {
 const headerTimeout = "connect-timeout-ms";
 const timeoutDefaultMs = 60_000;
 
-/** Returns the timeout of a unary call: the caller's, or the default. The call ends even if the database hangs. */
+/** Returns the timeout of a unary call: the caller's, or the default. The timeout ends the call even if the database hangs. */
 export function timeoutOf({ headers }: IncomingMessage, { defaultTimeoutMs = timeoutDefaultMs }: AnsweredCall): string {
   const value = headers[headerTimeout];
   if (value === undefined) return String(defaultTimeoutMs);
   return typeof value === "string" ? value : value.join(", ");
 }
 
-/** Returns the unsupported encoding of a unary request; null if it is supported. */
+/** Returns the encoding of a unary request if svc does not support it; otherwise null. */
 export function unknownEncoding(req: IncomingMessage): string | null {
   return encodingOf(req) === undefined ? (req.headers["content-encoding"] ?? null) : null;
 }
 
-/** Returns the headers of a request in Connect's form. A stream has no `timeout`, because it stays open as long as its caller wants. */
+/** Returns the headers of a request in Connect's form. A stream gets no `timeout`, because it stays open as long as the caller wants. */
 export function requestHeader(req: IncomingMessage, timeout?: string): Headers {
   const header = new Headers();
   const decoded = encodingOf(req)?.header;
   for (const [name, value] of Object.entries(req.headers)) {
-    // Connect would allocate the announced bytes. The arriving bytes are already measured and decoded.
+    // `content-length` is omitted, because Connect would allocate that many bytes. svc has already measured and decoded the body.
     if (value !== undefined && name !== "content-length" && name !== decoded)
       header.set(name, typeof value === "string" ? value : value.join(", "));
   }
@@ -48,7 +48,7 @@ export function requestHeader(req: IncomingMessage, timeout?: string): Headers {
   return header;
 }
 
-/** Returns the data about a call in case it fails. */
+/** Returns the data about a call that `completeError` needs. */
 export function failedOf(method: DescMethod, { call, body, logger }: AnsweredCall): FailedCall {
   return { method, requestId: call.requestId, body, logger };
 }

@@ -19,11 +19,11 @@ import type { CallRouter } from "./router.ts";
 export type RpcOptions = {
   router: CallRouter;
   intake: Intake;
-  /** True if the calls of a service are served here, by its full name. Default: all. */
+  /** True if this handler serves the calls of a service, given by its full name. Default: true for all services. */
   serves?: (service: string) => boolean;
-  /** For a call with a key. Calls that need none have `keylessBodyBytesMax`. */
+  /** Maximum body of a call with a key, in bytes. For calls that need no key, it is `keylessBodyBytesMax`. */
   bodyBytesMax: number;
-  /** Timeout of a unary call whose caller sets none, milliseconds. Default 60 s. */
+  /** Timeout of a unary call whose caller requests none, in milliseconds. Default 60 s. */
   defaultTimeoutMs?: number;
   createRequestId: () => string;
   /** Returns the console session proof of a request without a key. Default: none. */
@@ -31,19 +31,19 @@ export type RpcOptions = {
   /** Measures the work of requests. */
   meter: WorkMeter;
   logger: Logger;
-  /** Called for each call when its answer is written or given up. */
+  /** Called for each call when its answer is written or abandoned. */
   onCall: (call: Call, durationMs: number) => void;
 };
 
-/** Serves calls of the router over HTTP/1.1. `handles`: true for the path of a call. */
+/** Serves calls over HTTP/1.1. `handles`: returns true for the path of a call. */
 export type RpcHandler = {
   handles(path: string): boolean;
   serve(path: string, req: IncomingMessage, res: ServerResponse): void;
 };
 
 /**
- * Creates the handler of calls from parts of connect-node. Its own adapter throws on an invalid Host header, which would end the process,
- * and answers 405 and 415 without a body. Unary calls do not use Connect's handlers.
+ * Creates the handler of calls from parts of connect-node. The complete adapter of connect-node is not used: it throws for an invalid Host
+ * header, which would end the process, and it answers 405 and 415 without a body. Unary calls do not use Connect's handlers.
  */
 export function createRpcHandler(options: RpcOptions): RpcHandler {
   const { router, serves = () => true } = options;
@@ -98,8 +98,8 @@ const keyMissing = prepareError(serverFaults.API_KEY_MISSING());
 const keyMissingFrame = refusalFrame(keyMissing);
 
 /**
- * Refuses a call without a key, like the gate, before the request is processed, which costs several times as much as the answer. Returns
- * false and does nothing for other calls.
+ * Refuses a call without a key, like the gate, but before the request is processed, because processing costs several times as much as the
+ * answer. Returns false and does nothing for other calls.
  */
 function refuseKeyless({ method }: UniversalHandler, call: Call, res: ServerResponse, router: CallRouter): boolean {
   const { headers } = res.req;
@@ -139,7 +139,9 @@ function refusalOf(handler: UniversalHandler, req: IncomingMessage) {
   };
 }
 
-/** The client of a stream may disconnect at any time. Every other error here is a fault. */
+/**
+ * Handles an error of a stream. The client may disconnect at any time, which is normal. Any other error here is unexpected and is logged.
+ */
 function giveUp(error: unknown, res: ServerResponse, logger: Logger, call: Call): void {
   if (!res.destroyed)
     logger.error({ err: error, requestId: call.requestId, method: call.method }, "call could not be answered");

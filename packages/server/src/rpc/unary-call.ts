@@ -37,31 +37,31 @@ export type ArrivedCall = {
   readonly timeout: string;
   /** All headers, for methods that need them. */
   readonly header: () => Headers;
-  /** How the gate waits for the lookup of a key. */
+  /** Options for waiting while the gate looks up a key. */
   readonly wait: KeyLookupWait;
-  /** Reads the whole body. Rejects with Connect's error. */
+  /** Returns the whole body. Rejects with Connect's error type. */
   readonly read: () => Promise<Uint8Array>;
-  /** Ends the call. HTTP aborts it when the client disconnects. */
+  /** Aborts to end the call. HTTP aborts it when the client disconnects. */
   readonly ending: AbortController;
 };
 
-/** Outcome of a call. `header`: the headers if the method added some; otherwise undefined. */
+/** Outcome of a call. `header`: the headers that the method added; undefined if there are none. */
 export type UnaryOutcome = { readonly header: Headers | undefined } & (
   | { readonly answer: Answer; readonly error?: undefined }
   | { readonly error: WireError }
 );
 
-/** Runs a call from its gate to its outcome. Never rejects. */
+/** Runs a call from its gate to its outcome, and returns the outcome. Never rejects. */
 export type UnaryCall = (arrived: ArrivedCall) => Promise<UnaryOutcome>;
 
-/** Shared parts of a node's unary calls, before and after their methods. */
+/** Objects that all unary calls of a node use before and after their methods. */
 export type UnaryParts = Required<Pick<ConnectRouterOptions, "jsonOptions" | "maxTimeoutMs" | "shutdownSignal">> & {
   readonly admit: Gate;
   readonly outgoing: OutgoingError;
   readonly write: WriteAnswer;
 };
 
-/** A method of a service. `readMaxBytes`: maximum size of its requests. */
+/** A method of a service. `readMaxBytes`: maximum size of its requests in bytes. */
 export type UnaryMethod = {
   readonly desc: DescMethodUnary;
   readonly implementation: (request: Message, context: HandlerContext) => unknown;
@@ -69,8 +69,9 @@ export type UnaryMethod = {
 };
 
 /**
- * Creates the path of unary calls, with the same bytes as Connect's handlers. Those handlers' extra work per call, for streams, other
- * runtimes and protocols (headers copied three times, four signals, iterators), is half the cost of a small call.
+ * Returns the function that creates unary calls. Their answers have the same bytes as those of Connect's handlers. Connect's handlers do
+ * more work per call for streams, other runtimes and other protocols (headers copied three times, four signals, iterators), which is half
+ * the cost of a small call.
  */
 export function createUnaryCalls(parts: UnaryParts): (method: UnaryMethod) => UnaryCall {
   const { shutdownSignal } = parts;
@@ -102,7 +103,10 @@ export function createUnaryCalls(parts: UnaryParts): (method: UnaryMethod) => Un
   };
 }
 
-/** Abort reason for the signal of an answered call. Created once, because its stack costs more than the rest of ending a call. */
+/**
+ * Abort reason for the signal of an answered call. It is created once, because creating its stack costs more than everything else at the
+ * end of a call.
+ */
 const answered = new DOMException("This operation was aborted", "AbortError");
 
 function startDeadline(timeoutMs: number | undefined, ending: AbortController): () => void {
@@ -113,7 +117,10 @@ function startDeadline(timeoutMs: number | undefined, ending: AbortController): 
   return () => clearTimeout(timer);
 }
 
-/** In the order of Connect's handler: gate, headers, body, decoding, then the interceptors' work. */
+/**
+ * Returns the function that serves a call, in the order of Connect's handler: gate, headers, body, decoding, then the work of the
+ * interceptors.
+ */
 function createServing(
   { admit, outgoing, write, jsonOptions }: UnaryParts,
   { desc, implementation, readMaxBytes }: UnaryMethod,
@@ -147,7 +154,7 @@ function binaryAnswer(bytes: Uint8Array<ArrayBuffer>): Answer {
   return { body, gzip: async () => Buffer.from(await compressionGzip.compress(bytes)) };
 }
 
-/** A method's context in Connect's form. Rarely used parts are created on demand. */
+/** A method's context in Connect's form. Properties that are rarely used are created when they are first read. */
 class UnaryContext implements HandlerContext {
   readonly method: DescMethodUnary;
   readonly service: HandlerContext["service"];
@@ -155,7 +162,7 @@ class UnaryContext implements HandlerContext {
   readonly values: ContextValues;
   readonly requestMethod = "POST";
   readonly protocolName = "connect";
-  /** Without `this`, because methods may take it out of their context. */
+  /** An arrow function that does not need `this`, because methods may take it out of their context. */
   readonly timeoutMs: () => number | undefined;
   readonly #arrived: ArrivedCall;
   #requestHeader: Headers | undefined;
@@ -192,7 +199,7 @@ class UnaryContext implements HandlerContext {
     return this.#responseTrailer;
   }
 
-  /** Returns the answer headers that the method set, including trailers in the protocol's form; undefined if there are none. */
+  /** Returns the answer headers that the method set, including its trailers in the form of the protocol; undefined if there are none. */
   addedHeader(): Headers | undefined {
     if (this.#responseHeader === undefined && this.#responseTrailer === undefined) return undefined;
     return trailerMux(this.responseHeader, this.responseTrailer);

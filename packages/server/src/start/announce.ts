@@ -7,17 +7,18 @@ import { version } from "../version.ts";
 import { noteFirstKeyShown } from "./first-key.ts";
 import { consoleText, firstKeyText, startText } from "./start-text.ts";
 
-// The log is written asynchronously, and the key should appear below its first lines.
+// Delay before the key is shown, in milliseconds. The log is written asynchronously, and the key should appear below the first log lines.
 const logWriteMs = 50;
 
-/** Result of a start: addresses, the node or the number of processes, the created key, and the console. */
+/** Result of a start: the addresses, the node or the number of processes, the key that the start created, and the console. */
 export type StartResult = ListenerUrls &
   Pick<Server, "firstKey" | "consoleUrl" | "createConsoleLink"> &
   ({ readonly nodeId: NodeId } | { readonly processes: number });
 
 /**
- * Shows the listening address, then the first key until a start has shown it: the key itself on a terminal, otherwise its file. Then the
- * console: on a terminal a link that opens it, otherwise its address, because others read the log.
+ * Shows the listening address. Then shows the first key, unless an earlier start has shown it: the key itself on a terminal, otherwise the
+ * path of its file. Then shows the console: a link that opens it on a terminal, otherwise only its address, because other people read the
+ * log.
  */
 export async function announce(
   { firstKey, consoleUrl, createConsoleLink, ...started }: StartResult,

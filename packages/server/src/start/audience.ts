@@ -5,12 +5,17 @@ import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
 import type { Logger } from "../logger.ts";
 
-/** True if the deployment defines who receives events. Otherwise every project receives all of them, so there may be only one. */
+/**
+ * True if the deployment defines which projects receive events. If not, every project receives all events, so only one project may exist.
+ */
 export function isAudienceDeclared({ deploymentFile, webhookAudience }: Config): boolean {
   return deploymentFile !== undefined || webhookAudience !== undefined;
 }
 
-/** Returns the fault for SVC_BOOTSTRAP_KEY creating project `default` in addition to others if the audience of events is not defined. */
+/**
+ * Returns the error for this case: SVC_BOOTSTRAP_KEY would create project `default` in addition to others, although the audience of events
+ * is not defined.
+ */
 export function audienceFault(): ConfigError {
   const message =
     'is unset, and SVC_BOOTSTRAP_KEY would make project "default" beside others, each of which would receive all events; set it to accounts or projects';
@@ -18,8 +23,8 @@ export function audienceFault(): ConfigError {
 }
 
 /**
- * Returns the audience of an earlier start if this start does not define it. A forgotten variable must not send every project the others'
- * events. Undefined if this start defines it, or no start ever set accounts.
+ * Returns the audience of an earlier start if this start does not define one, because a forgotten variable must not send every project's
+ * events to all projects. Undefined if this start defines an audience, or if no earlier start set `accounts`.
  */
 export async function forgottenAudience(config: Config, db: Database, logger: Logger): Promise<Audience | undefined> {
   if (isAudienceDeclared(config) || (await readAudience(db)) !== "accounts") return undefined;
@@ -29,13 +34,13 @@ export async function forgottenAudience(config: Config, db: Database, logger: Lo
   return "accounts";
 }
 
-/** Stores this start's audience for later starts. A start without one changes nothing. */
+/** Stores the audience of this start for later starts. Changes nothing if this start defines no audience. */
 export async function noteAudience({ webhookAudience, deploymentFile }: Config, db: Database): Promise<void> {
   const audience = webhookAudience ?? (deploymentFile === undefined ? undefined : "accounts");
   if (audience !== undefined) await keepAudience(db, audience);
 }
 
-/** Warns about several projects that receive each other's events, created before an audience was required. */
+/** Logs a warning if several projects receive each other's events. Such projects were created before versions required an audience. */
 export async function warnOfAudience(config: Config, db: Database, logger: Logger): Promise<void> {
   if (isAudienceDeclared(config)) return;
   const projects = await listProjects(db, { after: undefined, limit: 2 });

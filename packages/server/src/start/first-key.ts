@@ -11,7 +11,7 @@ import type { Config } from "../config/config.ts";
 import { audienceFault, isAudienceDeclared } from "./audience.ts";
 import { readIfThere } from "./vault-key.ts";
 
-/** First key of a new service: its text and its file. */
+/** First key of a new service. `text`: the key itself. `file`: path of the file that contains it. */
 export type FirstKey = { text: string; file: string };
 
 /** Name of the first key's file in the data folder. */
@@ -20,9 +20,9 @@ export const firstKeyFile = "first-key";
 const projectName = "default";
 
 /**
- * With SVC_BOOTSTRAP_KEY: gives project `default` that key unless it exists. Without it, at an embedded database's first start: creates the
- * project with an approver key and writes it to `first-key` (mode 0600). Returns that key until `noteFirstKeyShown` records that it was
- * shown.
+ * With SVC_BOOTSTRAP_KEY: adds this key to project `default`, unless it exists already. Without it, at the first start of an embedded
+ * database: creates the project with an approver key, and writes the key to the file `first-key` (mode 0600). Returns the key until
+ * `noteFirstKeyShown` records that it was shown.
  */
 export async function prepareFirstKey(
   config: Config,
@@ -36,7 +36,7 @@ export async function prepareFirstKey(
   if (!isEmbedded) return undefined;
   const file = join(config.dataDir, firstKeyFile);
   if ((await findProjectByName(db, projectName)) !== undefined) return unshownKey(file);
-  // The file comes first, so that a start that ends in between finds it again and no key is lost.
+  // The file is written first. If the start ends before the key is stored, the next start finds the file, and no key is lost.
   const text = (await readIfThere(file))?.trim() || (await writeNewKey(file));
   await withTransaction(db, async (tx) => {
     const project = await createProject(tx, projectName, clock.now());
@@ -45,7 +45,7 @@ export async function prepareFirstKey(
   return { text, file };
 }
 
-/** Records next to the key's file that a start has shown it. */
+/** Records that a start has shown the key, in a file in the same folder as the key's file. */
 export async function noteFirstKeyShown({ file }: FirstKey): Promise<void> {
   await writeFile(markerOf(file), "", { mode: 0o600 });
 }
@@ -54,7 +54,7 @@ function markerOf(file: string): string {
   return `${file}-shown`;
 }
 
-/** Returns the key of a start that ended before it was shown. */
+/** Returns the key of an earlier start that ended before it showed the key; undefined if there is none. */
 async function unshownKey(file: string): Promise<FirstKey | undefined> {
   const text = existsSync(markerOf(file)) ? undefined : (await readIfThere(file))?.trim();
   return text ? { text, file } : undefined;
@@ -64,7 +64,10 @@ function approverKey(projectId: ProjectId, name: string, text: string, clock: Cl
   return generateKey({ projectId, role: "approver", name, expiresAt: null, nowMs: clock.now(), text }).key;
 }
 
-/** Throws ConfigError if this project and others would receive each other's events. */
+/**
+ * Returns the project's id, and creates the project if necessary. Throws ConfigError if this project and others would receive each other's
+ * events.
+ */
 async function ensureProject(config: Config, db: Database, clock: Clock): Promise<ProjectId> {
   const known = await findProjectByName(db, projectName);
   if (known !== undefined) return known.id;
@@ -74,7 +77,7 @@ async function ensureProject(config: Config, db: Database, clock: Clock): Promis
     if (project === undefined) throw audienceFault();
     return project.id;
   } catch (error) {
-    // Another node was faster.
+    // Another node created the project at the same time.
     const made = isUniqueViolation(error, "projects_name") ? await findProjectByName(db, projectName) : undefined;
     if (made === undefined) throw error;
     return made.id;

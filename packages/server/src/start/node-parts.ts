@@ -2,7 +2,10 @@ import { engineNames, type NodeLimits, type NodeParts } from "@svc/node";
 import type { Config } from "../config/config.ts";
 import { loopbackRanges } from "../config/loopback.ts";
 
-/** Returns a node's parts by the configuration. An api node starts no engines; workers send and drive its stored work. */
+/**
+ * Returns which parts of a node run, by the configuration. A node with the role api starts no engines; worker nodes process the work that
+ * it stores.
+ */
 export function nodePartsOf(
   config: Config,
   erasures?: NodeLimits["erasures"],

@@ -10,7 +10,7 @@ import { type FirstKey, prepareFirstKey } from "./first-key.ts";
 import type { JoinedStore } from "./store.ts";
 import { checkVault } from "./vault-check.ts";
 
-/** Returns a warning about a server that others may reach over plain HTTP, as far as it can know; otherwise undefined. */
+/** Returns a warning if other machines may reach the server over plain HTTP, as far as the configuration shows; otherwise undefined. */
 export function exposureText({ host, adminListen, tls, publicUrl, role }: Config): string | undefined {
   // A worker receives no keys.
   if (tls !== undefined || role === "worker" || publicUrl?.startsWith("https:")) return undefined;
@@ -21,18 +21,21 @@ export function exposureText({ host, adminListen, tls, publicUrl, role }: Config
   return `listening on ${exposed.join(" and ")} without TLS: keys and tokens can be read on their way. Set SVC_TLS_CERT and SVC_TLS_KEY, or SVC_PUBLIC_URL to the https address of the proxy that ends TLS in front, or listen on a loopback address`;
 }
 
-/** State of a restored database: if it was restored, and if it may send anything. */
+/** State of a database after a restore: whether it was restored, and when it may send again. */
 export type RestoredStore = {
-  /** Returns the last restore known to this node; undefined if there was none. */
+  /** Returns the last restore that this node knows; undefined if there was none. */
   readonly last: () => Restore | undefined;
-  /** Resolves when the database is no longer held; undefined if it is not held. */
+  /** Resolves when an operator resumes the held database, so that it may send again; undefined if the database is not held. */
   readonly released: Promise<void> | undefined;
   stop(): Promise<void>;
 };
 
 const lookEveryMs = 1_000;
 
-/** Holds a database that was restored since its last start: `svc restore` left a marker, or SVC_RESTORED names the backup's end. */
+/**
+ * Holds a database that was restored since its last start, so that it sends nothing. `svc restore` leaves a marker in such a database, or
+ * SVC_RESTORED names the time of the backup's end.
+ */
 async function noteRestored(config: Config, { db, clock, isEmbedded }: JoinedStore): Promise<void> {
   const note = isEmbedded ? await embeddedNote(config.dataDir) : ownNote(config.restoredFromMs);
   if (note !== undefined) await noteRestore(db, note, clock.now());
@@ -51,7 +54,7 @@ function ownNote(endsAt: number | undefined): RestoreNote | undefined {
   return endsAt === undefined ? undefined : { key: `SVC_RESTORED=${isoTime(endsAt)}`, backupEndsAt: endsAt };
 }
 
-/** Checks if the database is held and, while it is, checks every second if it was resumed. */
+/** Returns the restore state of the database. While the database is held, checks every second if an operator has resumed it. */
 export async function openRestored({ db, clock }: JoinedStore, logger: Logger): Promise<RestoredStore> {
   let last = await findRestore(db);
   if (last === undefined || last.resumedAt !== null) {
@@ -66,7 +69,7 @@ export async function openRestored({ db, clock }: JoinedStore, logger: Logger): 
     const { isNothingSince } = found;
     logger.info({ isNothingSince }, "the restored store was resumed: deliveries go out and jobs go on");
     resolve();
-    // The loop is no longer needed; the stop waits for its end.
+    // The loop is no longer needed. The promise is not awaited, because the loop waits for this run to end.
     void loop.stop();
   };
   const onError = (err: unknown) => logger.warn({ err }, "whether the restored store was resumed could not be read");
@@ -77,17 +80,17 @@ export async function openRestored({ db, clock }: JoinedStore, logger: Logger): 
 const heldText =
   "the store was restored from a backup, and is held: posts and calls are taken, no delivery is sent and no job goes on until `svc resume`, which the token of SVC_ADMIN_TOKEN is needed for";
 
-/** Data that a start found in the deployment's database or created there. */
+/** Data that a start read from the deployment's database or created in it. */
 export type PreparedStore = {
-  /** Audience of events if this start does not define it: see `forgottenAudience`. */
+  /** Audience of events from an earlier start: see `forgottenAudience`. */
   readonly audience: Audience | undefined;
-  /** Key created by this start, to be shown once. */
+  /** Key that this start created. It must be shown once. */
   readonly firstKey: FirstKey | undefined;
 };
 
 /**
- * Does a start's one-time work: the first key, the checks of vault key and audience, and warnings about exposure. Throws ConfigError if the
- * configuration does not match the database.
+ * Does the work that a start needs to do only once for all processes: the first key, the checks of vault key and audience, and warnings
+ * about exposure. Throws ConfigError if the configuration does not match the database.
  */
 export async function prepareDeployment(
   given: Config,
@@ -105,7 +108,7 @@ export async function prepareDeployment(
   return { audience, firstKey };
 }
 
-/** Returns the configuration with the audience of an earlier start, if any. */
+/** Returns the configuration with the audience of an earlier start, if there is one. */
 export function withAudience(config: Config, audience: Audience | undefined): Config {
   return audience === undefined ? config : { ...config, webhookAudience: audience };
 }

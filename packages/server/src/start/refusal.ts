@@ -8,7 +8,7 @@ import { ConfigError } from "../config/environment.ts";
 import { createLogger, type Logger } from "../logger.ts";
 import type { Server } from "../server.ts";
 
-/** Returns the message for an error that the operator can correct; undefined for one that needs its stack. */
+/** Returns a message for an error that an operator can correct. Undefined for an error whose stack is needed. */
 export function describeStartFault(error: unknown, { host, port, dataDir }: Config): string | undefined {
   if (error instanceof ConfigError || error instanceof DefinitionError) return error.message;
   if (error instanceof EmbeddedPostgresError || error instanceof MigrationRefusedError) return error.message;
@@ -26,7 +26,7 @@ export function describeStartFault(error: unknown, { host, port, dataDir }: Conf
   if (isUnavailable(error)) {
     return `SVC_DATABASE_URL: the database cannot be reached (${code}); check its address, and that it runs`;
   }
-  // Wrong user or password, or no such database.
+  // PostgreSQL's codes for a wrong user or password, or a database that does not exist.
   if (typeof code === "string" && /^(28|3D)...$/.test(code)) return `SVC_DATABASE_URL: ${(error as Error).message}`;
   return undefined;
 }
@@ -35,7 +35,7 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`) || folder.startsWith(`${path}/`);
 }
 
-/** Prints why a start is refused to standard error, and ends the process with 1. */
+/** Writes the reason why the server does not start to standard error, and ends the process with 1. */
 export async function refuse(reason: string): Promise<never> {
   const message = `svc cannot start: ${reason}`;
   if (process.stderr.isTTY) process.stderr.write(`${message}\n`);
@@ -43,13 +43,13 @@ export async function refuse(reason: string): Promise<never> {
   process.exit(1);
 }
 
-/** Logs why the process cannot continue, and ends it with 1. */
+/** Logs why the process cannot continue, and ends the process with 1. */
 export function endProcess(logger: Logger, err: unknown, message: string): never {
   logger.fatal({ err }, message);
   process.exit(1);
 }
 
-/** Time after the drain to write finished work and close the database, milliseconds. */
+/** Time after `drainMs` for storing finished work and closing the database, in milliseconds. */
 export const closeMs = 10_000;
 
 /** Stops the server. Ends the process with 1 if it cannot be stopped cleanly or in time. */

@@ -2,7 +2,9 @@ import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Logger } from "../logger.ts";
 
-/** Reads SVC_ENV_FILE again, if set. Logs the changes, the variables without effect, or why it could not be read. */
+/**
+ * Reads SVC_ENV_FILE again, if it is set. Logs the changes and the variables without effect, or the reason why the file could not be read.
+ */
 export function reloadEnvironment({ environment, tls }: Config, logger: Logger): void {
   try {
     const reload = environment.reload();
@@ -22,7 +24,7 @@ export function reloadEnvironment({ environment, tls }: Config, logger: Logger):
   }
 }
 
-/** Logs the variables of SVC_ENV_FILE that have no effect, because the environment sets them too. Values are not logged. */
+/** Logs the variables of SVC_ENV_FILE that have no effect, because the process also sets them. Does not log values. */
 export function warnOfOverridden(environment: Environment, logger: Logger): void {
   const names = environment.overridden();
   if (names.length === 0) return;

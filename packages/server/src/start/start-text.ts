@@ -2,14 +2,17 @@ import type { Catalog, Toolkit } from "@svc/catalog";
 import type { Config } from "../config/config.ts";
 import type { FirstKey } from "./first-key.ts";
 
-/** Returns the line that names the running service and the place of its data. */
+/** Returns the line that shows the address of the running service and where its data is stored. */
 export function startText({ databaseUrl, dataDir, isSandbox }: Config, url: string, version: string): string {
   const data = databaseUrl === undefined ? `data in ${dataDir}` : "data in the database of SVC_DATABASE_URL";
   const apps = isSandbox ? "; the sandbox answers tool calls in place of real apps (SVC_SANDBOX)" : "";
   return `svc ${version} listens on ${url}, ${data}${apps}`;
 }
 
-/** Returns the text of the first start: the key, its file, and three commands to try. `listenedUrl`: the server's listening address. */
+/**
+ * Returns the text of the first start: the key, the path of its file, and three commands to try. `listenedUrl`: the listening address of
+ * the server.
+ */
 export function firstKeyText(listenedUrl: string, { text, file }: FirstKey): string {
   return `
 Project "default" has a key with the role approver, kept in ${file}:
@@ -27,12 +30,12 @@ In another terminal, in the checkout:
 `;
 }
 
-/** Returns the console text for a start on a terminal: a link that opens it once. */
+/** Returns the text for a start on a terminal. `link`: opens the console once. */
 export function consoleText(link: string): string {
   return `Console: ${link}\n(once, within ten minutes; later: npx svc console)\n\n`;
 }
 
-/** Returns which toolkits have a host for calls; undefined if the sandbox answers for all of them. */
+/** Returns a text that says which toolkits have a host for their calls; undefined if the emulator (sandbox) answers for all toolkits. */
 export function bindingsText({ isSandbox }: Config, { toolkits }: Catalog): string | undefined {
   if (isSandbox) return undefined;
   const all = [...toolkits.values()];
@@ -45,7 +48,7 @@ export function bindingsText({ isSandbox }: Config, { toolkits }: Catalog): stri
   return `toolkits bound to a host: ${bound.join(", ") || "none"}; ${rest}`;
 }
 
-/** True if the deployment's part is set. The part of the connecting person does not count. */
+/** True if the deployment's values in a toolkit's base URL are set. Values that the connecting person enters do not matter. */
 function isBound({ baseUrl }: Toolkit): boolean {
   return !baseUrl.includes("{provider_base_url}");
 }

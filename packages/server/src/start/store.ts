@@ -13,22 +13,22 @@ export type Store = JoinedStore & {
   readonly failed: Promise<never>;
 };
 
-/** A connection pool of a running database. */
+/** Connections to a running database. */
 export type JoinedStore = {
   readonly db: Database;
-  /** Runs like the database's clock, so that leases and times are equal on every node. */
+  /** A clock that follows the database's clock, so that leases and times are the same on every node. */
   readonly clock: ReturnType<typeof createOffsetClock>;
   readonly isEmbedded: boolean;
-  /** Closes the connections. For `openStore`, it then stops the embedded PostgreSQL. */
+  /** Closes the connections. If `openStore` opened the database, also stops the embedded PostgreSQL. */
   close(): Promise<void>;
 };
 
-/** A running and migrated database, owned by this process. */
+/** A running and migrated database that this process owns. */
 export type HeldStore = {
-  /** Contains the password. */
+  /** Address of the database, including its password. */
   readonly url: string;
   readonly isEmbedded: boolean;
-  /** Like that of `Store`. */
+  /** Rejects if the embedded PostgreSQL ends unexpectedly, like `failed` of `Store`. */
   readonly failed: Promise<never>;
   /** Stops the embedded PostgreSQL. */
   stop(): Promise<void>;
@@ -36,7 +36,8 @@ export type HeldStore = {
 
 const connectionsMax = 20;
 const clockCheckMs = 30_000;
-// Differences below this are measurement noise, milliseconds: two clocks of one machine are equal.
+// Maximum difference of two clocks, in milliseconds, that counts as measurement noise. The clocks of two processes on one machine are
+// equal.
 const clockToleranceMs = 50;
 
 /** Opens the database: the embedded PostgreSQL or the one at SVC_DATABASE_URL, migrated to this version. */
@@ -124,7 +125,9 @@ function watchExit(embedded: Embedded): { failed: Promise<never>; stop: () => Pr
   };
 }
 
-/** Returns how far the database's clock is ahead, milliseconds. Assumes that its answer is from the middle of the round trip. */
+/**
+ * Returns by how many milliseconds the database's clock is ahead. Assumes that the database read its clock in the middle of the round trip.
+ */
 async function measureOffset(db: Database): Promise<number> {
   const before = systemClock.now();
   const databaseMs = await readDatabaseTime(db);

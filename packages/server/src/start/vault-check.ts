@@ -3,14 +3,14 @@ import type { Executor } from "@svc/db/connect";
 import { ensureVaultCheck } from "@svc/db/projects/repo";
 import { ConfigError } from "../config/environment.ts";
 
-/** Text sealed directly with the current vault key. A process that can open it has that key. */
+/** Text that is sealed with the current vault key, without a data key. A process that can open it has this vault key. */
 export const vaultCheckText: Buffer = Buffer.from("svc");
-/** Context of its seal. */
+/** Sealing context of the vault check. */
 export const vaultCheckContext = "deployment/vault_check/1";
 
 /**
- * Checks that this node can open the others' sealed data. Throws ConfigError if it lacks the vault key of the database: it would claim
- * deliveries that it cannot sign.
+ * Checks that this node can open the data that other nodes sealed. Throws ConfigError if the node does not have the vault key of the
+ * database. Such a node would claim deliveries that it cannot sign.
  */
 export async function checkVault(db: Executor, sealer: Sealer): Promise<void> {
   const sealed = await ensureVaultCheck(db, sealer.seal(vaultCheckText, vaultCheckContext));

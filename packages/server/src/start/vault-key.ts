@@ -5,8 +5,8 @@ import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
 
 /**
- * Returns the configured vault keys, or those of the key file, which is created (mode 0600) together with its embedded database. Throws
- * ConfigError if such a database exists without its key.
+ * Returns the configured vault keys, or the keys in the key file. Creates the key file (mode 0600) if the embedded database does not exist
+ * yet. Throws ConfigError if the embedded database exists but its key file does not.
  */
 export async function readVaultKeys({
   vaultKeys,
@@ -29,7 +29,10 @@ export async function readVaultKeys({
   return parseVaultKeys(key);
 }
 
-/** Returns the same keys if they exist, and creates nothing. Throws ConfigError for an invalid key file. */
+/**
+ * Returns the vault keys like `readVaultKeys`, but creates nothing; undefined if there are none. Throws ConfigError if the key file is
+ * invalid.
+ */
 export async function findVaultKeys({
   vaultKeys,
   dataDir,
@@ -44,7 +47,10 @@ function keyFileOf(dataDir: string): string {
   return join(dataDir, "vault-key");
 }
 
-/** PostgreSQL's account, used instead of root, must be able to enter every folder created here, regardless of the umask. */
+/**
+ * Creates the data folder. PostgreSQL's account, which is used instead of root, must be able to open every folder that is created here,
+ * whatever the umask is.
+ */
 async function createDataDir(dataDir: string): Promise<void> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   const first = await mkdir(dataDir, { recursive: true });

@@ -20,12 +20,12 @@ import { type GetBacklogResponse, GetBacklogResponseSchema } from "@svc/gen/stat
 import { healthMessage } from "@svc/node";
 
 const worstMax = 20;
-/** Maximum dead letters that are checked for a later replay. Further ones count as given up. */
+/** Maximum number of dead letters for which svc checks if they were replayed later. Other dead letters count as given up. */
 const deadMax = 200;
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
-/** Returns the answer of GetBacklog: the work that waits now. */
+/** Returns the answer of GetBacklog: the work that is waiting now. */
 export async function readBacklog(
   { db, clock }: { readonly db: Executor; readonly clock: Clock },
   projectId: ProjectId,
@@ -64,7 +64,7 @@ export async function readBacklog(
   });
 }
 
-/** Returns how many of the newest dead letters were sent again to the same subscription: they need no action. */
+/** Returns how many of the newest dead letters were later sent again to the same subscription. These dead letters need no action. */
 async function countReplayed(db: Executor, projectId: ProjectId, sinceMs: number): Promise<number> {
   const filter = { subscriptionId: undefined, state: "dead_letter" } as const;
   const { rows } = await deliveriesForProject(db, projectId).walk(filter, { after: undefined, limit: deadMax });
@@ -72,7 +72,7 @@ async function countReplayed(db: Executor, projectId: ProjectId, sinceMs: number
   return countSuperseded(db, projectId, counted);
 }
 
-/** Returns the subscriptions with the most pending deliveries, and their health. Endpoints of asks have no health of their own. */
+/** Returns the subscriptions with the most pending deliveries, with their health. Endpoints that receive asks have no health record. */
 async function worstOf(db: Executor, projectId: ProjectId, pending: readonly PendingOfSubscription[], nowMs: number) {
   const worst = pending.toSorted((a, b) => b.count - a.count).slice(0, worstMax);
   const repository = subscriptionsForProject(db, projectId);

@@ -3,29 +3,29 @@ import type { ActivityCount } from "@svc/db/activity/write";
 import type { AttemptObservation, CallObservation, EndedJob } from "@svc/node";
 import { type ActivitySeries, bucketBounds, bucketOf } from "./query.ts";
 
-/** This node's counts that are not in the database yet. */
+/** Activity counts of this node that are not in the database yet. */
 export type Counters = {
-  /** An event was stored. */
+  /** Counts a stored event. */
   stored(projectId: ProjectId, toolkitSlug: string): void;
   attempted(attempt: AttemptObservation): void;
   toolCalled(call: CallObservation): void;
   jobEnded(job: EndedJob): void;
-  /** Takes the counts, by minute, each key once. */
+  /** Returns the counts by minute and removes them. Each key occurs once. */
   take(): ActivityCount[];
-  /** Returns counts that could not be added. */
+  /** Adds counts back that could not be stored. */
   giveBack(counts: readonly ActivityCount[]): void;
 };
 
-/** Maximum subscriptions and tools of a project that are counted separately until the counts are taken. */
+/** Maximum number of a project's subscriptions and tools that are counted separately, until the counts are taken. */
 const subjectsMax = 1_000;
 const minuteMs = 60_000;
 
-/** Counts by series, subject and outcome. */
+/** Counts of a project. `bySubject`: counts by series and subject, and then by outcome. */
 type Tallies = { readonly bySubject: Map<string, Map<string, number>>; subjects: number };
 
 const bucketNames = Array.from({ length: bucketBounds.length + 1 }, (_, index) => String(index));
 
-/** Creates the counters of a node. Counting costs a few map lookups, because it happens for every delivery and call. */
+/** Creates the counters of a node. A count costs only a few map lookups, because svc counts every delivery and call. */
 export function createCounters({ clock }: { readonly clock: Clock }): Counters {
   let minutes = new Map<number, Map<ProjectId, Tallies>>();
   let current: { readonly at: number; readonly projects: Map<ProjectId, Tallies> } | undefined;

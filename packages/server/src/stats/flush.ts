@@ -3,7 +3,7 @@ import { type ActivityCount, addActivityHours, addActivityMinutes } from "@svc/d
 import { type Database, withTransaction } from "@svc/db/connect";
 import type { Counters } from "./counters.ts";
 
-/** Dependencies of adding counts to the database. `onError`: called for a failed round, whose counts are kept for the next. */
+/** Dependencies of storing counts. `onError`: called if a round fails; its counts are kept for the next round. */
 export type FlushOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -11,18 +11,18 @@ export type FlushOptions = {
   onError(error: unknown): void;
 };
 
-/** The loop that adds a node's counts. */
+/** The loop that stores a node's counts in the database. */
 export type Flush = {
-  /** Adds the remaining counts and ends. Never rejects. */
+  /** Stores the remaining counts and ends the loop. Never rejects. */
   stop(): Promise<void>;
 };
 
 const everyMs = 10_000;
 const batchMax = 1_000;
-/** Maximum counts kept while the database is unavailable. The oldest are dropped first. */
+/** Maximum number of counts kept while the database is unavailable. If there are more, the oldest are dropped. */
 const keptMax = 200_000;
 
-/** Adds the counts every 10 seconds. Without counts, nothing is sent. */
+/** Starts the loop, which stores the counts every 10 seconds. Sends nothing if there are no counts. */
 export function startFlush({ db, clock, counters, onError }: FlushOptions): Flush {
   const stopped = new AbortController();
   const flush = async () => {
@@ -50,7 +50,7 @@ export function startFlush({ db, clock, counters, onError }: FlushOptions): Flus
   };
 }
 
-/** Both tables in one transaction, so that a failed batch was added to neither. */
+/** Stores counts in both tables in one transaction, so that a failed batch is in neither table. */
 async function addCounts(db: Database, counts: readonly ActivityCount[]): Promise<void> {
   await withTransaction(db, async (tx) => {
     await addActivityMinutes(tx, counts);

@@ -1,7 +1,7 @@
 import type { NodeObserver } from "@svc/node";
 import type { Counters } from "./counters.ts";
 
-/** Returns an observer that counts its events and forwards them. */
+/** Returns an observer that counts events of the engines and passes them to `observer`. */
 export function countActivity(observer: NodeObserver, counters: Counters): NodeObserver {
   const { deliveries, calls, jobs } = observer;
   return {

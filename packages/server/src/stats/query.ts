@@ -25,7 +25,9 @@ import { type WatchContext, watchProject } from "./watch-project.ts";
 const activitySeries = ["events", "deliveries", "delivery_latency", "calls", "call_latency", "jobs"] as const;
 export type ActivitySeries = (typeof activitySeries)[number];
 
-/** Upper bounds of the latency buckets except the last, milliseconds: each is 1.6 times the one before. */
+/**
+ * Upper limits of the latency buckets in milliseconds, without the last bucket, which has none. Each limit is 1.6 times the previous one.
+ */
 export const bucketBounds: readonly number[] = Array.from({ length: 23 }, (_, index) => {
   return Math.round(1.6 ** index * 100) / 100;
 });
@@ -34,14 +36,17 @@ export const bucketBounds: readonly number[] = Array.from({ length: 23 }, (_, in
 export function bucketOf(ms: number): number {
   if (ms <= 1) return 0;
   const guess = Math.min(bucketBounds.length, Math.ceil(Math.log(ms) / logOfStep));
-  // The bounds are rounded, and so is the logarithm.
+  // The limits and the logarithm are both rounded, so the first guess may be wrong by one.
   if (guess > 0 && ms <= (bucketBounds[guess - 1] ?? 0)) return guess - 1;
   return guess < bucketBounds.length && ms > (bucketBounds[guess] ?? Number.POSITIVE_INFINITY) ? guess + 1 : guess;
 }
 
 const logOfStep = Math.log(1.6);
 
-/** Returns the latency that `share` of the values did not exceed, milliseconds, interpolated within its bucket. 0 if there are none. */
+/**
+ * Returns the latency in milliseconds that `share` of all values did not exceed. The result is interpolated inside its bucket. Returns 0 if
+ * there are no values.
+ */
 function percentileOf(buckets: readonly number[], share: number): number {
   const total = buckets.reduce((sum, count) => sum + count, 0);
   const wanted = share * total;
@@ -68,7 +73,10 @@ const names: readonly (readonly [Series, ActivitySeries])[] = [
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-/** Minute counts are deleted after 48 hours; up to an hour of them may be gone before. */
+/**
+ * Age in milliseconds up to which minute counts are used. They are deleted after 48 hours, and the last hour may already be deleted in
+ * part.
+ */
 const minutesKeptMs = 47 * hourMs;
 const stepsMax = 1_500;
 const defaultStepsMax = 200;
@@ -134,7 +142,7 @@ function readRequest(request: QuerySeriesRequest, nowMs: number): StatsRequest {
   };
 }
 
-/** True if a series is included when the request names none. */
+/** True if the answer includes a series when the request names no series. */
 function isOfSubject(name: ActivitySeries, { subscriptionId, toolSlug }: QuerySeriesRequest): boolean {
   if (subscriptionId !== "" && toolSlug === "") return name.startsWith("delive");
   return toolSlug === "" || subscriptionId !== "" || name.startsWith("call");
@@ -149,7 +157,7 @@ function readStep(stepSeconds: number, rangeMs: number, unitMs: number): number 
   return stepMs;
 }
 
-/** Numbers of the wire have 32 bits. */
+/** Returns a count limited to 32 bits, the size of numbers on the wire. */
 function counted(count: number): number {
   return Math.min(count, 0xffffffff);
 }
@@ -189,7 +197,7 @@ function latencyStep(buckets: readonly number[]): LatencyStep {
   });
 }
 
-/** Creates StatsService for a database. Every method uses the project of the calling key. */
+/** Creates StatsService. Every method uses the project of the calling key. */
 export function createStatsService(context: WatchContext): ServiceImpl<typeof StatsService> {
   return {
     getBacklog: (_request, ctx) => readBacklog(context, requireProject(ctx).projectId),

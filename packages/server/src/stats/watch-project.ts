@@ -14,7 +14,7 @@ import {
 import { eventMessage } from "@svc/node";
 import { bounded, type Watches, type WatchNews } from "./watches.ts";
 
-/** Dependencies of watching. `keepAliveMs`: longest time without a message, default 20 s. */
+/** Dependencies of watching. `keepAliveMs`: maximum time between two messages in milliseconds, default 20 s. */
 export type WatchContext = {
   readonly db: Executor;
   readonly clock: Clock;
@@ -30,13 +30,13 @@ const kindNumbers = {
   ask: NoticeKind.ASK,
 } as const satisfies Readonly<Record<WatchedKind, NoticeKind>>;
 
-/** How far back a watch can resume, and how late a row may be committed, milliseconds. */
+/** Maximum age of a watch that can be resumed, in milliseconds. Also how late a row may be committed and still be found. */
 const backMaxMs = 600_000;
 const lateMs = 5_000;
-/** Maximum rounds that wait for a caller who does not read. Above it, they become one gap. */
+/** Maximum number of rounds that wait for a slow caller. Above it, these rounds are replaced by one gap. */
 const waitingMax = 30;
 
-/** Streams new rows of the caller's project until the caller or the node ends the call. */
+/** Yields new rows of the caller's project until the caller or the node ends the call. */
 export async function* watchProject(
   { db, clock, watches, keepAliveMs = 20_000 }: WatchContext,
   request: WatchProjectRequest,
@@ -53,12 +53,12 @@ export async function* watchProject(
       queue.push(news);
       arrived.abort("told");
     },
-    // A failed round needs no error here, because the next one reports everything.
+    // A failed round needs no message, because the next round reports all changes.
     fail: () => {},
   });
   try {
     let atMs = clock.now();
-    // Sent at once, so that the caller knows that the watch runs.
+    // The first message is sent at once, so that the caller knows that the watch is running.
     yield message(undefined, atMs);
     if (sinceMs !== undefined) queue.unshift(await missed({ db, projectId, kinds, sinceMs, nowMs: atMs }));
     let silentSinceMs = atMs;
@@ -94,7 +94,7 @@ type MissedCounts = {
   readonly nowMs: number;
 };
 
-/** Returns the rows since a watch was interrupted. If that is too long ago, returns a gap of every kind. */
+/** Returns the rows since a watch was interrupted. If the interruption is too long ago, returns a gap for every kind of row. */
 async function missed({ db, projectId, kinds, sinceMs, nowMs }: MissedCounts): Promise<WatchNews> {
   const fromMs = Math.max(sinceMs, nowMs - backMaxMs) - lateMs;
   const news = bounded(await readNewOfProject(db, projectId, kinds, fromMs));

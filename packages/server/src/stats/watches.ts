@@ -11,18 +11,18 @@ import type { Executor } from "@svc/db/connect";
 import { jobStatuses } from "@svc/db/schema/words";
 import { serverFaults } from "../errors.ts";
 
-/** News of a watch: new or changed rows, and kinds with more news than are listed. */
+/** Changes that a watch reports. `rows`: new or changed rows. `gaps`: kinds with more changes than are listed. */
 export type WatchNews = {
   readonly rows: readonly WatchedRow[];
   readonly gaps: readonly WatchedKind[];
   readonly atMs: number;
 };
 
-/** Reads a project once a second for all its watchers on this node. */
+/** Watches of projects. Each watched project is read once a second for all its watchers on this node. */
 export type Watches = {
   /**
-   * Passes each round of a project to `receive` until `leave` is called. Throws WATCHERS_TOO_MANY. `fail` is called for a failed round; the
-   * next one follows.
+   * Adds a watcher of a project. Its `receive` is called with each round until `leave` is called. If a round fails, its `fail` is called,
+   * and the next round follows. Throws WATCHERS_TOO_MANY.
    */
   join(projectId: ProjectId, listener: Listener): { readonly leave: () => void };
 };
@@ -30,15 +30,17 @@ export type Watches = {
 /** A watcher of a project. */
 export type Listener = { receive(news: WatchNews): void; fail(error: unknown): void };
 
-/** Dependencies of watching. `everyMs`: pause between two reads, default 1 s. */
+/** Dependencies of watching. `everyMs`: pause between two reads in milliseconds, default 1 s. */
 export type WatchesOptions = { readonly db: Executor; readonly clock: Clock; readonly everyMs?: number };
 
 const watchersMax = 100;
-/** How late after the time in its id a row may be committed and is still found, milliseconds. */
+/**
+ * Maximum delay, in milliseconds, between the time in a row's id and the commit of the row. A row that is committed later may be missed.
+ */
 const lateMs = 5_000;
-/** Maximum rows of a kind in a round. */
+/** Maximum rows of one kind that a round reports. */
 const toldMax = 200;
-/** Maximum unfinished rows that are read again. */
+/** Maximum number of unfinished rows that are read again in each round. */
 const openMax = 1_000;
 const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
 
@@ -81,7 +83,7 @@ export function createWatches({ db, clock, everyMs = 1_000 }: WatchesOptions): W
   };
 }
 
-/** Returns a function that reads a project. Each call returns the rows that are new or changed since the last one. */
+/** Returns a function that reads a project. Each call returns the rows that are new, or have changed since the previous call. */
 function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Promise<WatchNews> {
   let fromMs: number | undefined;
   const known = new Map<string, { readonly row: WatchedRow; readonly readMs: number }>();
@@ -92,7 +94,7 @@ function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Prom
       readNewOfProject(db, projectId, watchedKinds, (fromMs ?? nowMs) - lateMs),
       isFirst ? readOpenOfProject(db, projectId, unfinished) : open.length === 0 ? [] : readWatchedAgain(db, open),
     ]);
-    // Rows from before the first watcher are not news, unless they are from the last seconds.
+    // Rows that are older than the first watcher are not reported, except those of the last seconds.
     if (isFirst) for (const row of again) known.set(row.id, { row, readMs: nowMs });
     const changed = new Map<string, WatchedRow>();
     for (const row of [...fresh, ...again]) {
@@ -107,7 +109,7 @@ function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Prom
   };
 }
 
-/** Removes ended rows past the time in which they are read again, and the oldest of the others. */
+/** Removes ended rows that are too old to be read again, and the oldest of the other rows above the maximum. */
 function forget(known: Map<string, { readonly row: WatchedRow; readonly readMs: number }>, nowMs: number): void {
   let open = 0;
   for (const [id, { row, readMs }] of [...known].reverse()) {
@@ -116,7 +118,7 @@ function forget(known: Map<string, { readonly row: WatchedRow; readonly readMs: 
   }
 }
 
-/** Returns the newest 200 rows of each kind, oldest first, and the kinds with more. */
+/** Returns the newest 200 rows of each kind, oldest first. `gaps`: the kinds that have more rows. */
 export function bounded(rows: readonly WatchedRow[]): Pick<WatchNews, "rows" | "gaps"> {
   const byKind = Map.groupBy(
     rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)),

@@ -4,35 +4,38 @@ import type { DataKeyRow } from "@svc/db/vault/data-keys";
 import type { Logger } from "../logger.ts";
 import type { KeySource, VaultLimits } from "./key-source.ts";
 
-/** Points at which tests interrupt a rotation: after its keys are stored, after a page, and before the end. */
+/**
+ * Points at which tests interrupt a rotation. `keys-made`: after its keys are stored. `page-written`: after a batch of rows. `before-done`:
+ * before the end.
+ */
 export type RotationFaultPoint = "keys-made" | "page-written" | "before-done";
 
-/** A process's state of the vault. */
+/** A process's copy of the vault's state in the database. */
 export type VaultState = {
-  /** Compares the state with the database and reads the differences. Runs one at a time. */
+  /** Reads the changes of the vault's state from the database. Only one run at a time. */
   sync(): Promise<void>;
-  /** Like `Sealer.ready`. `ensure` creates the missing keys of projects. */
+  /** Resolves when the data keys of projects are loaded, like `Sealer.ready`. `ensure`: creates keys that are missing. */
   ready(
     missing: readonly ProjectId[],
     ensure: (projectIds: readonly ProjectId[]) => Promise<void>,
   ): Promise<void> | undefined;
-  /** Adds data keys. Logs those that cannot be unwrapped; returns true if all could. */
+  /** Adds data keys. Logs keys that cannot be decrypted ("unwrapped"). Returns true if all could be. */
   take(rows: readonly DataKeyRow[]): boolean;
   readonly sealer: Keyring;
-  /** Returns the ids of the vault keys available here. */
+  /** Returns the ids of the vault keys that this process has. */
   keyIds(): ReadonlySet<string>;
-  /** Returns the vault keys available here, the wrapping one first. */
+  /** Returns the vault keys that this process has. The first key wraps data keys. */
   vaultKeys(): readonly VaultKey[];
-  /** Returns those that a rotation replaced. */
+  /** Returns the ids of the vault keys that a rotation replaced. */
   retired(): ReadonlySet<string>;
-  /** Returns the wrapping vault key if this process lacks it; nothing can then be opened here. */
+  /** Returns the id of the current vault key if this process does not have it; it then cannot open any value. Otherwise undefined. */
   lacks(): string | undefined;
   isRotating(): boolean;
-  /** Returns the last rotation whose keys are all here. */
+  /** Returns the number of the latest rotation whose keys this process has completely. */
   rotationRead(): number;
 };
 
-/** Dependencies of a vault. `isRotating`: true if this process advances rotations, as processes with background work do. */
+/** Dependencies of a vault. `isRotating`: true if this process does the work of rotations, as all processes with background work do. */
 export type VaultOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -44,5 +47,5 @@ export type VaultOptions = {
   readonly onFaultPoint?: ((point: RotationFaultPoint) => Promise<void> | void) | undefined;
 };
 
-/** Shared parts of a vault. */
+/** Objects that all parts of a vault use. */
 export type VaultContext = Omit<VaultOptions, "limits"> & { readonly limits: VaultLimits; readonly state: VaultState };

@@ -6,15 +6,15 @@ import { readIfThere, readVaultKeys } from "../start/vault-key.ts";
 
 /** Source of a deployment's vault keys. */
 export type KeySource = {
-  /** Reads the keys of the configuration, or of the current key file. Throws ConfigError. */
+  /** Returns the keys of the configuration, or the keys that are now in the key file. Throws ConfigError. */
   read(): Promise<readonly VaultKey[]>;
-  /** For a key file only: adds a new key. */
+  /** Adds a new vault key. Only for a key file. */
   readonly add?: () => Promise<void>;
-  /** For a key file only: moves retired keys to the file `vault-key.old` in the same folder, which earlier backups need. */
+  /** Moves retired keys to the file `vault-key.old` in the same folder, because earlier backups need them. Only for a key file. */
   readonly retire?: (ids: ReadonlySet<string>) => Promise<void>;
 };
 
-/** Returns the configuration's keys, or the key file of an embedded database, which the service writes itself. */
+/** Returns the source of the vault keys: the configuration, or the key file of an embedded database. svc writes the key file itself. */
 export function keySourceOf(config: Pick<Config, "vaultKeys" | "dataDir">): KeySource {
   const read = () => readVaultKeys(config);
   if (config.vaultKeys !== undefined) return { read };
@@ -31,7 +31,7 @@ export function keySourceOf(config: Pick<Config, "vaultKeys" | "dataDir">): KeyS
       const old = `${file}.old`;
       const kept = (await readIfThere(old)) ?? "";
       const known = kept.trim() === "" ? [] : parseVaultKeys(kept);
-      // Written first, so that a key is always in at least one of the two files.
+      // The retired keys are written first, so that each key is always in at least one of the two files.
       const added = gone.filter(({ id }) => !known.some((one) => one.id === id));
       if (added.length > 0) await replace(old, `${kept}${textOf(added)}`);
       await replace(file, textOf(keys.filter(({ id }) => !ids.has(id))));
@@ -43,32 +43,32 @@ function textOf(keys: readonly VaultKey[]): string {
   return keys.map(({ id, secret }) => `${id}:${secret.toString("base64")}\n`).join("");
 }
 
-/** Writes the file completely or not at all. */
+/** Replaces the content of a file. If the write fails, the old content stays. */
 async function replace(file: string, text: string): Promise<void> {
   const next = `${file}.next`;
   await writeFile(next, text, { mode: 0o600, flush: true });
   await rename(next, file);
 }
 
-/** Times and sizes of a node's vault; milliseconds. */
+/** Times (in milliseconds) and sizes of a node's vault. */
 export type VaultLimits = {
   /** Pause between two reads of the vault's state in the database. */
   readonly pollMs: number;
-  /** Maximum age of the state before sealed data of another node is opened. */
+  /** Maximum age of the state when svc opens data that another node sealed. */
   readonly freshMs: number;
-  /** Interval at which a node records that it runs. */
+  /** Interval at which a node records in the database that it is running. */
   readonly noteMs: number;
-  /** A node without a record for this long does not run. */
+  /** Time after the last record of a node after which the node counts as ended. */
   readonly goneMs: number;
-  /** Wait before the next pass over the tables. Values read before the last change have been used by then. */
+  /** Pause before the next pass over the tables. After this time, no node still uses values that it read before the last change. */
   readonly graceMs: number;
-  /** Lease of a rotation's holder. */
+  /** Duration of the lease with which a node does the work of a rotation. */
   readonly leaseMs: number;
-  /** Rows per batch. */
+  /** Number of rows per batch. */
   readonly pageRows: number;
 };
 
-/** Limits of a service. */
+/** The limits that a service uses. Tests use others. */
 export const vaultLimits: VaultLimits = {
   pollMs: 10_000,
   freshMs: 15_000,

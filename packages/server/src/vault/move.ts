@@ -2,7 +2,7 @@ import type { Executor } from "@svc/db/connect";
 import { moveVaultRotation, type VaultRotation } from "@svc/db/vault/rotations";
 import type { VaultContext } from "./context.ts";
 
-/** Commits a step with its results. Rolls back if another node holds the rotation now. */
+/** Commits a step of a rotation with its results. Rolls back if another node now does the rotation. */
 export async function move(
   { nodeId, clock, limits }: VaultContext,
   tx: Executor,

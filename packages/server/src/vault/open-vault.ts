@@ -26,7 +26,7 @@ import { createVaultState } from "./vault-state.ts";
 
 const uses: readonly DataKeyUse[] = ["seal", "digest"];
 
-/** Loads the data keys of scopes and creates missing ones. If several nodes create one, a single key is kept. */
+/** Loads the data keys of scopes, and creates keys that are missing. If several nodes create the same key, only one is kept. */
 async function ensureDataKeys(
   { db, clock, state }: Pick<VaultContext, "db" | "clock" | "state">,
   scopes: readonly KeyScope[],
@@ -43,8 +43,8 @@ async function ensureDataKeys(
 }
 
 /**
- * Starts a rotation to the first vault key of this process. If the service keeps its key in a file, it creates a new key. Returns the
- * running rotation if there is one. Throws VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and VAULT_KEY_MISSING.
+ * Starts a rotation to the first vault key of this process, and returns the rotation. If svc keeps its key in a file, creates a new key
+ * first. If a rotation is already running, returns that rotation. Throws VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and VAULT_KEY_MISSING.
  */
 async function beginRotation(context: VaultContext): Promise<VaultRotation> {
   const { db, clock, state } = context;
@@ -74,22 +74,28 @@ async function keysToRotateTo({ keys }: VaultContext, current: string) {
   return await keys.read();
 }
 
-/** A node without the key could not open what the rotation writes. */
+/**
+ * Throws VAULT_KEY_MISSING if a running node does not have the new vault key. Such a node could not open the values that the rotation
+ * seals.
+ */
 async function requireEverywhere({ db, clock, limits }: VaultContext, to: string): Promise<void> {
   const nodes = await listVaultNodes(db, clock.now() - limits.goneMs);
   const without = nodes.filter(({ keyIds }) => !keyIds.includes(to)).map(({ nodeId }) => nodeId);
   if (without.length > 0) throw adminFaults.VAULT_KEY_MISSING(to, without);
 }
 
-/** The vault of one process: its keyring, synchronized with the database, and its part in rotations. */
+/** The vault of one process: its keyring, which follows the database, and its work for rotations. */
 export type Vault = {
   readonly sealer: Keyring;
   readonly nodeId: NodeId;
-  /** Starts a rotation, or returns the running one. Rejects with VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and VAULT_KEY_MISSING. */
+  /**
+   * Starts a rotation and returns it; returns the running rotation if there is one. Rejects with VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and
+   * VAULT_KEY_MISSING.
+   */
   rotate(): Promise<VaultRotation>;
-  /** Reads the database now, as it does every few seconds. */
+  /** Reads the vault's state from the database now. This also happens every few seconds. */
   sync(): Promise<void>;
-  /** Advances a running rotation as far as this process may. Returns true if there is more to do at once. */
+  /** Does the next step of a running rotation, if this process may. Returns true if more steps can be done at once. */
   step(): Promise<boolean>;
   stop(): Promise<void>;
 };
@@ -100,7 +106,8 @@ function keyLacking(keyId: string): ConfigError {
 }
 
 /**
- * Opens the vault of a process. The vault check must exist in the database. Rejects with ConfigError for a process without the current key.
+ * Opens the vault of a process. The database must contain the vault check. Rejects with ConfigError if the process does not have the
+ * current vault key.
  */
 export async function openVault(options: VaultOptions): Promise<Vault> {
   const limits = { ...vaultLimits, ...options.limits };

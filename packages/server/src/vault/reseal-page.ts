@@ -6,14 +6,14 @@ import type { VaultRotation } from "@svc/db/vault/rotations";
 import type { VaultContext } from "./context.ts";
 import { move } from "./move.ts";
 
-/** Time slice of sealing before other work runs, milliseconds. */
+/** Time of sealing in milliseconds after which other work may run. */
 const timeSliceMs = 4;
-/** Longest pause after a batch, milliseconds. */
+/** Maximum pause after a batch, in milliseconds. */
 const pauseMsMax = 100;
 
 /**
- * Seals the next rows again, and commits them with the position. `done`: a whole pass found nothing, and started so long after the pass
- * before it that all old values read by nodes have been used.
+ * Seals the next batch of rows with the new key, and commits the rows and the position together. Returns `done` if a whole pass found
+ * nothing to seal, and if that pass began long enough after the previous pass: no node then still uses an old value that it read.
  */
 export async function resealPage(context: VaultContext, rotation: VaultRotation): Promise<"more" | "done"> {
   const { db, clock, limits, onFaultPoint } = context;
@@ -27,7 +27,7 @@ export async function resealPage(context: VaultContext, rotation: VaultRotation)
     oldBefore: dataKeyHeader(rotation.lastOldNumber + 1),
     limit: limits.pageRows,
   });
-  // A project without activity since this version has no key yet.
+  // A project that has had no activity since this version was installed has no data key yet.
   await context.state.sealer.ready(projectsOf(page.rows));
   const { rows, found, problem } = await resealRows(context, table, page.rows);
   const following = page.next === undefined ? names[names.indexOf(table) + 1] : table;
@@ -49,7 +49,7 @@ export async function resealPage(context: VaultContext, rotation: VaultRotation)
   });
   if (rows.length > 0) {
     await onFaultPoint?.("page-written");
-    // Half of the time is left for the database's and this node's other work.
+    // The pause takes half of the time, for other work of the database and this node.
     await clock.wait(Math.min(clock.now() - beganMs, pauseMsMax), new AbortController().signal);
   }
   return "more";
@@ -75,7 +75,7 @@ async function resealRows({ state: { sealer }, logger }: VaultContext, table: st
       return sealed;
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
-      // The value could not be opened before either, so the rotation loses nothing.
+      // The value could not be opened before the rotation either, so nothing is lost.
       problem = `${table} has values that do not open: ${error.message}`;
       logger.warn({ table, err: error }, "a sealed value does not open, and stays as it is");
       return undefined;

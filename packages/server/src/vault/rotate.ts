@@ -22,12 +22,15 @@ import type { VaultContext } from "./context.ts";
 import { move } from "./move.ts";
 import { resealPage } from "./reseal-page.ts";
 
-/** Digests that must be recognized as long as the ledger keeps calls, although an old key made them. */
+/**
+ * Purposes of subkeys that stay in use after a rotation. Their digests, made with an old key, must be recognized as long as the ledger
+ * keeps calls.
+ */
 const lastingPurposes = ["tool-call-digest"];
 
 /**
- * Advances the running rotation by one step if this process holds it or may take it. Every step is committed with the start of the next
- * one, so that any node can continue. Returns true if there is more to do at once.
+ * Does one step of the running rotation, if this process holds the rotation's lease or can take it. Commits each step together with the
+ * start of the next step, so that any node can continue. Returns true if more steps can be done at once.
  */
 export async function stepRotation(context: VaultContext): Promise<boolean> {
   const { db, nodeId, clock, limits } = context;
@@ -46,7 +49,10 @@ export async function stepRotation(context: VaultContext): Promise<boolean> {
   }
 }
 
-/** Creates new data keys for all replaced ones, and wraps every other one again. This concerns few rows, regardless of the tables' size. */
+/**
+ * Creates new data keys for all keys that the rotation replaces, and wraps every other data key with the new vault key. This changes only
+ * few rows, whatever the size of the tables.
+ */
 async function makeKeys(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
   const { db, clock, state, onFaultPoint } = context;
   await state.sync();
@@ -72,7 +78,7 @@ async function makeKeys(context: VaultContext, rotation: VaultRotation): Promise
   return true;
 }
 
-/** A scope with keys of several rotations, left by an interrupted one, gets one new key. */
+/** Returns the new data keys. A scope gets only one new key, even if an interrupted rotation left several keys. */
 function newKeysOf({ state }: VaultContext, { number }: VaultRotation, rows: readonly DataKeyRow[]): NewDataKey[] {
   const scopes = new Set(rows.map(({ scope }) => scope));
   return [...scopes].map((scope) => ({
@@ -107,7 +113,10 @@ function oldSubkeys({ state }: VaultContext, { toKeyId }: VaultRotation): OldSub
   );
 }
 
-/** From here on, values may be sealed with the new keys, so every running node must be able to open them. */
+/**
+ * Waits until every running node has the new keys. From this step on, values may be sealed with them, and all nodes must be able to open
+ * these values.
+ */
 async function awaitNodes(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
   const { db, clock, limits, state } = context;
   await state.sync();
@@ -123,7 +132,9 @@ async function awaitNodes(context: VaultContext, rotation: VaultRotation): Promi
   return true;
 }
 
-/** In one transaction: no data key remains that another vault key wraps, and none that was replaced. */
+/**
+ * Ends the rotation in one transaction. Afterwards, no data key is wrapped with another vault key, and all replaced data keys are deleted.
+ */
 async function finish(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
   const { db, clock, state, onFaultPoint, logger } = context;
   const { sealer } = state;

@@ -16,7 +16,7 @@ type StateOptions = Pick<VaultOptions, "db" | "clock" | "nodeId" | "keys" | "log
   readonly sealer: Keyring;
 };
 
-/** Creates the state of a process, without any data. */
+/** Creates the state of a process, which is empty at first. */
 export function createVaultState({ db, clock, nodeId, keys, logger, limits, sealer }: StateOptions): VaultState {
   let version: VaultVersion | undefined;
   let known = new Map<string, VaultKey>();
@@ -82,7 +82,7 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
       if (last === undefined) break;
       after = last.number;
     }
-    // A number added in between does not count as removed.
+    // The numbers are read before the query, so that a key added meanwhile does not count as removed.
     const held = sealer.numbers();
     const there = await listDataKeyNumbers(db);
     sealer.drop([...held].filter((number) => !there.has(number)));
@@ -90,7 +90,7 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
     sealer.sealsWith((number) => isOver || (rotationOf.get(number) ?? 0) < rotation.number);
     sealer.setOldSubkeys(await readOldSubkeys());
     if (rotation?.state === "done") await keys.retire?.(retired);
-    // Keys that are still being created are not counted.
+    // A rotation that is only announced is not counted, because its keys are still being created.
     if (isWhole && rotation !== undefined && rotation.state !== "announced") rotationRead = rotation.number;
   };
 
@@ -131,7 +131,7 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
     take,
     sealer,
     ready(missing, ensure) {
-      // Uses a clock that also advances while the process is suspended, because changes by others in between are unknown here.
+      // performance.now also advances while the process is suspended. Other nodes may have made changes in that time.
       const isFresh = performance.now() - syncedMs < limits.freshMs;
       if (isFresh && missing.length === 0) return undefined;
       return (async () => {

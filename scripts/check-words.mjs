@@ -11,7 +11,7 @@ const patterns = {
   "question word first": { expression: /^(?:What|Whether|Where|Who|Which|Whose|Whom)\b(?!.*\?$)/, comments: true },
   "nobody, whoever": { expression: /\b(?:nobody|somebody|anybody|whoever|whatever|whichever)\b/i },
   stands: { expression: /\bstands?\b(?! (?:for|alone|by)\b)/ },
-  "tells, told": { expression: /\b(?:tells?|told)\b/ },
+  "tells, told": { expression: /\b(?:tells?|told)\b(?!-)/ },
   "beside, anew": { expression: /\b(?:beside|anew|hence|thereof|thereby|wherein)\b/i },
   "is no, is none": { expression: /(?<![Tt]here )\b(?:is|are) (?:none|no)\b(?! longer)/ },
   "goes on": { expression: /\bgo(?:es)? on\b/ },
@@ -66,6 +66,16 @@ function hasPattern(text, { expression, sentence }) {
   return text.split(/(?<!\be\.g|\bi\.e)[.:;?!]+\)? |(?:^|\s)[-*•] /).some((part) => part.split(" ").length > sentence);
 }
 
+/** Texts of a help: its paragraphs, and the text of each row of its lists without the command, option or variable in front. */
+function helpTextsOf(text) {
+  return text
+    .replace(/^(?:[A-Z]\w*:|Usage: .*)$/gm, "\n")
+    .split(/\n\s*\n|\n(?= {2}\S)/)
+    .filter((row) => !/^\s*(?:svc|npx|curl|generate-definition) /.test(row))
+    .map((row) => plain(row.replace(/^ {2}\S.*? {2,}(?=\S)/, "")))
+    .filter((row) => row !== "");
+}
+
 /** Sources of texts: files, the group that a file's texts count for, and how they are read. */
 const kinds = [
   {
@@ -78,10 +88,10 @@ const kinds = [
     files: "packages/*/src/**/*.{ts,tsx}",
     groupOf: (path) => `${path.split(/[\\/]/)[1]} texts`,
     textsOf: proseOf,
-    skip: /\.test\.tsx?$|^packages.testing/,
+    skip: /\.test\.tsx?$|[\\/]test-[^\\/]*$|^packages.testing/,
   },
   { files: "proto/svc/v1/*.proto", groupOf: () => "contract", textsOf: contractCommentsOf, isComment: true },
-  { files: "test/golden/help/**/*.txt", groupOf: () => "help", textsOf: paragraphsOf },
+  { files: "test/golden/help/**/*.txt", groupOf: () => "help", textsOf: helpTextsOf },
   { files: "{README,CONTRIBUTING,AGENTS,CHANGELOG}.md", groupOf: () => "docs", textsOf: paragraphsOf },
   { files: "docs/**/*.md", groupOf: () => "docs", textsOf: paragraphsOf },
 ];

@@ -131,7 +131,7 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   await svc({ ...env, SVC_DATA_DIR: restoredDir }, "restore", file);
   const second = await startServerProcess({ ...env, SVC_DATA_DIR: restoredDir });
   onTestFinished(async () => void (await second.end("SIGKILL")));
-  expect(second.output()).toContain("the store was restored from a backup, and is held");
+  expect(second.output()).toContain("the database was restored from a backup: svc accepts");
   const store = openDatabase({ url: await storeUrl(restoredDir), connectionsMax: 1 });
   onTestFinished(() => store.close());
   const rows = await store.sql<{ message: number }[]>`
@@ -154,7 +154,7 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
   const admin = { SVC_URL: second.url, SVC_ADMIN_TOKEN: adminToken };
   expect(await svc(admin, "resume", "--dry-run")).toContain("3 jobs wait");
   expect(await svc(admin, "resume")).toContain("writes of jobs without a key are in doubt");
-  await until(() => second.output().includes("the restored store was resumed"), 10_000, "the word of it");
+  await until(() => second.output().includes("the restored service was resumed"), 10_000, "the word of it");
   const ended = new Map<string, Awaited<ReturnType<typeof untilEnded>>>();
   for (const id of [plain, keyed, waits]) ended.set(id, await untilEnded(second, id, 120_000));
   await until(

@@ -179,7 +179,7 @@ test("a port in use, a database that is away or refuses, and a wrong definition 
     ],
     [
       { ...good, SVC_DATABASE_URL: "postgres://svc@127.0.0.1:1/svc" },
-      /^svc cannot start: SVC_DATABASE_URL: the database cannot be reached \(ECONNREFUSED\)/,
+      /^svc cannot start: SVC_DATABASE_URL: the database is unavailable \(ECONNREFUSED\)/,
     ],
     [
       { ...good, SVC_DATABASE_URL: missing.href },

@@ -75,7 +75,7 @@ test("the page stands in no frame, runs nothing of anyone's, and says where the 
   expect(page.headers.get("cache-control")).toBe("no-store");
   expect(page.html).not.toContain("<img");
   expect(page.html).toContain("http://127.0.0.1:7777");
-  expect(page.html).toContain("Nobody has checked its name");
+  expect(page.html).toContain("Its name is not checked");
 });
 
 test("a form is taken from this page in the browser that opened it: not of another origin, cookie or kind", async () => {

@@ -191,7 +191,7 @@ test("what a grant has beside the tools of apps is narrowed by name, and gone at
   const narrow = (agentTools: string[]) => call("UpdateGrant", { id, agentTools }, keys.giver);
   const wrong = await narrow(["programs", "everything"]);
   expect(wrong).toMatchObject({ reason: "GRANT_WIDENED", field: "agentTools[1]" });
-  expect(wrong.json.message).toContain('"everything" is none of programs, connect, which the grant has');
+  expect(wrong.json.message).toContain('"everything" is not one of programs, connect, which the grant has');
   expect((await narrow(["programs"])).json.grant.agentTools).toEqual(["programs"]);
   expect(await listed()).toEqual(["check_program", "run_program"]);
   const run = { name: "connect_account", arguments: { toolkit: "calendar", entity_id: "ada" } };
@@ -201,5 +201,5 @@ test("what a grant has beside the tools of apps is narrowed by name, and gone at
   expect(await listed()).toEqual([]);
   const nothing = await narrow(["programs"]);
   expect(nothing).toMatchObject({ reason: "GRANT_WIDENED" });
-  expect(nothing.json.message).toBe('agentTools[0] "programs" is none that the grant has: it has none');
+  expect(nothing.json.message).toBe('agentTools[0] "programs" is not part of the grant, which has none');
 });

@@ -190,8 +190,10 @@ describe("what a key or a grant is given", () => {
     // A key does programs and links by calls anyway; to see the whole project it is given, and to repair as well.
     const plainKey = await keyWith([]);
     expect(await listed(plainKey, "tools=run_program,connect_account")).toEqual(["run_program", "connect_account"]);
-    expect(await listed(plainKey, "tools=where_is_event")).toContain("which this project has not");
-    expect(await listed(await keyWith(["operate"]), "tools=retry_delivery")).toContain("which this project has not");
+    expect(await listed(plainKey, "tools=where_is_event")).toContain("which this project does not have");
+    expect(await listed(await keyWith(["operate"]), "tools=retry_delivery")).toContain(
+      "which this project does not have",
+    );
     const wrong = await svc.admin("CreateApiKey", { role: "ROLE_MEMBER", name: "x", agentTools: ["everything"] });
     expect(wrong.status).toBe(400);
   });
@@ -207,7 +209,7 @@ describe("what a key or a grant is given", () => {
     };
     const none = await grantOf([]);
     expect(await listed(none)).toEqual(four.slice(0, 3));
-    expect(await listed(none, "tools=run_program")).toContain("which this project has not");
+    expect(await listed(none, "tools=run_program")).toContain("which this project does not have");
     // To repair is the administrator's to give: the key that vouches has it not.
     const token = await grantOf(["programs", "operate", "repair"]);
     expect(await listed(token)).toEqual([
@@ -253,7 +255,7 @@ describe("what a key or a grant is given", () => {
     }, "an attempt");
     const explained = await client.call("explain_delivery", { delivery_id: deliveryId });
     expect(explained.structuredContent).toMatchObject({ state: "pending", subscriptionId: subscription.id });
-    expect(explained.content[0].text).toContain("It is tried again at ");
+    expect(explained.content[0].text).toContain("svc sends it again at ");
     const again = await client.call("retry_delivery", { delivery_id: deliveryId });
     expect(again.structuredContent).toMatchObject({ queued: true });
     const { events } = (await client.call("where_is_event", { event_id: event.eventId })).structuredContent;

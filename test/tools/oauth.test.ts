@@ -93,7 +93,7 @@ test("a consent comes back to the browser that it was started in, or to none", a
   const callback = await consent(browser, authorizeUrl, "allow");
   const elsewhere = await openBrowser().open(callback);
   expect(elsewhere.status).toBe(400);
-  expect(elsewhere.text).toContain("Another browser asked for this");
+  expect(elsewhere.text).toContain("Another browser started this");
   expect((await readAccount(server, account.id)).state).toBe("pending");
   // Somebody else's attempt takes nothing from the person whose consent it is.
   expect((await browser.open(callback)).status).toBe(200);

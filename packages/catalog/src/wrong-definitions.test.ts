@@ -151,7 +151,7 @@ const cases: [name: string, damage: Damage, path: string, line: string, reason: 
     [toolkit, "{{account.space}}.mail", "{{params.list_id}}.mail"],
     "baseUrl",
     "baseUrl:",
-    "{{params.list_id}} cannot stand here",
+    "{{params.list_id}} cannot be used here",
     "use {{account.*}}",
   ],
   [
@@ -216,7 +216,7 @@ const cases: [name: string, damage: Damage, path: string, line: string, reason: 
     "class",
     "class: write",
     "is write, and the call is a GET",
-    "write read, or mend the method",
+    "write read, or correct the method",
   ],
   [
     "a DELETE that reads",
@@ -231,7 +231,7 @@ const cases: [name: string, damage: Damage, path: string, line: string, reason: 
     [send, "{{params.list_id}}/messages", "{{param.list_id}}/messages"],
     "request.path",
     "path: /lists",
-    "{{param.list_id}} cannot stand here",
+    "{{param.list_id}} cannot be used here",
     "use {{params.*}}",
   ],
   [
@@ -271,7 +271,7 @@ const cases: [name: string, damage: Damage, path: string, line: string, reason: 
     [send, 'tags: "{{params.tags | json}}"', "tags: all"],
     "input.properties.tags",
     "tags:",
-    "dropped by the request",
+    "the request does not send it",
     "remove the argument",
   ],
   [
@@ -479,6 +479,6 @@ test("a deprecated tool names another of the toolkit that can be called", async 
   for (const by of ["read_me", "nope"]) {
     const { faults } = await loadDamaged(replaced(by));
     expect(faults.map(({ file, path }) => `${file} ${path}`)).toEqual(["tools/read_me.yaml replacedBy"]);
-    expect(faults[0]?.reason).toContain(`"${by}" is no action of the toolkit`);
+    expect(faults[0]?.reason).toContain(`"${by}" is not an action of the toolkit`);
   }
 });

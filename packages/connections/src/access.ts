@@ -182,7 +182,7 @@ async function faultOfRow(
   if (row.state !== "active") return unusable(`${row.id} ${stateFaults[row.state]}`);
   if (!keepsOrigin(row, toolkit)) {
     return unusable(
-      `the definition of ${toolkit.slug} now sends credentials elsewhere than when ${row.id} was made; ${again(row)}`,
+      `the definition of ${toolkit.slug} now sends credentials to another place than when ${row.id} was made; ${again(row)}`,
     );
   }
   if (schemeOf(toolkit, row.scheme) === undefined) {
@@ -246,7 +246,9 @@ function openHeld(
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
   }
-  return unusable(`the credential of ${id} does not open with this deployment's vault keys; ${again({ scheme })}`);
+  return unusable(
+    `the credential of ${id} cannot be decrypted with this deployment's vault keys; ${again({ scheme })}`,
+  );
 }
 
 async function currentCredential(

@@ -36,13 +36,17 @@ function checkAddress(toolkit: Toolkit, variables: Variables, guard: AddressGuar
   if ("fault" in bound) throw invalidAddress(toolkit, variables, bound.fault);
   const verdict = guard.judgeUrl(new URL(bound.url));
   if (verdict.allowed) return;
-  throw invalidAddress(toolkit, variables, `leads to a ${verdict.range} address, which this deployment does not dial`);
+  throw invalidAddress(
+    toolkit,
+    variables,
+    `leads to a ${verdict.range} address, which this deployment does not connect to`,
+  );
 }
 
 /** Throws for an invalid address. The error names the variable from the cause, or the first variable that is part of the address. */
 function invalidAddress({ account }: Toolkit, variables: Variables, fault: string): Fault {
   const at =
     account.find(({ name }) => fault.startsWith(`account.${name} `)) ?? account.find((one) => one.decidesOrigin);
-  const why = `makes no address that may be dialled: ${fault}`;
+  const why = `makes no address that svc may connect to: ${fault}`;
   return connectionFaults.ACCOUNT_VARIABLE_INVALID(at?.name ?? "", variables, { why, example: at?.example ?? "" });
 }

@@ -35,7 +35,7 @@ test("what does not open is told, and not kept: another look may find it well", 
   const clock = createTestClock();
   await createDeploymentSecrets({ db, clock, sealer: sealerOf(1) }).put("embeddings_key", "sealed-with-one");
   const other = createDeploymentSecrets({ db, clock, sealer: sealerOf(2) });
-  await expect(other.find("embeddings_key")).rejects.toThrow("does not open");
+  await expect(other.find("embeddings_key")).rejects.toThrow("cannot be decrypted");
   await createDeploymentSecrets({ db, clock, sealer: sealerOf(2) }).put("embeddings_key", "sealed-with-two");
   expect(await other.find("embeddings_key")).toBe("sealed-with-two");
 });

@@ -105,7 +105,7 @@ export const connectionFaults = defineFaults({
     field: (path: string) => path,
     says: (path: string, why?: string) =>
       text`${field(path)} ${why ?? "is longer than 8,192 characters or holds control characters"}`,
-    help: "Send it as the app gave it, without line breaks.",
+    help: "Send it exactly as the app issued it, without line breaks.",
   },
   /** `redirectUrl` is not in the allow list of the project's policy. */
   REDIRECT_URL_REFUSED: {
@@ -116,14 +116,14 @@ export const connectionFaults = defineFaults({
   },
   CREDENTIAL_REFUSED: {
     code: "failed_precondition",
-    says: (slug: string, why: string) => `the app of toolkit ${slug} did not take the credential: it ${why}`,
+    says: (slug: string, why: string) => `the app of toolkit ${slug} did not accept the credential: it ${why}`,
     help: "Check the credential and the account variables.",
   },
   PROBE_FAILED: {
     code: "unavailable",
     says: (slug: string, why: string) =>
-      `the app of toolkit ${slug} could not be asked whether the credential is good: it ${why}`,
-    help: "Try again; nothing was kept.",
+      `the app of toolkit ${slug} could not be asked if the credential works: it ${why}`,
+    help: "Try again; nothing was stored.",
   },
   REFERENCE_TAKEN: {
     code: "already_exists",
@@ -183,12 +183,12 @@ export const connectionFaults = defineFaults({
     code: "invalid_argument",
     field: "value",
     says: "value is shorter than 8 or longer than 8,192 characters",
-    help: "Send the value as it is to be sent. What is shorter stands in other texts by chance, and could not be masked there.",
+    help: "Send the value that requests carry. A shorter value can be part of other texts by chance, and could not be masked there.",
   },
   SECRETS_TOO_MANY: {
     code: "resource_exhausted",
     says: (most: number) => `the project has ${most} secrets already`,
-    help: "Delete those that no program names any more.",
+    help: "Delete secrets that no program uses any more.",
   },
   SECRET_NOT_FOUND: {
     code: "not_found",

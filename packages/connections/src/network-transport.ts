@@ -192,7 +192,7 @@ async function sendInTurn(
 ): Promise<AppAnswer> {
   const url = URL.parse(request.url);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
-    return { kind: "refused", message: "the request's address is no http or https URL" };
+    return { kind: "refused", message: "the request's address is not an http or https URL" };
   }
   const { origin } = url;
   const endMs = performance.now() + timeoutMs;
@@ -286,7 +286,10 @@ async function decodeAnswer(decoder: BodyDecoder, answer: AppAnswer): Promise<Ap
       setImmediate(decoded.done);
       return { ...answer, headers, body: decoded.body };
     case "unsupported":
-      return { ...answer, unreadable: `has the content encoding ${formatValue(decoded.encoding)}, which is not read` };
+      return {
+        ...answer,
+        unreadable: `has the content encoding ${formatValue(decoded.encoding)}, which is not supported`,
+      };
     case "broken":
       return { ...answer, unreadable: "is not compressed as its Content-Encoding says" };
     case "too_large":

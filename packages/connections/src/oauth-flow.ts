@@ -52,12 +52,12 @@ export function createOauthPages(options: OauthPagesOptions): OauthPages {
 
 const badLink = () =>
   page(400, "This link does not work", "It is incomplete, or was not made by this service. Ask for a new one.");
-const oldLink = () => page(400, "This link has run out", "Links are good for 10 minutes. Ask for a new one.");
-const usedLink = () => page(400, "This link has been used", "A link connects an account once. Ask for a new one.");
+const oldLink = () => page(400, "This link has expired", "Links are valid for 10 minutes. Ask for a new one.");
+const usedLink = () => page(400, "This link has been used", "A link works once. Ask for a new one.");
 const otherBrowser = () =>
   page(
     400,
-    "Another browser asked for this",
+    "Another browser started this",
     "The consent must come back to the browser that it was started in. Ask for a new link and stay in one browser.",
   );
 

@@ -27,7 +27,7 @@ export function placeCredential(
   // RFC 9110, 5.5: visible ASCII, with spaces and tabs inside. A line break would begin another header.
   const form = placement.in === "header" ? /^[\x20-\x7e\t]*$/ : /^\P{Cc}*$/u;
   if (!form.test(placement.value) || !placement.value.isWellFormed()) {
-    return { fault: `the credential holds characters that cannot stand in a ${placement.in}` };
+    return { fault: `the credential holds characters that a ${placement.in} cannot carry` };
   }
   return place(placement, request);
 }

@@ -105,7 +105,8 @@ function baseUrlOf(toolkit: Toolkit, scope: Parameters<typeof bindBaseUrl>[1], i
 
 function judge(action: Action, path: string, answer: AppAnswer): ProbeResult {
   if (answer.kind === "too_large") {
-    const how = answer.isBusy === true ? "with more than there was room for at that moment" : "with more than 8 MiB";
+    const how =
+      answer.isBusy === true ? "with more bytes than there was memory for at that moment" : "with more than 8 MiB";
     return { kind: "failed", message: `answered ${answer.status} ${how}` };
   }
   if (answer.kind !== "answer") return { kind: "failed", message: `could not be reached: ${answer.message}` };

@@ -18,7 +18,7 @@ export function createPartyFetch(
 ): PartyFetch {
   return async (url, { method, headers, body }, party) => {
     const answer = await send({ method, url, headers, body: String(body) }, party, tokenTimeoutMs);
-    if (answer.kind === "too_large") throw new Error("the token endpoint's answer is longer than is read");
+    if (answer.kind === "too_large") throw new Error("the token endpoint's answer is longer than svc reads");
     if (answer.kind !== "answer") throw new Error(answer.message);
     if (answer.unreadable !== undefined) throw new Error(`the token endpoint's answer ${answer.unreadable}`);
     const hasBody = answer.body.byteLength > 0 && ![204, 205, 304].includes(answer.status);

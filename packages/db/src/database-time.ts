@@ -9,6 +9,6 @@ const selectTime = statement<{ ms: number }>(
 /** Returns the database's own clock in epoch milliseconds, with a fraction. This is also the cheapest check that the database answers. */
 export async function readDatabaseTime(db: Executor): Promise<number> {
   const [row] = await selectTime(db, []);
-  if (row === undefined) throw new Error("the database told no time");
+  if (row === undefined) throw new Error("the database returned no time");
   return row.ms;
 }

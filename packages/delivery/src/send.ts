@@ -104,7 +104,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#bodyBytes <= readBodyBytes || this.#isEnded) return;
     // The status decides the result. An endpoint that sends a very long answer has answered.
     this.#end(statusError(this.#statusCode));
-    controller.abort(new Error("answer longer than is read"));
+    controller.abort(new Error("the answer is longer than svc reads"));
   }
 
   onResponseEnd(): void {

@@ -40,7 +40,7 @@ function createExplainDeliveryTool({ db }: OperatorContext): AgentTool {
       name: "explain_delivery",
       title: "Explain a delivery",
       description:
-        "Tells why a delivery of where_is_event stands as it does: its last attempts with what the endpoint answered, the state of its subscription, and what happens next.",
+        "Explains the state of a delivery of where_is_event: its last attempts with the answers of the endpoint, the state of its subscription, and what happens next.",
       inputSchema: textsSchema({ delivery_id: "The delivery (dlv_...)." }, ["delivery_id"]),
       annotations: reads,
     },
@@ -83,12 +83,12 @@ async function requireDelivery(
 }
 
 function nextText({ state, nextAttemptAt, lastError }: Delivery, subscription: Subscription | undefined): string {
-  if (subscription === undefined) return "Its subscription is gone, and nothing is sent any more.";
+  if (subscription === undefined) return "Its subscription was deleted, and svc sends nothing any more.";
   if (!subscription.active)
-    return "Its subscription is not active: nothing is sent until it is, and this delivery is sent again by retry_delivery.";
-  if (state === "delivered") return "The endpoint has taken it.";
-  if (nextAttemptAt !== null) return `It is tried again at ${isoTime(nextAttemptAt)}.`;
-  return `It was given up${lastError === "" ? "" : ` after ${lastError}`}. Once the endpoint is mended, retry_delivery sends it again.`;
+    return "Its subscription is not active: svc sends nothing until it is active. Then retry_delivery sends this delivery again.";
+  if (state === "delivered") return "The endpoint has accepted it.";
+  if (nextAttemptAt !== null) return `svc sends it again at ${isoTime(nextAttemptAt)}.`;
+  return `svc gave it up${lastError === "" ? "" : ` after ${lastError}`}. When the endpoint works again, retry_delivery sends it again.`;
 }
 
 /** Limits of one answer: events, and deliveries of each event. */
@@ -105,8 +105,8 @@ function createWhereIsEventTool(context: OperatorContext): AgentTool {
       name: "where_is_event",
       title: "Where an event is",
       description:
-        "Finds events that apps sent to this project, the newest first, and tells of each delivery whether its endpoint has taken it. " +
-        "One that is not there never came, or is held back.",
+        "Finds events that apps sent to this project, newest first, and shows for each delivery if its endpoint has accepted it. " +
+        "An event that is not there never arrived, or is in quarantine.",
       inputSchema: textsSchema(
         {
           event_id: "The event itself (evt_...).",
@@ -178,7 +178,7 @@ type Shown = Awaited<ReturnType<typeof eventData>>;
 
 function toAnswer(events: readonly Shown[], held: Awaited<ReturnType<typeof heldPosts>>): ToolAnswer {
   const lines = events.flatMap(({ eventId, trigger, receivedAt, deliveries }) => [
-    `${eventId} ${trigger}, received ${receivedAt}: ${deliveries.length === 0 ? "no subscription takes it" : `${deliveries.length} deliveries`}`,
+    `${eventId} ${trigger}, received ${receivedAt}: ${deliveries.length === 0 ? "no subscription matches it" : `${deliveries.length} deliveries`}`,
     ...deliveries.map(({ deliveryId, state, attempts, lastError, nextAttemptAt }) =>
       [`  ${deliveryId} ${state} after ${attempts} attempts`, lastError, nextAttemptAt && `next at ${nextAttemptAt}`]
         .filter(Boolean)
@@ -186,10 +186,10 @@ function toAnswer(events: readonly Shown[], held: Awaited<ReturnType<typeof held
     ),
   ]);
   const heldLines = held.map(
-    ({ postId, toolkit, reason, detail }) => `${postId} of ${toolkit} is held back: ${reason}. ${detail}`,
+    ({ postId, toolkit, reason, detail }) => `${postId} of ${toolkit} is in quarantine: ${reason}. ${detail}`,
   );
   const text = [...lines, ...heldLines].join("\n");
-  return answered({ events, ...(held.length > 0 && { held }) }, text === "" ? "No such event has come." : text);
+  return answered({ events, ...(held.length > 0 && { held }) }, text === "" ? "No such event has arrived." : text);
 }
 
 /** Dependencies of what the node offers to agents. */
@@ -241,7 +241,7 @@ function createRetryDeliveryTool(context: OperatorContext): AgentTool {
       name: "retry_delivery",
       title: "Send a delivery again",
       description:
-        "Sends the event of a delivery once more to the same subscription, as a new delivery. Whoever receives it knows by the event's id that it is the same.",
+        "Sends the event of a delivery once more to the same subscription, as a new delivery. The receiver knows by the event's id that it is the same.",
       inputSchema: textsSchema({ delivery_id: "The delivery (dlv_...)." }, ["delivery_id"]),
       annotations: sends,
     },
@@ -251,13 +251,13 @@ function createRetryDeliveryTool(context: OperatorContext): AgentTool {
       const [fresh] = await enter(deed, () => replayEvent(context, principal, { eventId, subscriptionId }));
       if (fresh === undefined)
         return {
-          texts: ["Nothing was sent: the subscription is not active, or takes such events no more."],
+          texts: ["Nothing was sent: the subscription is not active, or no longer matches such events."],
           structured: { queued: false },
           isError: true,
         };
       return answered(
         { queued: true, deliveryId: fresh.id },
-        `${fresh.id} is queued; explain_delivery tells how it goes.`,
+        `${fresh.id} is queued; explain_delivery shows its state.`,
       );
     },
   };
@@ -272,9 +272,9 @@ function createReleasePostTool(context: OperatorContext): AgentTool {
       name: "release_post",
       title: "Release a post",
       description:
-        "Takes a post that was held back (where_is_event names them) as if it had just arrived: the events that come of it are stored and delivered. " +
-        "Only where this project is the deployment's only one; elsewhere its administrator does it. " +
-        "What fails again stays held back, and its new reason is told.",
+        "Takes a post out of quarantine (where_is_event names such posts) as if it had just arrived: svc stores and delivers its events. " +
+        "Works only if this project is the deployment's only one; otherwise the administrator does it. " +
+        "A post that fails again stays in quarantine, and its new reason is returned.",
       inputSchema: textsSchema({ post_id: "The post (qrn_...)." }, ["post_id"]),
       annotations: sends,
     },
@@ -283,7 +283,7 @@ function createReleasePostTool(context: OperatorContext): AgentTool {
       if (!(await isOnlyProject(context, principal)))
         return {
           texts: [
-            `Nothing was released: other projects of this deployment may be sent what ${id} has. Its administrator releases it: svc quarantine release ${id}`,
+            `Nothing was released: the events of ${id} may belong to other projects of this deployment. Its administrator releases it: svc quarantine release ${id}`,
           ],
           structured: { postId: id, outcome: "refused", accepted: 0, reason: "" },
           isError: true,

@@ -26,8 +26,8 @@ const timesMax = 99;
 export const scenarios: readonly { readonly name: string; readonly does: string }[] = [
   { name: "429", does: "answers 429 with retry-after: 1; nothing is changed" },
   { name: "500", does: "answers 500; nothing is changed" },
-  { name: "slow", does: "does what is asked, and answers after the caller's time is over" },
-  { name: "cut", does: "does what is asked, and breaks the connection before the answer" },
+  { name: "slow", does: "performs the call, and answers after the caller's timeout" },
+  { name: "cut", does: "performs the call, and breaks the connection before the answer" },
   { name: "pages=N", does: `lists serve N full pages (1 to ${pagesMax}), then no further token` },
   { name: "unauthorized", does: "answers 401, as for a credential that was withdrawn" },
   {

@@ -172,7 +172,7 @@ async function play(
 
 function unknownScenario(entityId: string): AppRefusal {
   const known = scenarios.map(({ name }) => `sandbox:${name}`).join(", ");
-  return badRequest([`${entityId.slice(0, 80)} is no scenario of the sandbox: it knows ${known}`]);
+  return badRequest([`${entityId.slice(0, 80)} is not a scenario of the sandbox: it has ${known}`]);
 }
 
 function refuse({ status, headers = {}, faults }: AppRefusal): AppAnswer {
@@ -223,7 +223,7 @@ function refuseKey(
     placement === "header"
       ? headerOf(request.headers, name)
       : (URL.parse(request.url)?.searchParams.get(name) ?? undefined);
-  if (given === undefined) return unauthorized(`the key is missing: it stands in ${place}`);
+  if (given === undefined) return unauthorized(`the key is missing: it must be in ${place}`);
   return hasForm(given, value) ? undefined : unauthorized(`${place} must have the form ${formOf(value)}`);
 }
 
@@ -260,7 +260,7 @@ function refuseToken(header: string | undefined, accepts: (token: string) => boo
   const [, token] = /^Bearer (\S+)$/.exec(header ?? "") ?? [];
   if (token === undefined) return unauthorized("header Authorization must be Bearer and the access token", "Bearer");
   if (accepts(token)) return undefined;
-  return unauthorized("the access token is expired, or was not given out here", 'Bearer error="invalid_token"');
+  return unauthorized("the access token is expired, or was not issued here", 'Bearer error="invalid_token"');
 }
 
 /**

@@ -24,13 +24,13 @@ export const serverFaults = defineFaults({
    */
   GRANT_INVALID: {
     code: "unauthenticated",
-    says: "the access token is unknown, over, or for another address, or its grant was ended",
-    help: "Change the refresh token for new ones, or ask for another grant: WWW-Authenticate says where.",
+    says: "the access token is unknown, expired or for another address, or its grant has ended",
+    help: "Exchange the refresh token for new tokens, or ask for another grant: WWW-Authenticate has the address.",
   },
   GRANT_CHANGED: {
     code: "failed_precondition",
-    says: "what this grant may do was changed while the request waited",
-    help: "Send the request again: it is judged by what the grant may do now.",
+    says: "the rights of this grant changed while the request waited",
+    help: "Send the request again: svc checks it against the present rights of the grant.",
   },
   ROLE_REQUIRED: {
     code: "permission_denied",
@@ -62,18 +62,18 @@ export const serverFaults = defineFaults({
     code: "unauthenticated",
     reason: "API_KEY_MISSING",
     says: "no key was given",
-    help: "Type a key of the project whose tools are meant; the administrator's token is none.",
+    help: "Type a key of the project whose tools the agent needs; the administrator's token does not work here.",
   },
   ENUM_VALUE_UNKNOWN: {
     code: "invalid_argument",
     field: (path: string) => path,
-    says: (path: string, value: number) => text`${field(path)} ${value} is no value of its enum`,
+    says: (path: string, value: number) => text`${field(path)} ${value} is not a value of its enum`,
     help: (_path: string, _value: number, names: readonly string[]) => `Send one of ${names.join(", ")}.`,
   },
   ORIGIN_REFUSED: {
     code: "permission_denied",
     says: (origin: string) => `pages of the origin ${formatValue(origin)} may not use this service`,
-    help: "Pages of this machine, of SVC_PUBLIC_URL and of SVC_HOSTS may; clients that are no page send no Origin header.",
+    help: "Use a page of this machine, of SVC_PUBLIC_URL or of SVC_HOSTS; a client that is not a page sends no Origin header.",
   },
   HOST_REFUSED: {
     code: "permission_denied",
@@ -105,7 +105,7 @@ export const serverFaults = defineFaults({
   BODY_TOO_LARGE: {
     code: "resource_exhausted",
     says: (bytesMax: number) => `the body is larger than ${bytesMax} bytes`,
-    help: "Send less; SVC_MAX_BODY_BYTES is the limit of what comes with a key, and of posts.",
+    help: "Send less; SVC_MAX_BODY_BYTES limits requests with a key, and posts.",
   },
   COMPRESSION_UNSUPPORTED: {
     code: "unimplemented",
@@ -115,7 +115,7 @@ export const serverFaults = defineFaults({
   /** svc does not support the content encoding of a webhook post. The HTTP status is 415. */
   CONTENT_ENCODING_UNSUPPORTED: {
     code: "invalid_argument",
-    says: (encoding: string) => `the content encoding ${formatValue(encoding)} is not read`,
+    says: (encoding: string) => `the content encoding ${formatValue(encoding)} is not supported`,
     help: (_encoding: string, read?: string) =>
       `Send the body plain, or compressed with ${read ?? "gzip, deflate or br"}.`,
   },
@@ -126,12 +126,12 @@ export const serverFaults = defineFaults({
   },
   STORE_UNAVAILABLE: {
     code: "unavailable",
-    says: "the store cannot be reached",
+    says: "the database is unavailable",
     help: "Send the same request again in a moment.",
   },
   NODE_OVERLOADED: {
     code: "unavailable",
-    says: "this node has no room for the body: too many from the same sender are under way",
+    says: "this node has no room for the body: it is reading too many from the same sender",
     help: text`Send the same request again ${wait}.`,
     retryAfterMs: 5_000,
   },
@@ -139,18 +139,18 @@ export const serverFaults = defineFaults({
     code: "deadline_exceeded",
     reason: "DEADLINE_EXCEEDED",
     says: "this node stopped before the answer was ready",
-    help: "The effect may have happened: read before sending again, to another node or to this one once it is back.",
+    help: "The effect may have happened: read before sending again, to another node or to this one when it is back.",
   },
   SHUTTING_DOWN: {
     code: "unavailable",
     says: "this node is stopping",
-    help: "Send the same request again; another node, or this one once it is back, answers it.",
+    help: "Send the same request again; another node answers it, or this one when it is back.",
   },
   /** An internal error of the server. The log contains the cause under the request id. */
   INTERNAL: {
     code: "internal",
     says: (requestId: string) => `the service failed to answer request ${requestId}`,
-    help: "Report the request id; the log tells more under it.",
+    help: "Report the request id; the log of the service has the details.",
   },
   WEBHOOK_UNKNOWN: {
     code: "not_found",
@@ -177,7 +177,7 @@ export const serverFaults = defineFaults({
     code: "invalid_argument",
     field: "stepSeconds",
     says: (stepSeconds: number, why: string) => `stepSeconds ${stepSeconds} ${why}`,
-    help: "Send a multiple of 60, or of 3600 for what lies more than 47 hours back, or 0.",
+    help: "Send a multiple of 60, or of 3600 for times more than 47 hours ago, or 0.",
   },
   SUBJECT_INVALID: {
     code: "invalid_argument",

@@ -113,7 +113,7 @@ test("each has its family of metrics, under labels from closed sets", async () =
 });
 
 test.each([
-  ["poisoned", "warn", "a job was parked: it took down or stalled its nodes"],
+  ["poisoned", "warn", "a job was parked: it crashed or stalled its nodes"],
   ["administrator", "info", "a job was parked by an administrator"],
 ] as const)("a job parked as %s is one line and counted by its reason", async (reason, level, msg) => {
   const { lines, metrics, observer } = await setUp("info");
@@ -125,8 +125,8 @@ test.each([
 });
 
 test.each([
-  ["parked", "info", "a driver found its job parked, and left it", 0],
-  ["taken-over", "warn", "the lease of a job was lost; another node goes on with it", 1],
+  ["parked", "info", "a driver found its job parked and stopped driving it", 0],
+  ["taken-over", "warn", "the lease of a job was lost; another node continues the job", 1],
 ] as const)("a lease lost as its job was %s is told as that", async (cause, level, msg, count) => {
   const { lines, metrics, observer } = await setUp("info");
   const jobId = createId("job", 1);

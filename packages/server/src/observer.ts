@@ -26,15 +26,15 @@ export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserv
     replays: createReplayObserver(logger, metrics),
     heldLoop(held) {
       metrics.heldLoop(held);
-      logger.warn(held, "the event loop was held");
+      logger.warn(held, "the event loop was blocked");
     },
     toolkitBroken(projectId, toolkit, err) {
       logger.warn({ err, projectId, toolkit }, "a private toolkit breaks the rules of this version and is left out");
     },
     embeddings: createEmbeddingsObserver(logger, metrics),
     callUnrecorded: (callId, err) => logger.error({ err, callId }, "an executed call could not be recorded"),
-    renewalFailed: (err) => logger.warn({ err }, "renewing tokens failed and goes on"),
-    sweepFailed: (what, err) => logger.warn({ err, what }, "retention failed and goes on"),
+    renewalFailed: (err) => logger.warn({ err }, "renewing tokens failed; svc tries again"),
+    sweepFailed: (what, err) => logger.warn({ err, what }, "retention failed; svc tries again"),
   };
 }
 
@@ -50,7 +50,7 @@ function createDeliveryObserver(logger: Logger, metrics: Metrics): DeliveryObser
       else
         logger.info(
           attempt,
-          attempt.state === "pending" ? "delivery failed, will be tried again" : "delivery failed for good",
+          attempt.state === "pending" ? "delivery failed; svc tries again" : "delivery failed permanently",
         );
     },
     leasesLost(count) {
@@ -59,7 +59,7 @@ function createDeliveryObserver(logger: Logger, metrics: Metrics): DeliveryObser
     },
     failed(what, error) {
       metrics.engineFailed(what);
-      logger.warn({ err: error, what }, "the delivery engine failed and goes on");
+      logger.warn({ err: error, what }, "the delivery engine failed; svc tries again");
     },
   };
 }
@@ -110,20 +110,20 @@ function createJobObserver(logger: Logger, metrics: Metrics): EngineObserver {
     },
     parked(job) {
       metrics.jobParked(job);
-      if (job.reason === "poisoned") logger.warn(job, "a job was parked: it took down or stalled its nodes");
+      if (job.reason === "poisoned") logger.warn(job, "a job was parked: it crashed or stalled its nodes");
       else logger.info(job, "a job was parked by an administrator");
     },
     leaseLost(jobId, cause) {
       if (cause === "parked") {
-        logger.info({ jobId }, "a driver found its job parked, and left it");
+        logger.info({ jobId }, "a driver found its job parked and stopped driving it");
         return;
       }
       metrics.jobLeaseLost();
-      logger.warn({ jobId }, "the lease of a job was lost; another node goes on with it");
+      logger.warn({ jobId }, "the lease of a job was lost; another node continues the job");
     },
     failed(what, err) {
       metrics.jobEngineFailed(what);
-      logger.warn({ err, what }, "work of jobs failed and is tried again");
+      logger.warn({ err, what }, "work of jobs failed; svc tries again");
     },
   };
 }
@@ -162,11 +162,11 @@ function createStandingObserver(logger: Logger, metrics: Metrics): StandingObser
     },
     rearmed(count) {
       metrics.standingRearmed(count);
-      logger.error({ count }, "schedules that nothing stood for were armed again");
+      logger.error({ count }, "schedules without a next run were repaired");
     },
     failed(what, err) {
       metrics.standingFailed(what);
-      logger.warn({ err, what }, "work of standing programs failed and is tried again");
+      logger.warn({ err, what }, "work of standing programs failed; svc tries again");
     },
   };
 }
@@ -185,7 +185,7 @@ function createReplayObserver(logger: Logger, metrics: Metrics): ReplayObserver 
     },
     failed(err) {
       metrics.replayFailed();
-      logger.warn({ err }, "a step of a replay failed and is tried again");
+      logger.warn({ err }, "a step of a replay failed; svc tries again");
     },
   };
 }

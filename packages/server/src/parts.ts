@@ -86,21 +86,21 @@ export function createParts(base: OpenedStore): ServerParts {
   const observer = createNodeObserver(logger, metrics);
   const node = createOwnNode(base, config.isActivityCounted ? countActivity(observer, counters) : observer);
   const warnOf = (what: string) => (err: unknown) => logger.warn({ err }, what);
-  const keyUse = startKeyUse({ db, clock, onError: warnOf("the use of keys could not be noted") });
+  const keyUse = startKeyUse({ db, clock, onError: warnOf("the use of keys could not be recorded") });
   const { connections, bodies, admission } = gates;
   return {
     ...{ ...opened, node, connections, metrics, admission, keyUse },
     intake: createIntake({ connections, bodies }),
     audit: createAuditLog({
       ...{ db, clock, sealer },
-      onError: warnOf("the outcome of a call could not be noted in the audit log"),
+      onError: warnOf("the outcome of a call could not be recorded in the audit log"),
     }),
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     grants: createGrantParts({ config, db, clock, publicUrl }),
-    openCalls: startOpenCalls({ clock, onError: warnOf("open calls could not be looked after") }),
+    openCalls: startOpenCalls({ clock, onError: warnOf("open calls could not be checked") }),
     activity: config.isActivityCounted
-      ? startFlush({ db, clock, counters, onError: warnOf("counts could not be added") })
+      ? startFlush({ db, clock, counters, onError: warnOf("counts could not be written") })
       : undefined,
     console: built && createConsoleParts({ ...opened, ...store, built, use: keyUse }),
   };

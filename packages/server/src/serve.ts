@@ -39,7 +39,7 @@ export async function serve({
   const config = await readConfig();
   const output = await openStandardOutput();
   const logger = await createLogger({ level: config.logLevel, destination: output, processNumber });
-  process.on("uncaughtException", (err) => endProcess(logger, err, "unforeseen fault, the process ends"));
+  process.on("uncaughtException", (err) => endProcess(logger, err, "unexpected error, the process ends"));
   // Node's own listener is removed, because it writes plain text.
   process.removeAllListeners("warning").on("warning", (err) => logger.warn({ err }, "the runtime warns"));
   if (processNumber !== undefined) return serveAsProcess({ config, logger, nextSignal, onLoaded, onStarted });
@@ -51,7 +51,7 @@ export async function serve({
   onStarted();
   const signalled = nextSignal();
   // Without its database, a server cannot finish its work. The next start delivers what is still stored.
-  server.failed.catch((err: unknown) => endProcess(logger, err, "the service cannot go on"));
+  server.failed.catch((err: unknown) => endProcess(logger, err, "the service cannot continue"));
   process.on("SIGHUP", () => {
     reloadEnvironment(config, logger);
     void server.reloadTls();
@@ -59,7 +59,7 @@ export async function serve({
   const { url, adminUrl, nodeId, firstKey, consoleUrl, createConsoleLink } = server;
   await announce({ url, adminUrl, nodeId, firstKey, consoleUrl, createConsoleLink }, config, logger);
   const signal = await signalled;
-  logger.info({ signal }, "stopping: what is in flight is finished");
+  logger.info({ signal }, "stopping: work in progress is finished");
   await stopServer(server, config, logger);
   process.exit(0);
 }

@@ -11,7 +11,7 @@ export class StoreLateError extends Error {
   readonly code = "ETIMEDOUT";
 
   constructor(ms: number) {
-    super(`the store did not answer within ${ms} ms`);
+    super(`the database did not answer within ${ms} ms`);
   }
 }
 
@@ -55,6 +55,6 @@ export function createStoreAlarm(logger: Logger, clock: Clock): StoreAlarm {
     const nowMs = clock.now();
     if (nowMs - warnedAt < everyMs) return;
     warnedAt = nowMs;
-    logger.warn({ err }, "the store cannot be reached; requests are answered unavailable");
+    logger.warn({ err }, "the database is unavailable; svc answers requests with unavailable");
   };
 }

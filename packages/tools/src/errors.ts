@@ -95,7 +95,7 @@ export const toolFaults = defineFaults({
   CALL_LIMITS_TOO_MANY: {
     code: "resource_exhausted",
     says: (most: number) => `the project has ${most} call limits already`,
-    help: "Delete those that hold nothing any more.",
+    help: "Delete limits that are no longer used.",
   },
   CALL_LIMIT_NOT_FOUND: {
     code: "not_found",
@@ -121,7 +121,7 @@ export const toolFaults = defineFaults({
   HOOKS_TOO_MANY: {
     code: "resource_exhausted",
     says: (most: number) => `the project has ${most} hooks already`,
-    help: "Delete those that are not asked any more: each is waited for by calls.",
+    help: "Delete hooks that are no longer needed: calls wait for each hook.",
   },
   HOOK_NOT_FOUND: {
     code: "not_found",
@@ -172,7 +172,7 @@ export const toolFaults = defineFaults({
     code: "invalid_argument",
     field: "slug",
     says: (slug: string, accessClass: string) =>
-      `slug ${slug} is a tool of class ${accessClass}; read_tool calls those of class read alone, and nothing was sent`,
+      `slug ${slug} is a tool of class ${accessClass}; read_tool calls only tools of class read, and nothing was sent`,
     help: "Call it with call_tool.",
   },
 });

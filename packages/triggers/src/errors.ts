@@ -6,7 +6,7 @@ const missing = (what: string) =>
     code: "not_found",
     field: (path: string) => path,
     says: (_path: string, id: string) => `there is no ${what} ${formatValue(id)} in this project`,
-    help: "Check the id; what belongs to another project, or is past its retention, reads as missing.",
+    help: "Check the id; what belongs to another project, or is past its retention, is not found.",
   }) as const;
 
 /** Errors of subscriptions, events, deliveries and replays. */
@@ -33,12 +33,12 @@ export const triggerFaults = defineFaults({
     code: "invalid_argument",
     field: (path: string) => path,
     says: (_path: string, fields: FaultText) => text`${fields} must be set`,
-    help: "Name what to read; the whole project at once is never meant.",
+    help: "Name what to read; this call does not read a whole project.",
   },
   DELIVERY_STATE_INVALID: {
     code: "invalid_argument",
     field: "state",
-    says: (state: string) => `state ${formatValue(state)} is no state of a delivery`,
+    says: (state: string) => `state ${formatValue(state)} is not a state of a delivery`,
     help: (_state: string, states: readonly string[]) => `Send one of ${states.join(", ")}, or leave it empty.`,
   },
   DELIVERY_NOT_PENDING: {
@@ -64,13 +64,13 @@ export const triggerFaults = defineFaults({
     code: "resource_exhausted",
     field: "since",
     says: (max: number) => `more than ${max} deliveries would be queued`,
-    help: "Replay a shorter time at once; a dry run counts.",
+    help: "Replay a shorter time; a dry run counts the deliveries.",
   },
   REPLAY_RATE_INVALID: {
     code: "invalid_argument",
     field: "perSecond",
     says: (perSecond: number, max: number) => text`${field("perSecond")} ${perSecond} is not between 1 and ${max}`,
-    help: "Give deliveries a second, such as 50.",
+    help: "Give deliveries per second, such as 50.",
   },
   REPLAY_RUNNING: {
     code: "failed_precondition",

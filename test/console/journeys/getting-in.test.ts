@@ -192,7 +192,7 @@ wholeBrowserTest(
     for (const name of ["Jobs", "Accounts", "Schedules", "Calls"]) {
       await other.page.getByRole("link", { name, exact: true }).click();
       await other.page.getByRole("heading", { name, level: 1 }).waitFor();
-      const failed = other.page.getByRole("alert").filter({ hasText: "the store cannot be reached" });
+      const failed = other.page.getByRole("alert").filter({ hasText: "the database is unavailable" });
       await failed.getByRole("button", { name: "Try again" }).waitFor();
       expect(await empty.count(), name).toBe(0);
     }

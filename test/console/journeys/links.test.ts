@@ -125,7 +125,7 @@ browserTest(
     faults.expectStatus(401);
     await page.goto(`${consoles.svc.url}/console/answer#no-link-that-there-ever-was-in-this-service`);
     await page.getByRole("heading", { name: "This link opens nothing" }).waitFor();
-    await page.getByRole("alert").filter({ hasText: "Ask whoever sent it for another one." }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "Ask the sender for another one." }).waitFor();
     await lookAt(page, "answer-dead");
     // In the same tab the browser changes the fragment alone.
     await page.goto(`${consoles.svc.url}/console/${asked.path}`);

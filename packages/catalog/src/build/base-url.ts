@@ -124,7 +124,7 @@ export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure:
   const plain = text.replaceAll(/\{\{account\.\w+\}\}/g, "1");
   if (text.startsWith("{provider_base_url}")) {
     if (/^\{provider_base_url\}(\/[^?#\s@{}]*)?$/.test(plain)) return faultOfPath(plain.slice(plain.indexOf("}") + 1));
-    return ["does not follow {{deployment.provider_base_url}} with a path", "write nothing behind it but /, a path"];
+    return ["does not follow {{deployment.provider_base_url}} with a path", "write nothing after it except /, a path"];
   }
   // Account variables become 1, which is valid as a port and as a label. Deployment values become a host.
   const filled = plain.replaceAll(/\{\w+\}/g, "provider.example");
@@ -140,13 +140,13 @@ export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure:
     return ["carries a query, fragment or credentials", "leave scheme, host, port and path only"];
   // The URL parser also accepts missing slashes and backslashes. A host that only the parser recognizes could not be checked here.
   const path = /^https?:\/\/(?:[a-z0-9._-]+|\[::1\])(?::\d{1,5})?((?:\/.*)?)$/i.exec(filled)?.[1];
-  if (path === undefined) return ["does not write its host down", "write https://, host, port and path, in ASCII"];
+  if (path === undefined) return ["does not spell out its host", "write https://, host, port and path, in ASCII"];
   return faultOfPath(path);
 }
 
 function faultOfPath(path: string): readonly [reason: string, cure: string] | undefined {
   if (isPlainPath(path)) return undefined;
-  return ["has a path with a backslash, an empty or a dot segment", "write the path as it is to be sent"];
+  return ["has a path with a backslash, an empty or a dot segment", "write the path exactly as svc must send it"];
 }
 
 /**

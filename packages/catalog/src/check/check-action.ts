@@ -68,10 +68,10 @@ function checkMethod(file: DefinitionFile, { request, class: access }: Partial<A
     file.fault(["class"], "is read, and the call is a DELETE", "write destructive (or write, when nothing is lost)");
   }
   if (request?.method === "GET" && (access === "write" || access === "destructive")) {
-    file.fault(["class"], `is ${access}, and the call is a GET`, "write read, or mend the method");
+    file.fault(["class"], `is ${access}, and the call is a GET`, "write read, or correct the method");
   }
   if (request?.method === "GET" && request.body !== undefined) {
-    file.fault(["request", "body"], "stands in a GET", "move it to query, or change the method");
+    file.fault(["request", "body"], "is in a GET", "move it to query, or change the method");
   }
 }
 

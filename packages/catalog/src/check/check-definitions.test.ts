@@ -17,8 +17,8 @@ test("accepts example phrases with alternatives, for tools of the toolkit", () =
 test("refuses malformed example phrases", () => {
   expect(faultsOf(["ring"])).toEqual([": is not a map of tools"]);
   expect(faultsOf({ ring_gong: ["ring it"] })).toEqual(['ring_gong: "ring_gong" is not a tool of the toolkit']);
-  expect(faultsOf({ ring_bell: [] })).toEqual(["ring_bell: is not a list of sayings"]);
+  expect(faultsOf({ ring_bell: [] })).toEqual(["ring_bell: is not a list of example phrases"]);
   for (const saying of ["(ring", "ring | sound", "((a|b)|c)", "a".repeat(401), 7]) {
-    expect(faultsOf({ ring_bell: [saying] }), String(saying)).toEqual(["ring_bell[0]: is not a saying"]);
+    expect(faultsOf({ ring_bell: [saying] }), String(saying)).toEqual(["ring_bell[0]: is not an example phrase"]);
   }
 });

@@ -84,20 +84,20 @@ const form = /^(?:[^()|]|\([^()]*\))*$/;
 export function checkExamplePhrases({ sayings: file, tools }: ToolkitFiles): void {
   if (file === undefined || file.faults.length > 0) return;
   if (!isObject(file.value)) {
-    file.fault([], "is not a map of tools", "list sayings under the name of each tool");
+    file.fault([], "is not a map of tools", "list example phrases under the name of each tool");
     return;
   }
   for (const [name, sayings] of Object.entries(file.value)) {
     if (!tools.has(name))
       file.fault([name], `"${name}" is not a tool of the toolkit`, "name one that it has, or remove it");
     if (!Array.isArray(sayings) || sayings.length === 0 || sayings.length > sayingsMax) {
-      file.fault([name], "is not a list of sayings", `list 1 to ${sayingsMax}`);
+      file.fault([name], "is not a list of example phrases", `list 1 to ${sayingsMax}`);
       continue;
     }
     for (const [index, saying] of sayings.entries()) {
       if (typeof saying === "string" && saying.length <= lengthMax && form.test(saying)) continue;
       const cure = `write up to ${lengthMax} characters, with choices such as (call|ring|) that hold no others`;
-      file.fault([name, index], "is not a saying", cure);
+      file.fault([name, index], "is not an example phrase", cure);
     }
   }
 }
@@ -161,7 +161,7 @@ function checkReplacements({ tools, parts }: Pick<CheckedTogether, "tools" | "pa
     const other = parts.get(tool.replacedBy);
     const isUsable = other?.kind === "action" && other.callable !== false && other.replacedBy === undefined;
     if (isUsable) continue;
-    const reason = `"${tool.replacedBy}" is no action of the toolkit that can be called and is not deprecated`;
+    const reason = `"${tool.replacedBy}" is not an action of the toolkit that can be called and is not deprecated`;
     tools.get(name)?.fault(["replacedBy"], reason, "name one that is, or remove it");
   }
 }
@@ -177,7 +177,7 @@ function checkTogether({ file, toolkit, tools, parts }: CheckedTogether): void {
     const isGreedy = tool.kind === "trigger" && tool.match !== undefined && matchesEverything(tool.match);
     if (!isGreedy || triggers.length === 1) continue;
     const reason = "matches every post, and the toolkit has other triggers";
-    tools.get(name)?.fault(["match"], reason, "name what tells its posts apart");
+    tools.get(name)?.fault(["match"], reason, "name what distinguishes its posts");
   }
   checkDescriptions({ tools, parts });
   checkReplacements({ tools, parts });

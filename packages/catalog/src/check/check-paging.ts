@@ -27,7 +27,7 @@ function faultsOfForm({ from, query, start, by, size }: PagingDocument): PagingF
   const faults: PagingFault[] = [];
   if (from === undefined) {
     if (query !== undefined) {
-      faults.push([["paging", "query"], "stands without from", "add from: the path of the link in the output"]);
+      faults.push([["paging", "query"], "is given without from", "add from: the path of the link in the output"]);
     } else if (start === undefined && by === undefined) {
       const cure = "add from: <path of the next token>, or start: 1 for page numbers, or by: rows for an offset";
       faults.push([["paging"], "does not say what arg takes", cure]);
@@ -36,8 +36,8 @@ function faultsOfForm({ from, query, start, by, size }: PagingDocument): PagingF
   }
   for (const [name, value] of Object.entries({ start, by, size })) {
     if (value === undefined) continue;
-    const cure = `remove ${name}: what arg takes stands in the output, at from; or remove from, if pages or rows are counted`;
-    faults.push([["paging", name], "stands beside from", cure]);
+    const cure = `remove ${name}: the value for arg is in the output, at from; or remove from, if pages or rows are counted`;
+    faults.push([["paging", name], "is given together with from", cure]);
   }
   return faults;
 }

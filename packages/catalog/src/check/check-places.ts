@@ -131,8 +131,9 @@ function checkPlaceOfType({ file, path, placeholder, isWhole }: PlaceInFile, sch
   const types = typesOf(schema) ?? [];
   const fault = (reason: string, cure: string) => file.fault(path, `{{${placeholder.text}}} ${reason}`, cure);
   if (!isWhole) {
-    if (types.includes("object")) fault("is an object inside a text", "write | json, or let it stand alone");
-    else if (types.includes("array")) fault("is a list inside a text", "write | csv or | json, or let it stand alone");
+    if (types.includes("object")) fault("is an object inside a text", "write | json, or use the placeholder alone");
+    else if (types.includes("array"))
+      fault("is a list inside a text", "write | csv or | json, or use the placeholder alone");
   } else if (path[1] === "query" || path[1] === "headers") {
     if (types.includes("object") || holdsLists(schema)) fault(`is an object in ${path[1]}`, "write | json");
   }
@@ -173,6 +174,10 @@ function checkUnplaced(file: DefinitionFile, name: string, { schema, isRequired 
     const cure = `place {{params.${name}}} in path, query, headers or body`;
     file.fault(path, "is required, and no part of the request carries it", cure);
   } else {
-    file.fault(path, "is accepted, and dropped by the request", `place {{params.${name}}}, or remove the argument`);
+    file.fault(
+      path,
+      "is accepted, but the request does not send it",
+      `place {{params.${name}}}, or remove the argument`,
+    );
   }
 }

@@ -102,12 +102,15 @@ test.each([
   [at({ kind: "seen", arg: "since" }), "poll.cursor.arg: is not of the kind seen; remove it: {kind: seen}"],
   [at({ kind: "after" }), "poll.cursor: has no arg; write {kind: after, arg: since"],
   [at({ kind: "after", arg: "key" }), 'poll.cursor.arg: "key" takes a secret; name another'],
-  [at({ kind: "after", arg: "offset" }), 'poll.cursor.arg: "offset" takes no time, which is the bound without from'],
+  [
+    at({ kind: "after", arg: "offset" }),
+    'poll.cursor.arg: "offset" does not take a time, which is the bound without from',
+  ],
   [at({ kind: "after", arg: "since", from: "number" }), 'poll.cursor.from: "number" of a row is integer'],
-  [at({ kind: "after", arg: "since", from: "made", overlap: "soon" }), 'poll.cursor.overlap: "soon" is no duration'],
+  [at({ kind: "after", arg: "since", from: "made", overlap: "soon" }), 'poll.cursor.overlap: "soon" is not a duration'],
   [at({ kind: "after", arg: "since", from: "made", overlap: "8d" }), "poll.cursor.overlap: is 8d, more than 7 days"],
-  [at({ kind: "after", arg: "since", from: "made", step: 1 }), 'poll.cursor.step: "since" takes no numbers'],
-  [at({ kind: "after", arg: "since", step: 1 }), "poll.cursor.step: stands without from"],
+  [at({ kind: "after", arg: "since", from: "made", step: 1 }), 'poll.cursor.step: "since" does not take numbers'],
+  [at({ kind: "after", arg: "since", step: 1 }), "poll.cursor.step: is given without from"],
   [at({ kind: "newest" }), "poll.cursor: has no args; write {kind: newest"],
   [at({ kind: "newest", args: { order: "desc" } }), 'poll.cursor.args.order: "order" is not an argument'],
   [at({ kind: "newest", args: { sort: "age" } }), "poll.cursor.args.sort: "],
@@ -124,11 +127,11 @@ test.each([
 
 test("only reads are polled, and pages need no size", async () => {
   expect((await faultsOf(at({ kind: "seen" }), { class: "write" })).join()).toContain(
-    "poll: stands at a tool of class",
+    "poll: is given for a tool of class",
   );
   const paging = { arg: "offset", by: "rows" };
   const faults = await faultsOf(at({ kind: "seen" }, { size: "count" }), { paging });
-  expect(faults.join()).toContain("poll.size: stands beside paging");
+  expect(faults.join()).toContain("poll.size: is given together with paging");
 });
 
 test("an overlay that removes a field used by a poll removes the poll", () => {

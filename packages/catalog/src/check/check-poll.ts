@@ -23,10 +23,14 @@ export function faultsOfPoll({ poll, paging, class: access, input, output }: Pol
   if (poll === undefined) return [];
   const faults: PollFault[] = [];
   if (access !== undefined && access !== "read") {
-    faults.push([["poll"], `stands at a tool of class ${access}`, "remove poll: only reads are made again and again"]);
+    faults.push([
+      ["poll"],
+      `is given for a tool of class ${access}`,
+      "remove poll: only reads are made again and again",
+    ]);
   }
   if (poll.size !== undefined && paging !== undefined) {
-    faults.push([["poll", "size"], "stands beside paging", "remove size: pages end by themselves"]);
+    faults.push([["poll", "size"], "is given together with paging", "remove size: pages end by themselves"]);
   }
   const row = output === undefined ? undefined : faultsOfRows(poll, output, faults);
   const properties = input !== undefined && isObject(input.properties) ? input.properties : undefined;
@@ -128,10 +132,14 @@ function faultsOfForm(cursor: PollCursorDocument, at: FaultPath): PollFault[] {
   if (kind !== "after") return faults;
   if (overlap !== undefined) faults.push(...faultsOfOverlap(overlap, [...at, "overlap"]));
   if (step !== undefined && cursor.from === undefined) {
-    faults.push([[...at, "step"], "stands without from", "add from: the path of a whole number of each row"]);
+    faults.push([[...at, "step"], "is given without from", "add from: the path of a whole number of each row"]);
   }
   if (step !== undefined && overlap !== undefined) {
-    faults.push([[...at, "overlap"], "stands beside step", "remove one: numbers go on, times look back"]);
+    faults.push([
+      [...at, "overlap"],
+      "is given together with step",
+      "remove one: step is for numbers, overlap is for times",
+    ]);
   }
   return faults;
 }
@@ -141,7 +149,7 @@ function faultsOfOverlap(text: string, at: FaultPath): PollFault[] {
   try {
     ms = parseDuration(text);
   } catch {
-    return [[at, `"${text}" is no duration`, "write one such as 10m"]];
+    return [[at, `"${text}" is not a duration`, "write one such as 10m"]];
   }
   return ms <= overlapMaxMs ? [] : [[at, `is ${text}, more than 7 days`, "write a shorter one, such as 10m"]];
 }
@@ -208,7 +216,7 @@ function faultsOfSources(
   if (from === undefined) {
     if (taken.length > 0 && !taken.includes("string")) {
       const cure = "add from: the path of what the rows have of that kind";
-      faults.push([at("arg"), `"${arg}" takes no time, which is the bound without from`, cure]);
+      faults.push([at("arg"), `"${arg}" does not take a time, which is the bound without from`, cure]);
     }
     return faults;
   }
@@ -216,7 +224,7 @@ function faultsOfSources(
   const fault = row === undefined ? undefined : faultOfOutputPath(row, from, wanted);
   if (fault !== undefined) faults.push([at("from"), `"${from}" of a row ${fault}`, `name what "${arg}" takes`]);
   const takesText = taken.length > 0 && !taken.some(isNumeric);
-  if (step !== undefined && takesText) faults.push([at("step"), `"${arg}" takes no numbers`, "remove step"]);
+  if (step !== undefined && takesText) faults.push([at("step"), `"${arg}" does not take numbers`, "remove step"]);
   if (overlap !== undefined && taken.length > 0 && !takesText) {
     faults.push([at("overlap"), `"${arg}" takes numbers, and overlap is a time`, "remove overlap"]);
   }

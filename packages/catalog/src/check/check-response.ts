@@ -17,12 +17,12 @@ export function checkResponse(file: DefinitionFile, { response, output }: Partia
     file.fault(
       ["response", "under"],
       `"${under}" is not a property of output`,
-      "declare it there, or trimming drops it",
+      "declare it there; otherwise svc removes it",
     );
   }
   for (const key of isObject(empty) ? Object.keys(empty) : []) {
     if (Object.hasOwn(properties, key)) continue;
-    file.fault(["response", "empty", key], "is not a property of output", "declare it there, or trimming drops it");
+    file.fault(["response", "empty", key], "is not a property of output", "declare it there; otherwise svc removes it");
   }
 }
 
@@ -87,7 +87,7 @@ function checkPlaceholder(
   const names = Object.hasOwn(namespaces, root) ? namespaces[root] : undefined;
   if (names === undefined) {
     const allowed = Object.keys(namespaces).map((name) => `{{${name}.*}}`);
-    file.fault(path, `{{${text}}} cannot stand here`, `use ${allowed.join(", ") || "no placeholder"}`);
+    file.fault(path, `{{${text}}} cannot be used here`, `use ${allowed.join(", ") || "no placeholder"}`);
     return;
   }
   const [name] = placeholder.path;

@@ -113,7 +113,7 @@ function checkRules(check: Check, path: FaultPath, node: JsonSchema, names: Read
 function checkKeywords({ file }: Check, path: FaultPath, node: JsonSchema): void {
   for (const keyword of Object.keys(node)) {
     if (!keywords.has(keyword)) {
-      file.fault([...path, keyword], "is not a keyword of JSON Schema", "mend the spelling or remove it");
+      file.fault([...path, keyword], "is not a keyword of JSON Schema", "correct the spelling or remove it");
     }
   }
   if (typeof node.$ref === "string" && !node.$ref.startsWith("#")) {
@@ -166,7 +166,7 @@ function checkDefault({ file }: Check, path: FaultPath, node: JsonSchema): void 
     file.fault(
       [...path, "default"],
       `${JSON.stringify(node.default)} is not of type ${types.join(" or ")}`,
-      "mend one of the two",
+      "correct one of the two",
     );
   }
 }

@@ -65,7 +65,8 @@ function checkBaseUrl(file: DefinitionFile, document: Partial<ToolkitDocument>):
   const namespaces: Namespaces = { account: accountNames(file, document), deployment: new Set(["provider_base_url"]) };
   const { placeholders } = checkTemplates(file, ["baseUrl"], document.baseUrl, namespaces);
   for (const [{ text, filters }] of placeholders) {
-    if (filters.length > 0) file.fault(["baseUrl"], `{{${text}}} has a filter`, "remove it: the value stands as it is");
+    if (filters.length > 0)
+      file.fault(["baseUrl"], `{{${text}}} has a filter`, "remove it: the value is used unchanged");
   }
   const fault = faultOfBaseUrl(document.baseUrl);
   if (fault !== undefined) file.fault(["baseUrl"], ...fault);
@@ -143,7 +144,7 @@ function checkAccount(file: DefinitionFile, document: Partial<ToolkitDocument>):
     } else if (example !== undefined && pattern !== undefined && !isShortEnough(pattern, example, exampleStepsMax)) {
       file.fault([...path, "pattern"], "takes long over the example", "write it with fewer repetitions");
     } else if (example !== undefined && !form.test(example)) {
-      file.fault([...path, "example"], `"${example}" does not match the pattern ${pattern}`, "mend one of the two");
+      file.fault([...path, "example"], `"${example}" does not match the pattern ${pattern}`, "correct one of the two");
     }
   });
 }

@@ -71,12 +71,16 @@ export function checkTenantDefinition(file: DefinitionFile): void {
     file.fault(
       ["class"],
       "is write, and the call is a DELETE",
-      "write destructive: a private definition lowers no class",
+      "write destructive: a private definition cannot lower a class",
     );
   }
   visitTexts(file.value, [], (text, path) => {
     if (/\{\{\s*deployment\b/.test(text)) {
-      file.fault(path, "takes a value of the deployment", "write it out: private definitions see none of them");
+      file.fault(
+        path,
+        "takes a value of the deployment",
+        "write the value out: private definitions cannot use values of the deployment",
+      );
     }
   });
   for (const part of ["input", "output"]) checkTenantSchema(file, [part], document[part]);
@@ -97,7 +101,7 @@ export function checkSchemaSizes(file: DefinitionFile): void {
 
 function checkTenantToolkit(file: DefinitionFile, document: JsonSchema): void {
   if (document.webhook !== undefined) {
-    file.fault(["webhook"], "stands in a private definition", "remove it: inbound paths belong to the deployment");
+    file.fault(["webhook"], "is in a private definition", "remove it: inbound paths belong to the deployment");
   }
 }
 
@@ -145,11 +149,11 @@ function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown)
 function checkKeywords(file: DefinitionFile, path: FaultPath, node: JsonSchema): void {
   // References could make a schema endless. Identifiers and anchors have no use without references.
   for (const keyword of Object.keys(node).filter((name) => name.startsWith("$") && name !== "$comment")) {
-    file.fault([...path, keyword], "stands in a private definition", "write the schema out where it is used");
+    file.fault([...path, keyword], "is in a private definition", "write the schema out where it is used");
   }
   if (node["x-host"] === true) {
     const cure = "remove it: only a deployment's host takes arguments";
-    file.fault([...path, "x-host"], "stands in a private definition", cure);
+    file.fault([...path, "x-host"], "is in a private definition", cure);
   }
   if (node.uniqueItems === true && !holdsScalars(node)) {
     const cure = "give items a type of string, number, integer or boolean";

@@ -58,10 +58,13 @@ test.each([
   ['{"toolkit": {}, "tools": {}, "owner": "x"}', "is not known here"],
   [
     '{"toolkit": {"a": 0.1234567890123456789}, "tools": {}}',
-    'has the number "0.1234567890123456789", which no double is',
+    'has the number "0.1234567890123456789", which a double cannot represent',
   ],
-  ['{"toolkit": {}, "tools": {"a": [9007199254740993]}}', 'has the number "9007199254740993", which no double is'],
-  ['{"toolkit": {}, "tools": {"a": 1e-400}}', 'has the number "1e-400", which no double is'],
+  [
+    '{"toolkit": {}, "tools": {"a": [9007199254740993]}}',
+    'has the number "9007199254740993", which a double cannot represent',
+  ],
+  ['{"toolkit": {}, "tools": {"a": 1e-400}}', 'has the number "1e-400", which a double cannot represent'],
 ])("%s is refused as a whole", async (text, reason) => {
   expect(await faultsOf(text)).toEqual([
     expect.objectContaining({ file: "definition", reason: expect.stringContaining(reason) }),

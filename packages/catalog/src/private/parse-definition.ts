@@ -147,7 +147,10 @@ function readFiles(definitionJson: string): ToolkitFiles {
 function parse(text: string): unknown {
   const value = parseJson(text);
   replaceRawNumbers(value, (raw) => {
-    throw wholeFault(`has the number ${formatValue(JSON.stringify(raw))}, which no double is`, inexactCure);
+    throw wholeFault(
+      `has the number ${formatValue(JSON.stringify(raw))}, which a double cannot represent`,
+      inexactCure,
+    );
   });
   return value;
 }

@@ -101,7 +101,11 @@ function inexactNumbers(document: Document, lines: LineCounter): { line: number;
       if (typeof value !== "number" || source === undefined || !decimalForm.test(source) || isExactDouble(source))
         return;
       const line = lines.linePos(range?.[0] ?? 0).line;
-      found.push({ line, reason: `has the number ${formatValue(source)}, which no double is`, cure: inexactCure });
+      found.push({
+        line,
+        reason: `has the number ${formatValue(source)}, which a double cannot represent`,
+        cure: inexactCure,
+      });
     },
   });
   return found;

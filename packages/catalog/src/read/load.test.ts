@@ -204,7 +204,7 @@ const wrongDefinitions: [name: string, damage: Damage, file: string, path: strin
     ({ toolkit }) => (toolkit.always = { headers: { a: "{{params.x}}" } }),
     "toolkit.yaml",
     "always.headers.a",
-    "cannot stand here",
+    "cannot be used here",
   ],
   [
     "rate of a moment",
@@ -404,7 +404,7 @@ const wrongDefinitions: [name: string, damage: Damage, file: string, path: strin
     ({ tools }) => (tools.read_me.request.headers = { a: "{{credential.key}}" }),
     me,
     "request.headers.a",
-    "cannot stand here",
+    "cannot be used here",
   ],
   [
     "template unclosed",
@@ -450,7 +450,7 @@ const wrongDefinitions: [name: string, damage: Damage, file: string, path: strin
     },
     trigger,
     "match",
-    "tells its posts apart",
+    "distinguishes its posts",
   ],
   [
     "payload outside output",

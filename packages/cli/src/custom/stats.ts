@@ -74,7 +74,7 @@ function backlogLines(backlog: GetBacklogResponse): string[] {
   const oldest = oldestAskAt === undefined ? "" : `, the oldest since ${timeText(oldestAskAt)}`;
   const facts = factLines([
     ["pending deliveries", countText(backlog.pendingDeliveries)],
-    ["failed for good in 24 h", numberText(backlog.deadLetters)],
+    ["failed permanently in 24 h", numberText(backlog.deadLetters)],
     ["endpoints that fail", numberText(backlog.failingSubscriptions)],
     ["endpoints given up", numberText(backlog.givenUpSubscriptions)],
     ["jobs", jobs.join(", ") || "none"],

@@ -95,7 +95,7 @@ test("verify says that nothing was changed, and names what was, with exit code 1
   );
   const { code, printed, noted } = await svc("verify");
   expect([code, printed.length]).toEqual([1, 1]);
-  expect(printed[0]).toMatch(new RegExp(`^changed ${projectId} ${row?.position} aud_\\w+ of the event at place`));
+  expect(printed[0]).toMatch(new RegExp(`^changed ${projectId} ${row?.position} aud_\\w+ the event at position`));
   expect(noted.join()).toContain("the audit log was changed");
   const [fault] = JSON.parse((await svc("verify", "--json")).printed.join("\n"));
   expect(fault).toMatchObject({ kind: "changed", projectId, position: row?.position });

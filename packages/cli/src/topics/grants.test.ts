@@ -49,14 +49,14 @@ test("what an agent has beside the tools of apps is given by name, narrowed by n
   ]);
   const unknown = await create("programs,everything");
   expect(unknown.code).not.toBe(0);
-  expect(unknown.noted.join()).toContain('"everything" is none of programs, connect, operate, repair');
+  expect(unknown.noted.join()).toContain('"everything" is not one of programs, connect, operate, repair');
   const agent = await registerAgent(server.url);
   const code = (await letIn(server, agent, { "agent-tools": ["programs", "connect"] })).get("code") ?? "";
   const token: string = (await agent.change(code)).json.access_token;
   expect(await listed(token)).toEqual(["check_program", "run_program", "connect_account"]);
   const [grant] = JSON.parse((await run("list", "--json")).printed.join("\n"));
   const wrong = await run("update", grant.id, "--agent-tools", "everything");
-  expect(wrong.noted.join()).toContain('"everything" is none of programs, connect, which the grant has');
+  expect(wrong.noted.join()).toContain('"everything" is not one of programs, connect, which the grant has');
   // A variable that is not set would leave all that it was to take away.
   for (const option of ["--agent-tools", "--access", "--toolkits"]) {
     const empty = await run("update", grant.id, option, "");

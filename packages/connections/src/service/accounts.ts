@@ -175,6 +175,6 @@ function judge({ action, isDeclared }: TestTool, read: TestReadResult, after: Co
   }
   if (isDeclared && saysError) return { outcome: "refused", message };
   const isReached = status !== 0;
-  const how = isReached ? "the answer does not say whether the credential is good" : "the app could not be asked";
+  const how = isReached ? "the answer does not say if the credential works" : "the app could not be asked";
   return { outcome: "unknown", message: `${how}, so nothing is known of the credential: ${message}` };
 }

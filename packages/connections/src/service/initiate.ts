@@ -130,7 +130,7 @@ export function checkConnectable(
       `the deployment file does not bind toolkits.${slug}.${unbound}`,
     );
   }
-  if (client === undefined) throw connectionFaults.TOOLKIT_NOT_CONNECTABLE(slug, "its OAuth client is not at hand");
+  if (client === undefined) throw connectionFaults.TOOLKIT_NOT_CONNECTABLE(slug, "its OAuth client is not available");
 }
 
 type Subject = Pick<Parameters<typeof probe>[0], "projectId" | "toolkit" | "entityId" | "variables">;

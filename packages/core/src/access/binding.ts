@@ -106,22 +106,22 @@ export const bindingFaults = defineFaults({
     code: "permission_denied",
     reason: "ENTITY_BOUND",
     says: (method: string, binding: Binding) =>
-      text`${call(method)} reaches the whole project, and this key is bound to ${bindingText(binding)}`,
-    help: "Use a key of the project that is bound to nothing.",
+      text`${call(method)} uses the whole project, and this key is limited to ${bindingText(binding)}`,
+    help: "Use a key of the whole project.",
   },
   /** A scoped key named, in `path`, another entity or a row of another entity. */
   ENTITY_BOUND: {
     code: "permission_denied",
     field: (path: string) => path,
     says: (path: string, what: string, binding: Binding) =>
-      text`${field(path)} ${what}, and this key is bound to ${bindingText(binding)}`,
-    help: (path: string) => text`Leave ${field(path)} out, or name what the key is bound to.`,
+      text`${field(path)} ${what}, and this key is limited to ${bindingText(binding)}`,
+    help: (path: string) => text`Leave ${field(path)} out, or name what the key is limited to.`,
   },
   TOOL_NOT_GRANTED: {
     code: "permission_denied",
     field: (path: string) => path,
     says: (path: string, tool: GrantableTool, binding: Binding) =>
-      text`${field(path)} ${tool.slug} is a ${tool.class} tool, and this key may use ${toolsText(binding)} alone`,
+      text`${field(path)} ${tool.slug} is a ${tool.class} tool, and this key may use only ${toolsText(binding)}`,
     help: "Use one of those, or a key that was granted more.",
   },
 });

@@ -161,13 +161,13 @@ function openWith(held: ReadonlyMap<number, OpenDataKey>, sealed: Uint8Array, co
   }
   const number = bytes.readUInt32BE(1);
   const found = held.get(number);
-  if (found === undefined) throw new SealError(`sealed value names data key ${number}, which is not in the store`);
+  if (found === undefined) throw new SealError(`sealed value names data key ${number}, which is not in the database`);
   // The key must belong to the context's scope, even if an attacker changed the row: otherwise values sealed with a deleted key could be
   // opened again.
   const plaintext =
     found.key.scope === scopeOf(context) ? openBox(found.secret, bytes, headerBytes, context) : undefined;
   if (plaintext !== undefined) return plaintext;
   throw new SealError(
-    `sealed value does not open under data key ${number}: it was changed, or sealed for another place than ${formatValue(context)}`,
+    `sealed value cannot be decrypted with data key ${number}: it was changed, or sealed for another place than ${formatValue(context)}`,
   );
 }

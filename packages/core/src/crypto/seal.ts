@@ -156,7 +156,7 @@ function openWith(keys: ReadonlyMap<string, ImportedKey>, sealed: Uint8Array, co
   const plaintext = openBox(key.secret, bytes, headerBytes, context);
   if (plaintext !== undefined) return plaintext;
   throw new SealError(
-    `sealed value does not open under vault key ${formatValue(id)}: it was changed, or sealed for another place than ${formatValue(context)}`,
+    `sealed value cannot be decrypted with vault key ${formatValue(id)}: it was changed, or sealed for another place than ${formatValue(context)}`,
   );
 }
 

@@ -80,6 +80,6 @@ export const coreFaults = defineFaults({
     field: "expiresAt",
     says: (nowMs: number, latestMs: number) =>
       `expiresAt is not between now, ${isoTime(nowMs)}, and ${isoTime(latestMs)}`,
-    help: "Send a time in that range, or none for its end.",
+    help: "Send a time in that range, or leave it out for the end of the range.",
   },
 });

@@ -173,7 +173,7 @@ class Reader {
   }
 
   #fault(): SyntaxError {
-    return new SyntaxError(`the text is no JSON at ${this.#at}`);
+    return new SyntaxError(`the text is not JSON at ${this.#at}`);
   }
 }
 

@@ -30,7 +30,7 @@ function parseUrl(text: string): URL {
   if (url.protocol !== "https:" && url.protocol !== "http:")
     throw coreFaults.ENDPOINT_URL_INVALID(withoutCredentials(text), "has another scheme than https");
   if (url.port === "0") throw coreFaults.ENDPOINT_URL_INVALID(text, "has port 0");
-  if (!isHostName(url.hostname)) throw coreFaults.ENDPOINT_URL_INVALID(text, "has a host that no name system has");
+  if (!isHostName(url.hostname)) throw coreFaults.ENDPOINT_URL_INVALID(text, "has a host that is not a valid name");
   return url;
 }
 

@@ -68,8 +68,8 @@ test.each([
   ["http://api.example.com/", "is http, which is for loopback addresses only"],
   ["http://localhost.example.com/", "is http, which is for loopback addresses only"],
   ["http://10.0.0.5/", "is http, which is for loopback addresses only"],
-  ["https://a..b/", "has a host that no name system has"],
-  ["https://api.example.com:0/", "has a host that no name system has"],
+  ["https://a..b/", "has a host that is not a valid name"],
+  ["https://api.example.com:0/", "has a host that is not a valid name"],
 ])("%s goes nowhere: it %s", (text, fault) => {
   expect(httpTargetOf(text)).toEqual({ fault });
 });

@@ -41,7 +41,7 @@ export function httpTargetOf(text: string): HttpTarget {
   if (url.username !== "" || url.password !== "") return { fault: "carries credentials" };
   // `URL.hash` is empty for an empty fragment, so search for the character "#".
   if (text.includes("#")) return { fault: "has a fragment" };
-  if (!isServer(url)) return { fault: "has a host that no name system has" };
+  if (!isServer(url)) return { fault: "has a host that is not a valid name" };
   if (url.protocol === "https:") return { host: url.host };
   if (!isLoopback(url.hostname)) return { fault: "is http, which is for loopback addresses only" };
   // Without the port 80, the host would be equal to the same host over TLS.

@@ -92,7 +92,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     unit: "pending deliveries",
     unitOfOne: "pending delivery",
     retryAfterMs: 5_000,
-    help: text`Mend or deactivate the endpoints that fail, and wait until what is pending was sent, ${raise}.`,
+    help: text`Repair or deactivate the endpoints that fail, and wait until pending deliveries were sent, ${raise}.`,
   },
   jobs: {
     reason: "QUOTA_JOBS",
@@ -128,7 +128,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     unit: "stored bytes",
     unitOfOne: "stored byte",
     retryAfterMs: undefined,
-    help: text`Wait until retention has removed what is old, ${raise}.`,
+    help: text`Wait until retention has removed old data, ${raise}.`,
   },
 };
 

@@ -71,7 +71,7 @@ function decode(bytes: Uint8Array, charset: string): ForeignText {
   if (utf8Labels.test(charset)) return isUtf8(bytes) ? { text: asUtf8(bytes) } : invalid(charset);
   if (asciiLabels.test(charset)) return bytes.every((byte) => byte < 0x80) ? { text: asUtf8(bytes) } : invalid(charset);
   const ordered = withByteOrder(bytes, charset);
-  if (ordered === undefined) return { fault: `declares ${quoted(charset)} and shows no byte order` };
+  if (ordered === undefined) return { fault: `declares ${quoted(charset)} and has no byte order mark` };
   const decoder = decoderOf(ordered);
   if (decoder === undefined) return decodeOther(bytes, ordered);
   try {
@@ -117,7 +117,7 @@ const noCharsets = /^(?:hex|base64|binary|utf-?7(?:-?imap)?|internal)$/;
  */
 function decodeOther(bytes: Uint8Array, charset: string): ForeignText {
   if (noCharsets.test(charset) || !iconv.encodingExists(charset))
-    return { fault: `declares the charset ${quoted(charset)}, which is not read` };
+    return { fault: `declares the charset ${quoted(charset)}, which is not supported` };
   const whole = Buffer.from(bytes);
   const text = iconv.decode(whole, charset, { stripBOM: false });
   return iconv.encode(text, charset, { addBOM: false }).equals(whole) ? { text } : invalid(charset);

@@ -126,7 +126,7 @@ export function renderTemplate(template: Template, scope: TemplateScope): unknow
     if (value === undefined || value === null) return undefined;
     const scalar = scalarText(value);
     if (scalar === undefined) {
-      throw new TemplateValueError(part, "an object or a list cannot stand inside a text; use | json or | csv");
+      throw new TemplateValueError(part, "an object or a list cannot be inside a text; use | json or | csv");
     }
     text += scalar;
   }

@@ -70,6 +70,6 @@ test("a word from a newer version is refused by every reader of its row", async 
   await db.sql`insert into quarantined_posts (id, toolkit_slug, reason, detail, headers, query, body, body_bytes, received_at)
     values (gen_random_uuid(), '', 'too_new', '', '{}', '{}', '', 0, now())`;
   await expect(db.orm.select().from(schema.quarantinedPosts)).rejects.toThrow(
-    '"too_new" is none of no_trigger, invalid_payload, no_project',
+    '"too_new" is not one of no_trigger, invalid_payload, no_project',
   );
 });

@@ -51,7 +51,7 @@ test("a step's receipt keeps its errors, its counts and a decision", () => {
 });
 
 test("anything except a packed document is refused", () => {
-  expect(() => shelf.read({ v: 2, p: '{"width":1}' })).toThrow("a packed document is no list");
+  expect(() => shelf.read({ v: 2, p: '{"width":1}' })).toThrow("a packed document is not a list");
   expect(() => shelf.read({ v: 4 })).toThrow("shelf is stored in version 4");
   expect(() => shelf.read("4[1]")).toThrow("shelf is stored in version 4");
 });

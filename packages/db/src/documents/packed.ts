@@ -51,7 +51,7 @@ function pack(order: FieldOrder, value: object): unknown[] {
 }
 
 function unpack(order: FieldOrder, packed: unknown, restore: (part: unknown) => unknown): Record<string, unknown> {
-  if (!Array.isArray(packed)) throw new Error("a packed document is no list");
+  if (!Array.isArray(packed)) throw new Error("a packed document is not a list");
   const values: readonly unknown[] = packed;
   const document: Record<string, unknown> = {};
   for (const [index, { name, inner }] of order.entries()) {

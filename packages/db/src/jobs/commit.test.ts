@@ -262,7 +262,7 @@ test("a job whose status or document a newer version wrote is not read", async (
   const jobId = await addJob(await addProject(db));
   const id = uuidOfId(jobId);
   await db.sql`update jobs set status = 'dreaming' where id = ${id}`;
-  await expect(loadJob(db, jobId)).rejects.toThrow('"dreaming" is none of simulating,');
+  await expect(loadJob(db, jobId)).rejects.toThrow('"dreaming" is not one of simulating,');
   await db.sql`update jobs set status = 'queued', saga = '{"v": 4, "state": "none"}' where id = ${id}`;
   await expect(loadJob(db, jobId)).rejects.toThrow("jobs.saga is stored in version 4");
   await db.sql`delete from job_tasks where job_id = ${id}`;

@@ -23,7 +23,7 @@ export const time = customType<{ data: number; driverData: string }>({
  */
 export function timeOfColumn(text: string): number {
   const ms = readTime(text.replace(" ", "T").replace(/\+00$/, "Z"));
-  if (ms === undefined) throw new Error(`${JSON.stringify(text)} is no time of the years 1 to 9999`);
+  if (ms === undefined) throw new Error(`${JSON.stringify(text)} is not a time of the years 1 to 9999`);
   return ms;
 }
 
@@ -40,7 +40,7 @@ export function oneOf<const Word extends string>(words: readonly Word[]) {
     dataType: () => "text",
     fromDriver(text) {
       const word = known.get(text);
-      if (word === undefined) throw new Error(`${JSON.stringify(text)} is none of ${words.join(", ")}`);
+      if (word === undefined) throw new Error(`${JSON.stringify(text)} is not one of ${words.join(", ")}`);
       return word;
     },
   });

@@ -245,7 +245,7 @@ export const erasedTables: readonly ErasedTable[] = [
   ofDeployment(
     t.quarantinedPosts,
     "a post that no project received, and that names none",
-    "posts that became no event name no entity; read them with ListQuarantinedPosts, they end with their retention",
+    "posts that became no event name no entity; ListQuarantinedPosts shows them, and retention deletes them",
   ),
   ofDeployment(t.erasures, "the erasure itself, which forgets whom it erased at its end"),
   ofDeployment(t.erasurePrograms, "digests, until an erasure has looked for what uses them"),

@@ -131,7 +131,7 @@ export function sealedContext(
 ): string {
   const text = (_whole: string, code: string) => {
     const column = named[code];
-    if (column === undefined) throw new Error(`${place} names ${code}, which is no column of the table`);
+    if (column === undefined) throw new Error(`${place} names ${code}, which is not a column of the table`);
     const value: unknown = column.mapFromDriverValue(stored(code, column));
     return Buffer.isBuffer(value) ? value.toString("hex") : String(value);
   };

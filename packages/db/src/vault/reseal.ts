@@ -86,7 +86,7 @@ export async function countSealedRows(db: Executor): Promise<number> {
 
 function tableOf(name: string): SealedTable {
   const table = sealedTables.find((one) => one.name === name);
-  if (table === undefined) throw new Error(`${name} is no table with sealed columns`);
+  if (table === undefined) throw new Error(`${name} is not a table with sealed columns`);
   return table;
 }
 

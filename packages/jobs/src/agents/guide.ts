@@ -64,7 +64,7 @@ timestamp(row.at) < now - duration("168h"), size(), contains, startsWith, lowerA
 Sets, each a new one of the set that it names: {"id","filter":S,"where":"row.x > 1.0"}, {"id","sort":S,"by":[{"field":"x","order":"desc"}]}, \
 {"id","limit":S,"max":10}, {"id","distinct":S,"by":["x"]}, {"id","join":S,"with":T,"on":{"x":"y"},"kind":"inner|left|anti","keep":{"n":"right.z"}}, \
 {"id","group":S,"by":["x"],"as":{..as reduce}}, {"id","compute":S,"fields":{"n":"row.x * 2.0"}}, {"id","flatten":S,"field":"list","keep":{"n":"item.z"}}, \
-{"id","take":"input.list","key":"id","keep":["id"]} (a list of the input as rows; input stands beside steps).
+{"id","take":"input.list","key":"id","keep":["id"]} (a list of the input as rows; input is given together with steps).
 map: the calls in do for each row, one after the other; "keep":{"n":"calls.<id>.x"} adds to the rows; a call may have "when"; \
 "tolerate":{"count":5} lets rows fail. A map in a map is refused: keep, flatten and map again.
 reduce: as {"n":"count","ok":"count ok","s":"sum x","m":"max x","l":"list x","t":{"text":{"of":"- {row.x}","separator":"\\n","max":50}}}.

@@ -159,7 +159,7 @@ test.each<[string, Change, string]>([
   [
     "a parameter twice",
     { url: "https://forms.example.com/acme/v1/forms?locale=en&n=1&n=2" },
-    "query parameter n may stand once only",
+    "query parameter n may be given only once",
   ],
   [
     "a parameter of the toolkit missing",

@@ -62,7 +62,7 @@ export class Unifier {
     const [only, ...others] = template.parts;
     const isList = others.length === 0 && typeof only === "object" && only.root === "params" && this.#isList(only);
     if (isList) this.#bind(only, values);
-    else if (values.length > 1) this.#fault(place, "may stand once only");
+    else if (values.length > 1) this.#fault(place, "may be given only once");
     else this.#text(template, values[0] ?? "", place, false);
   }
 

@@ -15,7 +15,7 @@ export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): 
   if (toolkitSlugs.length > toolkitsMax) throw adminFaults.TOOLKIT_SLUGS_INVALID("has more than 100 slugs");
   for (const slug of toolkitSlugs) {
     if (!slugPattern.test(slug))
-      throw adminFaults.TOOLKIT_SLUGS_INVALID(`holds ${JSON.stringify(slug.slice(0, 80))}, which is no slug`);
+      throw adminFaults.TOOLKIT_SLUGS_INVALID(`contains ${JSON.stringify(slug.slice(0, 80))}, which is not a slug`);
   }
   return { entityId, accessClasses: [...new Set(classes)], toolkitSlugs: [...new Set(toolkitSlugs)] };
 }

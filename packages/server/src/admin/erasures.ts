@@ -75,12 +75,12 @@ function notSearched(kind: "entity" | "project"): { place: string; reason: strin
 
 const placesBeside = [
   { place: "texts", reason: "texts of others that mention the entity, such as their payloads, programs and titles" },
-  { place: "log", reason: "the service's log and those of proxies: they have ids and no payloads" },
+  { place: "log", reason: "the service's log and the logs of proxies: they have ids and no payloads" },
   { place: "backups", reason: "backups and exports made before: delete them, or erase again after a restore" },
   {
     place: "wal",
     reason:
-      "PostgreSQL's write-ahead log and free pages have deleted rows until PostgreSQL writes over them, archives longer",
+      "PostgreSQL's write-ahead log and free pages have deleted rows until PostgreSQL overwrites them; archives have them longer",
   },
-  { place: "receivers", reason: "endpoints, apps and agents keep what they were sent" },
+  { place: "receivers", reason: "endpoints, apps and agents keep the data that they received" },
 ];

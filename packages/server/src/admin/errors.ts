@@ -18,7 +18,7 @@ export const adminFaults = defineFaults({
   },
   AUDIENCE_UNDECLARED: {
     code: "failed_precondition",
-    says: "the deployment has a project and does not say which projects receive events: another one would receive all of them",
+    says: "the deployment has a project and does not say which projects receive events: a new project would receive all events",
     help: "Set SVC_WEBHOOK_AUDIENCE to accounts or projects, or SVC_DEPLOYMENT to a deployment file, and start the service again.",
   },
   PROJECT_NOT_FOUND: {
@@ -30,7 +30,7 @@ export const adminFaults = defineFaults({
   ROLE_INVALID: {
     code: "invalid_argument",
     field: "role",
-    says: (name: string) => `role ${name} is none that a key can have`,
+    says: (name: string) => `role ${name} is not a role that a key can have`,
     help: "Send ROLE_MEMBER or ROLE_APPROVER.",
   },
   EXPIRES_AT_PAST: {
@@ -54,20 +54,20 @@ export const adminFaults = defineFaults({
   QUOTA_INVALID: {
     code: "invalid_argument",
     field: (name: string) => `quotas.${name}`,
-    says: (name: string, value: number) => `quotas.${name} ${formatValue(value)} is no quota`,
-    help: "Send a whole number from 1 on, 0 for the default, or -1 for no bound.",
+    says: (name: string, value: number) => `quotas.${name} ${formatValue(value)} is not a quota`,
+    help: "Send a whole number of 1 or more, 0 for the default, or -1 for no limit.",
   },
   HTTP_HOST_INVALID: {
     code: "invalid_argument",
     field: (path: string) => path,
     says: (path: string, message: string) => text`${field(path)} ${message}`,
-    help: "Send at most 100 hosts without scheme, path and wildcard, with a port unless it is 443, such as api.example.com or api.example.com:8443.",
+    help: "Send at most 100 hosts, such as api.example.com or api.example.com:8443. Leave out the scheme, the path and wildcards; give a port only if it is not 443.",
   },
   CONFIRM_INVALID: {
     code: "invalid_argument",
     field: (path: string) => path,
     says: (path: string, message: string) => text`${field(path)} ${message}`,
-    help: text`Send person \`never\`, \`destructive\` or \`writes\`, and with the latter two the ${field("principalId")} of a contact that ${call("PutContact")} has put.`,
+    help: text`Send person \`never\`, \`destructive\` or \`writes\`, and with the latter two the ${field("principalId")} of a contact that ${call("PutContact")} has created.`,
   },
   REDIRECT_URL_INVALID: {
     code: "invalid_argument",
@@ -79,7 +79,7 @@ export const adminFaults = defineFaults({
     code: "not_found",
     field: "id",
     says: (id: string) => `there is no quarantined post ${formatValue(id)}`,
-    help: "Check the id; a post past its retention reads as missing.",
+    help: "Check the id; posts are not found after their retention.",
   },
   FILTER_REQUIRED: {
     code: "invalid_argument",
@@ -103,14 +103,14 @@ export const adminFaults = defineFaults({
     code: "not_found",
     field: "id",
     says: (id: string) => `there is no erasure ${formatValue(id)}`,
-    help: text`${call("EraseEntity")} and ${call("DeleteProject")} return the id of what they began.`,
+    help: text`${call("EraseEntity")} and ${call("DeleteProject")} return the id of the erasure that they start.`,
   },
   AGENT_TOOLS_INVALID: {
     code: "invalid_argument",
     field: (index: number) => `agentTools[${index}]`,
     says: (index: number, text: string) =>
-      `agentTools[${index}] ${formatValue(text)} is none of ${agentToolGroups.join(", ")}`,
-    help: "Name those of them that the key is to be given, or none.",
+      `agentTools[${index}] ${formatValue(text)} is not one of ${agentToolGroups.join(", ")}`,
+    help: "Name the groups that the key needs, or leave the list empty.",
   },
   ACCESS_CLASS_INVALID: {
     code: "invalid_argument",
@@ -128,48 +128,48 @@ export const adminFaults = defineFaults({
     code: "invalid_argument",
     field: "actor",
     says: (actor: string) =>
-      `actor ${formatValue(actor)} is neither admin, link nor service, and no id of a key or a job`,
+      `actor ${formatValue(actor)} is not admin, link or service, and not the id of a key or a job`,
     help: text`Send the actor as ${call("ListAuditEvents")} returned it.`,
   },
   STORE_NOT_HELD: {
     code: "failed_precondition",
-    says: "the store is not held: it was never restored from a backup, or was resumed already",
-    help: text`${call("GetRestore")} tells when it was.`,
+    says: "the service does not wait for a resume: its database was never restored from a backup, or was resumed already",
+    help: text`${call("GetRestore")} shows when it was restored and resumed.`,
   },
   DEPLOYMENT_SECRET_UNKNOWN: {
     code: "invalid_argument",
     field: "name",
-    says: (name: string) => `name ${formatValue(name)} is of no secret that the deployment keeps`,
+    says: (name: string) => `name ${formatValue(name)} is not the name of a deployment secret`,
     help: `Send one of ${deploymentSecretNames.join(", ")}.`,
   },
   DEPLOYMENT_SECRET_INVALID: {
     code: "invalid_argument",
     field: "value",
-    says: "value has less than 8 or more than 8,192 characters, or others than visible ASCII",
-    help: "Send it as it is to be sent in a header, without spaces and line ends.",
+    says: "value has less than 8 or more than 8,192 characters, or characters that are not visible ASCII",
+    help: "Send the text that the header carries, without spaces and line ends.",
   },
   DEPLOYMENT_SECRET_NOT_FOUND: {
     code: "not_found",
     field: "name",
-    says: (name: string) => `the deployment keeps no ${formatValue(name)}`,
-    help: text`${call("ListDeploymentSecrets")} returns those that it keeps.`,
+    says: (name: string) => `the deployment has no secret ${formatValue(name)}`,
+    help: text`${call("ListDeploymentSecrets")} returns the secrets that it has.`,
   },
   VAULT_KEY_UNCHANGED: {
     code: "failed_precondition",
-    says: (keyId: string) => `the first key of SVC_VAULT_KEY, ${formatValue(keyId)}, is the one that is in use`,
-    help: text`Put a new key before it in SVC_VAULT_KEY of every node, start them again one after the other, and call ${call("RotateVault")} then.`,
+    says: (keyId: string) => `the first key of SVC_VAULT_KEY, ${formatValue(keyId)}, is already in use`,
+    help: text`Put a new key before it in SVC_VAULT_KEY of every node. Restart the nodes one after the other, then call ${call("RotateVault")}.`,
   },
   VAULT_KEY_RETIRED: {
     code: "failed_precondition",
     says: (keyId: string) =>
       `the first key of SVC_VAULT_KEY, ${formatValue(keyId)}, was replaced by an earlier rotation`,
-    help: "Make a new key: one that was replaced is not used again.",
+    help: "Make a new key; svc never uses a replaced key again.",
   },
   VAULT_KEY_MISSING: {
     code: "failed_precondition",
     says: (keyId: string, nodeIds: readonly string[]) =>
       `vault key ${formatValue(keyId)} is not among the keys of ${nodeIds.slice(0, 10).join(", ")}`,
-    help: "Put it into SVC_VAULT_KEY of every node and start those again; a node that does not run any more is forgotten after a minute.",
+    help: "Put it into SVC_VAULT_KEY of every node and restart those nodes; svc forgets a stopped node after a minute.",
   },
 });
 

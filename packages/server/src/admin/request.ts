@@ -33,5 +33,5 @@ export async function readConfirmPolicy(
   if (person === "never") return noConfirmRule;
   if ((await contactsForProject(db, projectId).find(contact)) !== undefined)
     return { person, contact, ...(elicitation && { elicitation }) };
-  throw adminFaults.CONFIRM_INVALID("confirm.contact", `${formatValue(contact)} is no contact of the project`);
+  throw adminFaults.CONFIRM_INVALID("confirm.contact", `${formatValue(contact)} is not a contact of the project`);
 }

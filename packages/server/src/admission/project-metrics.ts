@@ -15,7 +15,7 @@ export function registerProjects(registers: Registry[], projects: () => Iterable
   const top = new TopProjects();
   const calls: Counter<"project"> = new Counter({
     name: "svc_project_calls_total",
-    help: "Calls of projects, the twenty busiest by name.",
+    help: "Calls of projects, by name: the twenty busiest.",
     labelNames: ["project"],
     registers,
     // One count per scrape is used for all three metrics. A registry collects metrics in the order of their creation, so the first one
@@ -36,13 +36,13 @@ export function registerProjects(registers: Registry[], projects: () => Iterable
   });
   const posts = new Counter({
     name: "svc_project_posts_total",
-    help: "Posts that projects received, the twenty busiest by name.",
+    help: "Posts that projects received, by name: the twenty busiest.",
     labelNames: ["project"],
     registers,
   });
   const refusals = new Counter({
     name: "svc_project_refusals_total",
-    help: "What projects were refused by a quota, the twenty busiest by name.",
+    help: "Refusals by a quota of a project, by name: the twenty busiest.",
     labelNames: ["project", "quota"],
     registers,
   });

@@ -59,8 +59,13 @@ function rowFault(
   const mac = eventMac(key, row, position);
   if (!isSame(mac, row.mac)) {
     const was = mayLook ? placeOf(key, row) : undefined;
-    if (was === undefined) return changedFault(row, "what it says");
-    return { position, eventId: row.id, kind: "moved", message: `the event at place ${position} was at place ${was}` };
+    if (was === undefined) return changedFault(row, "its content");
+    return {
+      position,
+      eventId: row.id,
+      kind: "moved",
+      message: `the event at position ${position} was at position ${was}`,
+    };
   }
   const isLinked = before === undefined || isSame(linkHash(key, before, mac), row.hash);
   return isLinked ? undefined : changedFault(row, "its hash");
@@ -79,12 +84,12 @@ function changedFault(row: AuditEvent | undefined, what: string): RowFault {
   const position = row?.position ?? 0;
   return {
     ...{ position, eventId: row?.id ?? "", kind: "changed" },
-    message: `of the event at place ${position}, ${what} was changed`,
+    message: `the event at position ${position} was changed: ${what}`,
   };
 }
 
 function removedFault(from: number, to: number): RowFault {
   const message =
-    from === to ? `the event at place ${from} is not there` : `the events at places ${from} to ${to} are not there`;
+    from === to ? `the event at position ${from} is missing` : `the events at positions ${from} to ${to} are missing`;
   return { position: from, eventId: "", kind: "removed", message };
 }

@@ -56,7 +56,7 @@ function hasPath(desc: DescMessage, path: string): boolean {
 function pathReader(desc: DescMessage, path: string, name: string): ReadText | undefined {
   if (path === "") return undefined;
   const fields = fieldsOf(desc, path);
-  if (fields === undefined) throw new Error(`${name} is audited by ${path}, which is no text of ${desc.typeName}`);
+  if (fields === undefined) throw new Error(`${name} is audited by ${path}, which is not a text of ${desc.typeName}`);
   return (message) => {
     let found: unknown = message;
     for (const { localName } of fields) {

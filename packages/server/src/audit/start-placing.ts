@@ -21,7 +21,7 @@ export function startPlacing(options: {
   const onBroken = (projectId: ProjectId, why: string) =>
     logger.error(
       { projectId, why },
-      "a chain of the audit log was changed: nothing is added to it. See svc audit verify",
+      "a chain of the audit log was changed; svc adds nothing more to it: see svc audit verify",
     );
   return startLoop({
     clock: parts.clock,
@@ -29,6 +29,6 @@ export function startPlacing(options: {
     async run() {
       while (await placeEvents({ ...parts, broken, onBroken }));
     },
-    onError: (err) => logger.warn({ err }, "entries of the audit log could not be given their places"),
+    onError: (err) => logger.warn({ err }, "entries of the audit log could not be added to their chains"),
   });
 }

@@ -49,7 +49,7 @@ export async function verifyPart(options: VerifyOptions, from: VerifyPosition): 
   if (key === undefined)
     return {
       checked: 0,
-      faults: withProject([headFault("the key of the chain does not open")]),
+      faults: withProject([headFault("the key of the chain cannot be decrypted")]),
       heads: [],
       next: behind,
     };

@@ -19,7 +19,7 @@ const unseen = /\p{Cf}/u;
 /** Returns the redirect URIs of a client; a text with the reason if they are not accepted. */
 export function readRedirectUris(value: unknown): string[] | string {
   if (!Array.isArray(value) || value.length === 0 || value.length > redirectUrisMax)
-    return `redirect_uris is a list of 1 to ${redirectUrisMax} addresses`;
+    return `redirect_uris must be a list of 1 to ${redirectUrisMax} addresses`;
   const uris: string[] = [];
   for (const uri of value) {
     const why = typeof uri === "string" ? redirectUriFault(uri) : "a redirect URI is a text";
@@ -66,19 +66,19 @@ const unsafePrefix = /^(?:ms-|microsoft[.-]|windows|x-apple|com\.apple\.|moz-|ch
 export function redirectUriFault(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || text.length > uriCharactersMax || !/^[\x21-\x7e]+$/.test(text))
-    return `a redirect URI is an absolute URL of at most ${uriCharactersMax} characters`;
-  if (text.includes("#")) return "a redirect URI has no fragment";
-  if (url.username !== "" || url.password !== "") return "a redirect URI has no user name and no password";
+    return `a redirect URI must be an absolute URL of at most ${uriCharactersMax} characters`;
+  if (text.includes("#")) return "a redirect URI must not have a fragment";
+  if (url.username !== "" || url.password !== "") return "a redirect URI must not have a user name or a password";
   const isWeb = url.protocol === "https:" || url.protocol === "http:";
   // URL accepts more characters in a host. Some of them have a meaning in a content security policy: a semicolon begins another rule.
   if (isWeb && !/^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])$/.test(url.hostname))
-    return "the host of a redirect URI is an address, or letters, digits, dots, hyphens and underscores";
+    return "the host of a redirect URI must be an address, or letters, digits, dots, hyphens and underscores";
   if (url.protocol === "https:") return undefined;
   if (url.protocol === "http:")
-    return isLoopback(url) ? undefined : "a redirect URI with http leads to 127.0.0.1, [::1] or localhost";
+    return isLoopback(url) ? undefined : "a redirect URI with http must lead to 127.0.0.1, [::1] or localhost";
   const scheme = url.protocol.slice(0, -1);
   if (!unsafeSchemes.has(scheme) && !unsafePrefix.test(scheme)) return undefined;
-  return `a redirect URI never has the scheme ${url.protocol}, which browsers or systems open; use https, http to this machine, or a scheme of the program's own`;
+  return `a redirect URI must not have the scheme ${url.protocol}, which browsers or systems open; use https, http to this machine, or a scheme of the program's own`;
 }
 
 /**

@@ -22,7 +22,7 @@ export function identityPage(
     script,
     body: html`${whoAsks(request)}
 ${refusal === undefined ? nothing : faultNotice(refusal.fault)}
-<p>Nothing is given yet. Show first who you are; what it may do is chosen on the next page.</p>
+<p>The program has no access yet. Sign in first; the next page asks what it may do.</p>
 <form method="post" action="authorize" id="signed-in" hidden>
 <input type="hidden" name="asked" value="${sealed}">
 <input type="hidden" name="half" value="">
@@ -33,7 +33,7 @@ ${refusal === undefined ? nothing : faultNotice(refusal.fault)}
 <input type="hidden" name="asked" value="${sealed}">
 <div class="field"><label class="label" for="key">API key of the project</label>
 <input type="password" id="key" name="key" required autocomplete="off" spellcheck="false" aria-describedby="key-hint">
-<span class="hint" id="key-hint">It stays here: the program gets tokens of its own, which end with this key or when you revoke them.</span></div>
+<span class="hint" id="key-hint">The key stays here: the program gets its own tokens, which end with this key or when you revoke them.</span></div>
 <div class="buttons"><button type="submit" class="primary" name="decision" value="next">Continue</button>
 <button type="submit" name="decision" value="deny" formnovalidate>Deny</button></div>
 </form>`,
@@ -79,7 +79,7 @@ ${toolkitFields(offer, request.toolkitSlugs, form)}
 const accessWords: Readonly<Record<AccessScope, string>> = {
   read: "Read: look at what is in the apps",
   write: "Write: create and change things",
-  destructive: "Destroy: delete, or do what cannot be undone",
+  destructive: "Destroy: delete, or make changes that cannot be undone",
 };
 
 function checkBox(name: string, value: string, words: string, isChecked: boolean): Html {
@@ -92,8 +92,8 @@ function entityField({ entityId, entities }: Offer, form: URLSearchParams | unde
   return html`<div class="field"><label class="label" for="entity">It acts as the entity</label>
 <input type="text" id="entity" name="entity" list="entities" autocomplete="off" spellcheck="false" value="${form?.get("entity") ?? ""}" aria-describedby="entity-hint">
 <datalist id="entities">${entities.map((one) => html`<option value="${one}"></option>`)}</datalist>
-<span class="hint" id="entity-hint">Whose connected accounts it uses. It can name no other.</span></div>
-${checkBox("any-entity", "yes", "Any entity of the project, as each call says", form !== undefined && form.get("any-entity") !== null)}`;
+<span class="hint" id="entity-hint">It uses the connected accounts of this entity, and of no other.</span></div>
+${checkBox("any-entity", "yes", "Any entity of the project; each call names it", form !== undefined && form.get("any-entity") !== null)}`;
 }
 
 function toolkitFields(
@@ -103,7 +103,7 @@ function toolkitFields(
 ): Html {
   const chosen = form?.getAll("toolkit") ?? asked;
   const boxes = toolkits.map(({ slug, name }) => checkBox("toolkit", slug, name, chosen.includes(slug)));
-  const all = isAnyToolkit ? "all toolkits, those that are added later among them" : "all toolkits of the key";
+  const all = isAnyToolkit ? "all toolkits, also those that are added later" : "all toolkits of the key";
   if (asked.length === 0)
     return html`<details${chosen.length > 0 ? html` open` : nothing}><summary>With ${all}; choose some</summary>
 <fieldset class="many"><legend class="hint">With none chosen, all may be used.</legend>
@@ -120,15 +120,15 @@ ${checkBox("any-toolkit", "yes", `${all.slice(0, 1).toUpperCase()}${all.slice(1)
 }
 
 const agentToolWords: Readonly<Record<AgentToolGroup, string>> = {
-  programs: "Run programs: many calls at once, which go on by themselves",
-  connect: "Make links by which accounts are connected",
-  operate: "See how events and deliveries of the whole project stand",
-  repair: "Send deliveries again, and release posts that were held back",
+  programs: "Run programs: many calls at once, which continue by themselves",
+  connect: "Make links that connect accounts",
+  operate: "See the state of all events and deliveries of the project",
+  repair: "Send deliveries again, and release posts from quarantine",
 };
 
 function agentToolFields({ agentTools }: Offer, chosen: readonly string[]): Html {
   if (agentTools.length === 0) return nothing;
-  return html`<fieldset><legend>Beside the tools of apps it may</legend>
+  return html`<fieldset><legend>In addition to tools of apps, it may</legend>
 ${agentTools.map((one) => checkBox("agent-tools", one, agentToolWords[one], chosen.includes(one)))}
 </fieldset>`;
 }
@@ -137,7 +137,7 @@ ${agentTools.map((one) => checkBox("agent-tools", one, agentToolWords[one], chos
 export function errorPage(status: number, message: string, help = ""): HtmlPage {
   return {
     status,
-    title: "This opens nothing",
+    title: "This page cannot be opened",
     body: html`<p role="alert">${message}</p>${help === "" ? nothing : html`<p>${help}</p>`}`,
   };
 }
@@ -151,7 +151,7 @@ export function refusalPage(request: RefusedRequest): HtmlPage {
   const back = answerUrl(request, { error: refusal.error, error_description: refusal.message });
   return {
     status: 400,
-    title: `${nameOf(request)} asked wrongly`,
+    title: `${nameOf(request)} sent a wrong request`,
     body: html`<p role="alert">The request cannot be granted: ${refusal.message}.</p>
 <p><a href="${back}" rel="noreferrer">Go back to ${originOfRedirect(redirectUri)}</a></p>`,
   };
@@ -162,7 +162,7 @@ function whoAsks(request: ConsentRequest): Html {
   const origin = originOfRedirect(redirectUri);
   const known =
     clientHost === undefined
-      ? html`<div class="notice"><strong>Nobody has checked its name.</strong> Go on only if you have just added this address to a program yourself.</div>`
+      ? html`<div class="notice"><strong>Its name is not checked.</strong> Continue only if you have just added this address to a program yourself.</div>`
       : nothing;
   const place = isLoopback(new URL(redirectUri))
     ? html`a program on this machine, at <code>${origin}</code>`

@@ -52,7 +52,7 @@ export async function readConsentRequest(
   const client = await findClientOf(parameters, findClient);
   const redirectUri = parameters.get("redirect_uri") ?? "";
   if (!isRedirectUriOf(client.redirectUris, redirectUri))
-    throw new UntrustedClientError("The address that the answer is to be sent to is none that the program registered.");
+    throw new UntrustedClientError("The program has not registered the address that the answer goes to.");
   const state = parameters.get("state") ?? "";
   const known = {
     ...urls,
@@ -87,23 +87,23 @@ async function findClientOf(
   const client = id === "" ? undefined : await findClient(id);
   if (client === undefined)
     throw new UntrustedClientError(
-      "The program that asks is unknown here. It has to register again: remove its connection to this address and add it anew.",
+      "The program is unknown here. It must register again: remove its connection to this address and add it again.",
     );
   return client;
 }
 
 function readChallenge(parameters: URLSearchParams): string {
   if (parameters.get("response_type") !== "code")
-    throw new AuthorizationRefusal("unsupported_response_type", "response_type is code");
+    throw new AuthorizationRefusal("unsupported_response_type", "response_type must be code");
   const challenge = parameters.get("code_challenge") ?? "";
   if (parameters.get("code_challenge_method") !== "S256" || !/^[A-Za-z0-9_-]{43}$/.test(challenge))
-    throw new AuthorizationRefusal("invalid_request", "code_challenge is needed, with code_challenge_method S256");
+    throw new AuthorizationRefusal("invalid_request", "code_challenge with code_challenge_method S256 is missing");
   return challenge;
 }
 
 function readScopes(parameters: URLSearchParams, { resource }: ServiceUrls): readonly AccessScope[] {
   if ((parameters.get("resource") ?? resource) !== resource)
-    throw new AuthorizationRefusal("invalid_target", `the resource of this service is ${resource}`);
+    throw new AuthorizationRefusal("invalid_target", `resource must be ${resource}, the address of this service`);
   // Unknown scopes, such as offline_access, are ignored. The token response lists the granted scopes.
   const asked = (parameters.get("scope") ?? "").split(" ");
   const known = accessScopes.filter((scope) => asked.includes(scope));

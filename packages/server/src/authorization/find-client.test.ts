@@ -67,18 +67,18 @@ test("a client is known by what stands at its address, which is asked again afte
 });
 
 test.each([
-  ["/other/client.json", "its client_id is not its own"],
+  ["/other/client.json", "is another address"],
   ["/secret/client.json", "client_secret"],
   ["/nameless/client.json", "client_name"],
-  ["/foreign/client.json", "http leads to 127.0.0.1"],
+  ["/foreign/client.json", "http must lead to 127.0.0.1"],
   ["/long/client.json", "no such answer"],
   ["/moved/client.json", "answered with 302"],
   ["/silent/client.json", "no such answer"],
   ["/none/client.json", "no JSON object"],
-  ["https://localhost/", "no https address with a path"],
-  ["https://localhost:1/../client.json", "no https address with a path"],
-  ["https://u:p@localhost:1/client.json", "no https address with a path"],
-  ["https://localhost:1/client.json#x", "no https address with a path"],
+  ["https://localhost/", "not an https address with a path"],
+  ["https://localhost:1/../client.json", "not an https address with a path"],
+  ["https://u:p@localhost:1/client.json", "not an https address with a path"],
+  ["https://localhost:1/client.json#x", "not an https address with a path"],
 ])("%s is no description of a client", async (path, why) => {
   await expect(find(path)).rejects.toThrow(why);
 });

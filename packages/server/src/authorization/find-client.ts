@@ -100,7 +100,7 @@ function documentUrl(id: string): URL {
   const isPlain = url?.href === id && url.username === "" && url.password === "" && !id.includes("#");
   if (url?.protocol !== "https:" || !isPlain || url.pathname === "/")
     throw new ClientDocumentError(
-      "The program's id is no https address with a path, as addresses of descriptions are.",
+      "The program's id is not an https address with a path. It must be the address of its description.",
     );
   return url;
 }
@@ -119,14 +119,14 @@ async function fetchDocument(
       signal: AbortSignal.timeout(timeoutMs),
     });
     const read = readForeignText(await answer.body.bytes());
-    if (answer.statusCode !== 200) throw unreadable(`it was answered with ${answer.statusCode}`);
+    if (answer.statusCode !== 200) throw unreadable(`the answer has status ${answer.statusCode}`);
     const json = "text" in read ? parse(read.text) : undefined;
-    if (json === undefined) throw unreadable("it is no JSON object");
+    if (json === undefined) throw unreadable("it is not a JSON object");
     return { json, keptMs: keptOf(String(answer.headers["cache-control"] ?? "")) };
   } catch (error) {
     if (error instanceof ClientDocumentError) throw error;
     // The message does not contain the exact reason. The page is public, so it would otherwise show which addresses answer, and how.
-    throw unreadable("its server gave no such answer in time");
+    throw unreadable("its server gave no valid answer in time");
   }
 }
 
@@ -148,16 +148,15 @@ function keptOf(cacheControl: string): number {
 
 function readDocument(id: string, json: JsonObject): Client {
   if (json["client_id"] !== id)
-    throw new ClientDocumentError(
-      "The program's description is that of another address: its client_id is not its own.",
-    );
+    throw new ClientDocumentError("The client_id in the program's description is another address.");
   if (json["client_secret"] !== undefined)
-    throw new ClientDocumentError("The program's description holds a client_secret, which everybody could read.");
+    throw new ClientDocumentError("The program's description is public, and contains a client_secret.");
   const redirectUris = readRedirectUris(json["redirect_uris"]);
   if (typeof redirectUris === "string")
     throw new ClientDocumentError(`The program's description is wrong: ${redirectUris}.`);
   const name = readClientName(json["client_name"]);
-  if (name === undefined) throw new ClientDocumentError("The program's description is wrong: client_name is no name.");
+  if (name === undefined)
+    throw new ClientDocumentError("The program's description is wrong: client_name is not a name.");
   return { id, name, redirectUris, host: new URL(id).host };
 }
 

@@ -85,7 +85,7 @@ function readClient(json: JsonObject, { nowMs, sender }: { nowMs: number; sender
   if (name === undefined)
     throw new AuthorizationRefusal(
       "invalid_client_metadata",
-      "client_name is a text of at most 100 printable characters",
+      "client_name must be a text of at most 100 printable characters",
     );
   return { id: `client_${sender}${generateToken()}`, name, redirectUris, createdAt: nowMs, usedAt: null };
 }

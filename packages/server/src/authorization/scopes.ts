@@ -92,7 +92,7 @@ export function readChoice(
   const isEveryToolkit = form.get("any-toolkit") !== null;
   const slugs = isEveryToolkit ? [] : form.getAll("toolkit");
   const chosen = offer.toolkits.map(({ slug }) => slug).filter((slug) => slugs.includes(slug));
-  if (chosen.length < new Set(slugs).size) return { fault: "A toolkit that was chosen is not there any more." };
+  if (chosen.length < new Set(slugs).size) return { fault: "A chosen toolkit no longer exists." };
   if (chosen.length > toolkitsMax) return { fault: `Choose at most ${toolkitsMax} toolkits, or none to allow all.` };
   if (chosen.length === 0 && !isEveryToolkit && asked.toolkitSlugs.length > 0)
     return { fault: "Choose the toolkits that it may use, or all of them." };
@@ -103,7 +103,7 @@ export function readChoice(
   // An empty list means all toolkits. If the key itself is limited to some toolkits, the list names them.
   const all = offer.isAnyToolkit ? [] : offer.toolkits.map(({ slug }) => slug);
   if (chosen.length === 0 && !offer.isAnyToolkit && all.length === 0)
-    return { fault: "None of the toolkits that the key is bound to is there." };
+    return { fault: "None of the toolkits that the key is limited to exists." };
   return {
     entityId: isAnyEntity ? "" : entityId,
     accessClasses: classes,

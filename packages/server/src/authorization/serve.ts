@@ -111,7 +111,7 @@ export async function readJson(
 ): Promise<JsonObject> {
   requireType(req, "application/json");
   const json = parse(await readText(req, intake));
-  if (!isObject(json)) throw new AuthorizationRefusal("invalid_request", "the body is no JSON object");
+  if (!isObject(json)) throw new AuthorizationRefusal("invalid_request", "the body is not a JSON object");
   return json as JsonObject;
 }
 
@@ -127,7 +127,7 @@ function parse(text: string): unknown {
 export function requireOnce(parameters: URLSearchParams, repeats: readonly string[] = []): void {
   for (const name of new Set(parameters.keys())) {
     if (repeats.includes(name) || parameters.getAll(name).length === 1) continue;
-    throw new AuthorizationRefusal("invalid_request", "a parameter stands there more than once");
+    throw new AuthorizationRefusal("invalid_request", "a parameter is given more than once");
   }
 }
 

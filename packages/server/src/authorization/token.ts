@@ -88,7 +88,7 @@ export function createToken(options: TokenOptions): (req: IncomingMessage, res: 
 }
 
 function unsupported(): never {
-  throw new AuthorizationRefusal("unsupported_grant_type", "grant_type is authorization_code or refresh_token");
+  throw new AuthorizationRefusal("unsupported_grant_type", "grant_type must be authorization_code or refresh_token");
 }
 
 /**
@@ -96,7 +96,7 @@ function unsupported(): never {
  * code or token.
  */
 function invalid(what: "code" | "refresh token"): AuthorizationRefusal {
-  const why = `the ${what} is unknown, used, over, or of another client, address or verifier`;
+  const why = `the ${what} is unknown, used or expired, or belongs to another client, address or verifier`;
   return new AuthorizationRefusal("invalid_grant", why);
 }
 
@@ -172,7 +172,7 @@ function requireResource(form: URLSearchParams, req: IncomingMessage, { urlsOf }
   const { resource } = urlsOf(req);
   const named = form.get("resource") ?? resource;
   if (named === resource) return resource;
-  throw new AuthorizationRefusal("invalid_target", `the resource of this service is ${resource}`);
+  throw new AuthorizationRefusal("invalid_target", `resource must be ${resource}, the address of this service`);
 }
 
 function requireField(form: URLSearchParams, name: string): string {

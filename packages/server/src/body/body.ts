@@ -21,7 +21,7 @@ const messages = {
   too_large: "the body is too large",
   no_room: "too many bytes of bodies are under way",
   aborted: "the body ended early",
-  undecodable: "the body is not of the encoding that it names",
+  undecodable: "the body does not have the encoding that its header names",
 } as const;
 
 /**

@@ -50,7 +50,7 @@ test("an empty environment gives the documented defaults", () => {
 test("several processes take Linux and no sandbox, and their number is a small one", () => {
   expect(load({ SVC_PROCESSES: "4", SVC_SANDBOX: "off" }).processes).toBe(4);
   expect(faultsOf({ SVC_PROCESSES: "2" })).toEqual([
-    'SVC_PROCESSES: "2" beside the sandbox, which keeps what calls create in the memory of one process; set SVC_SANDBOX=off, or leave it at 1',
+    'SVC_PROCESSES: "2" does not work with the sandbox, which keeps its data in the memory of one process; set SVC_SANDBOX=off, or leave it at 1',
   ]);
   expect(faultsOf({ SVC_PROCESSES: "0" })).toEqual(['SVC_PROCESSES: "0" is not a whole number from 1 to 64']);
 });
@@ -85,7 +85,7 @@ test("faults of both TLS files are reported together with other faults", () => {
   const loud = expect.stringContaining("SVC_LOG_LEVEL");
   expect(faults("none.pem", "nonsense.pem")).toEqual([
     expect.stringMatching(/^SVC_TLS_CERT: .*none\.pem cannot be read \(ENOENT\)/),
-    expect.stringMatching(/^SVC_TLS_KEY: .*nonsense\.pem holds no PEM private key/),
+    expect.stringMatching(/^SVC_TLS_KEY: .*nonsense\.pem contains no PEM private key/),
     loud,
   ]);
   expect(faults("one.pem", "other-key.pem")).toEqual([
@@ -164,8 +164,8 @@ test("all faults are reported at once", () => {
     expect.stringContaining('SVC_ADMIN_LISTEN: "9090" is not of the form host:port'),
     expect.stringContaining("SVC_TLS_CERT: /work/cert.pem cannot be read (ENOENT)"),
     expect.stringContaining("SVC_TLS_KEY: is unset, and SVC_TLS_CERT is set"),
-    expect.stringContaining('SVC_WEBHOOK_AUDIENCE: "everyone" is none of accounts, projects'),
-    expect.stringContaining('SVC_ROLE: "boss" is none of all, api, worker'),
+    expect.stringContaining('SVC_WEBHOOK_AUDIENCE: "everyone" is not one of accounts, projects'),
+    expect.stringContaining('SVC_ROLE: "boss" is not one of all, api, worker'),
     expect.stringContaining('SVC_ENDPOINT_CIDRS: address range "10.0.0.0/99"'),
     expect.stringContaining("SVC_ENDPOINT_CONCURRENCY:"),
     expect.stringMatching(/SVC_RETRY_SCHEDULE: "0s" is 0 ms.*; duration "soon"/),
@@ -175,7 +175,7 @@ test("all faults are reported at once", () => {
     expect.stringMatching(/SVC_JOB_RETENTION: "12h" is 43200000 ms; expected 86400000 to/),
     expect.stringContaining('SVC_LOG_LEVEL: "loud"'),
     expect.stringContaining('SVC_PUBLIC_URL: "svc.example.com"'),
-    expect.stringContaining('SVC_TOOLKITS: "/nowhere/toolkits" is not there'),
+    expect.stringContaining('SVC_TOOLKITS: "/nowhere/toolkits" does not exist'),
     expect.stringMatching(/SVC_DATA_DIR: ".*" is not a folder/),
   ]);
 });
@@ -191,7 +191,7 @@ test.each([
   const faults = faultsOf({ ...variables, SVC_LOG_LEVEL: "loud" }).filter((fault) => !fault.includes("SVC_LOG_LEVEL"));
   expect(faults).toHaveLength(count);
   for (const fault of faults)
-    expect(fault).toMatch(/^SVC_ADMIN_LISTEN: ".*" is where SVC_HOST and SVC_PORT listen already/);
+    expect(fault).toMatch(/^SVC_ADMIN_LISTEN: ".*" is already the address of SVC_HOST and SVC_PORT/);
 });
 
 test("no fault shows a secret", () => {
@@ -268,7 +268,7 @@ test.each([
   ["A='x\ny'z\n", "line 1 has text after the closing quote"],
   ["A=hunter2'\n", "line 1 closes a quote that was not opened"],
   ["A=hunter2#x\n", "line 1 has a # within its value"],
-  ["A= \nB=x\n", "line 1 has nothing but blanks"],
+  ["A= \nB=x\n", "line 1 has only blanks"],
 ])("a malformed SVC_ENV_FILE %j is refused by file and line, without a value", (text, expected) => {
   const file = join(folder, "malformed");
   writeFileSync(file, text);
@@ -310,10 +310,10 @@ test("unknown variables are reported with a similar known name, if there is one"
   };
   expect(unknownVariablesText(openEnvironment(known))).toBeUndefined();
   expect(unknownVariablesText(openEnvironment({ ...known, ...unknown }))).toBe(
-    "unknown variables, which nothing reads: SVC_PROT (nearest: SVC_PORT), SVC_WEBHOK_SECRET_CALENDAR (nearest: SVC_WEBHOOK_SECRET_<TOOLKIT>)",
+    "unknown variables, which svc ignores: SVC_PROT (nearest: SVC_PORT), SVC_WEBHOK_SECRET_CALENDAR (nearest: SVC_WEBHOOK_SECRET_<TOOLKIT>)",
   );
   expect(unknownVariablesText(openEnvironment(far))).toBe(
-    "unknown variables, which nothing reads: SVC_FOO, SVC_LOGLEVL (nearest: SVC_LOG_LEVEL), SVC_XYZZY_SETTING",
+    "unknown variables, which svc ignores: SVC_FOO, SVC_LOGLEVL (nearest: SVC_LOG_LEVEL), SVC_XYZZY_SETTING",
   );
 });
 

@@ -182,7 +182,7 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
 /** Returns the epoch milliseconds of an RFC 3339 time with an offset. Throws an Error with the correct form. */
 function parseInstant(text: string): number {
   const at = readTime(text);
-  if (at === undefined) throw new Error(`${formatValue(text)} is no time, such as 2026-03-02T09:00:00Z`);
+  if (at === undefined) throw new Error(`${formatValue(text)} is not a time, such as 2026-03-02T09:00:00Z`);
   return at;
 }
 
@@ -236,11 +236,11 @@ function checkProcesses({ processes, isSandbox }: Config, reader: ConfigReader):
   if (isSandbox) {
     reader.fault(
       "SVC_PROCESSES",
-      `"${processes}" beside the sandbox, which keeps what calls create in the memory of one process; set SVC_SANDBOX=off, or leave it at 1`,
+      `"${processes}" does not work with the sandbox, which keeps its data in the memory of one process; set SVC_SANDBOX=off, or leave it at 1`,
     );
   }
   if (process.platform !== "linux") {
-    reader.fault("SVC_PROCESSES", `"${processes}" takes Linux, where processes share a port; leave it at 1`);
+    reader.fault("SVC_PROCESSES", `"${processes}" needs Linux, where processes share a port; leave it at 1`);
   }
 }
 
@@ -248,7 +248,7 @@ function checkToolkitFolders({ toolkitFolders }: Config, reader: ConfigReader): 
   for (const folder of toolkitFolders) {
     const found = statSync(folder, { throwIfNoEntry: false });
     if (found?.isDirectory()) continue;
-    const fault = found === undefined ? "is not there" : "is not a folder";
+    const fault = found === undefined ? "does not exist" : "is not a folder";
     reader.fault("SVC_TOOLKITS", `${formatValue(folder)} ${fault}; name folders of toolkit definitions`);
   }
 }
@@ -260,7 +260,7 @@ function checkDataDir({ dataDir }: Config, reader: ConfigReader): void {
     if (found !== undefined && !found.isDirectory()) {
       reader.fault(
         "SVC_DATA_DIR",
-        `${formatValue(path)} is not a folder; name a folder, which is made where it is missing`,
+        `${formatValue(path)} is not a folder; name a folder, which svc creates if it is missing`,
       );
     }
     if (found !== undefined || path === dirname(path)) return;
@@ -304,7 +304,7 @@ function readSandbox(reader: ConfigReader): boolean {
   if (asked === "on" && isBound) {
     reader.fault(
       "SVC_SANDBOX",
-      '"on" beside SVC_DATABASE_URL or SVC_DEPLOYMENT; write "force" to answer from the emulator',
+      '"on" is refused with SVC_DATABASE_URL or SVC_DEPLOYMENT; write "force" to answer from the emulator',
     );
   }
   return asked !== "off";

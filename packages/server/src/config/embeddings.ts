@@ -20,10 +20,11 @@ function parseUrl(text: string): string {
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
   if (isPlain && url.hash === "") return url.href;
   throw new Error(
-    `is no http or https address without credentials and fragment, such as ${formatValue("https://host/v1/embeddings")}`,
+    `is not an http or https address without credentials and fragment, such as ${formatValue("https://host/v1/embeddings")}`,
   );
 }
 
 function checkKey(text: string): void {
-  if (!/^[\x21-\x7e]*$/.test(text)) throw new Error("has characters beyond visible ASCII, which no header holds");
+  if (!/^[\x21-\x7e]*$/.test(text))
+    throw new Error("has characters that are not visible ASCII, which a header cannot carry");
 }

@@ -46,7 +46,7 @@ function quotedValue(value: string, following: readonly string[]): { fault: stri
 
 function faultOfPlain(value: string): string {
   // parseEnv would take the next line as the value.
-  if (/^[ \t]+$/.test(value)) return "has nothing but blanks for a value; end it after the =";
+  if (/^[ \t]+$/.test(value)) return "has only blanks as its value; end the line after the =";
   // parseEnv cuts the value there.
   if (/^[^#]*[^\s#]#/.test(value)) return "has a # within its value; put the value in quotes";
   return /["'`]\s*(\s#.*)?$/.test(value.replace(/\s#.*$/, "")) ? "closes a quote that was not opened" : "";

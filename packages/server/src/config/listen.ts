@@ -28,7 +28,7 @@ export function checkApart(main: ListenAddress, admin: ListenAddress | undefined
   if (admin === undefined || admin.port === 0 || admin.port !== main.port || !overlap(main.host, admin.host)) return;
   reader.fault(
     "SVC_ADMIN_LISTEN",
-    `${formatValue(reader.text("SVC_ADMIN_LISTEN"))} is where SVC_HOST and SVC_PORT listen already (${main.host}, port ${main.port}); set another port`,
+    `${formatValue(reader.text("SVC_ADMIN_LISTEN"))} is already the address of SVC_HOST and SVC_PORT (${main.host}, port ${main.port}); set another port`,
   );
 }
 

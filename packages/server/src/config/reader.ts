@@ -76,12 +76,12 @@ export function parseBoundedDuration(text: string, { minMs, maxMs }: { minMs: nu
 function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((candidate) => candidate === text);
   if (choice !== undefined) return choice;
-  throw new Error(`${formatValue(text)} is none of ${choices.join(", ")}`);
+  throw new Error(`${formatValue(text)} is not one of ${choices.join(", ")}`);
 }
 
 function parseSecret(text: string): string {
   if (!/^[\x21-\x7e]*$/.test(text))
-    throw new Error("has white space or characters beyond ASCII; a header could not carry it");
+    throw new Error("has white space or characters that are not ASCII, which a header cannot carry");
   if (text.length >= 32) return text;
   throw new Error(`has ${text.length} characters; expected at least 32, such as the output of "openssl rand -hex 32"`);
 }

@@ -39,13 +39,13 @@ type ParsedFile<Value> = { readonly text: string; readonly parsed: Value };
 
 /** Returns the first certificate of a PEM file, or the fault of the file. */
 export function certificateOf(file: string, read: ReadFile): ParsedFile<X509Certificate> | ConfigFault {
-  const reason = `${file} holds no PEM certificate`;
+  const reason = `${file} contains no PEM certificate`;
   return parsedOf("SVC_TLS_CERT", file, read, (text) => new X509Certificate(text), reason);
 }
 
 /** Returns the private key of a PEM file, or the fault of the file. */
 export function privateKeyOf(file: string, read: ReadFile): ParsedFile<KeyObject> | ConfigFault {
-  const reason = `${file} holds no PEM private key that opens without a passphrase`;
+  const reason = `${file} contains no PEM private key that opens without a passphrase`;
   return parsedOf("SVC_TLS_KEY", file, read, createPrivateKey, reason);
 }
 

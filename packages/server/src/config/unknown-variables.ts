@@ -18,7 +18,7 @@ export function unknownVariablesText(environment: Environment): string | undefin
     .filter((name) => !known.includes(name) && !name.startsWith(secretPrefix) && !others.test(name))
     .sort();
   if (unknown.length === 0) return undefined;
-  return `unknown variables, which nothing reads: ${unknown.map((name) => `${name}${hintOf(name, known)}`).join(", ")}`;
+  return `unknown variables, which svc ignores: ${unknown.map((name) => `${name}${hintOf(name, known)}`).join(", ")}`;
 }
 
 const prefix = "SVC_";

@@ -47,13 +47,13 @@ export function createAnswer(options: AnswerOptions): PageCall {
 }
 
 function gone(): Fault {
-  return consoleFaults.LINK_INVALID("what the link asks, or whom, is no longer there", linkHelp("answer"));
+  return consoleFaults.LINK_INVALID("the question or the contact of the link no longer exists", linkHelp("answer"));
 }
 
 /** Returns the token of a link. Throws REQUEST_MALFORMED if it is missing. */
 export function requireToken(body: JsonObject): string {
   const token = textField(body, "token");
   if (token === undefined)
-    throw consoleFaults.REQUEST_MALFORMED("token", "token is missing", "Send the link's part behind #.");
+    throw consoleFaults.REQUEST_MALFORMED("token", "token is missing", "Send the part of the link after #.");
   return token;
 }

@@ -63,5 +63,5 @@ function objectField(body: JsonObject, name: string): JsonObject | undefined {
   const value = body[name];
   if (value === undefined) return undefined;
   if (isObject(value)) return value as JsonObject;
-  throw consoleFaults.REQUEST_MALFORMED(name, `${name} is no object`, `Send ${name} as a JSON object.`);
+  throw consoleFaults.REQUEST_MALFORMED(name, `${name} is not an object`, `Send ${name} as a JSON object.`);
 }

@@ -17,7 +17,7 @@ export const consoleFaults = defineFaults({
   },
   ORIGIN_REFUSED: {
     code: "permission_denied",
-    says: (why: string) => `the request comes from no page of this service: ${why}`,
+    says: (why: string) => `the request does not come from a page of this service: ${why}`,
     help: "Open the console at the address of the service; elsewhere send an API key. Behind a proxy, set SVC_PUBLIC_URL.",
   },
   /** A console link that cannot be used: it is unknown, used, expired, or ended together with its key. `why` says which of these. */
@@ -43,6 +43,6 @@ export const consoleFaults = defineFaults({
     code: "not_found",
     field: "id",
     says: (id: string) => `no session ${formatValue(id)} has a seat of this key`,
-    help: text`${call("ListSessions")} returns those that have one.`,
+    help: text`${call("ListSessions")} returns the sessions that have one.`,
   },
 });

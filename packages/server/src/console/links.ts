@@ -13,9 +13,9 @@ export type GoodLink = { readonly link: ConsoleLink; readonly key: ApiKey };
 /** Advice on how to get a new link, by the link's purpose. */
 const helps: Readonly<Record<ConsoleLink["purpose"], string>> = {
   sign_in: "Run `npx svc console` for another one, or sign in with a key.",
-  answer: "Ask whoever sent it for another one.",
-  connect: "Ask whoever sent it for another one.",
-  confirm: "It is no link of the console's: call the tool again.",
+  answer: "Ask the sender for another one.",
+  connect: "Ask the sender for another one.",
+  confirm: "It is not a link of the console: call the tool again.",
 };
 
 /** Returns how to get a new link. */
@@ -58,7 +58,7 @@ export async function findGoodLink(
   const link = await findConsoleLink(db, digestSecret(token));
   if (link === undefined || link.purpose !== purpose) throw consoleFaults.LINK_INVALID("the link is unknown", help);
   if (link.spentAt !== null) throw consoleFaults.LINK_INVALID("the link was used already: it works once", help);
-  if (link.expiresAt <= clock.now()) throw consoleFaults.LINK_INVALID("the link's time is over", help);
+  if (link.expiresAt <= clock.now()) throw consoleFaults.LINK_INVALID("the link has expired", help);
   const key = await findKeyById(db, link.keyId);
   if (key === undefined || !isValidKey(key, clock.now()))
     throw consoleFaults.LINK_INVALID("the key that vouched for the link is revoked or expired", help);

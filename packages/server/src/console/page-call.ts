@@ -97,7 +97,7 @@ function parse(text: string): JsonObject {
 }
 
 function malformed(): Fault {
-  return consoleFaults.REQUEST_MALFORMED("", "the body is no JSON object", "Send one JSON object.");
+  return consoleFaults.REQUEST_MALFORMED("", "the body is not a JSON object", "Send one JSON object.");
 }
 
 /**
@@ -108,5 +108,5 @@ export function textField(body: JsonObject, name: string): string | undefined {
   const value = body[name];
   if (value === undefined || value === "") return undefined;
   if (typeof value === "string") return value;
-  throw consoleFaults.REQUEST_MALFORMED(name, `${name} is no text`, `Send ${name} as a string.`);
+  throw consoleFaults.REQUEST_MALFORMED(name, `${name} is not a text`, `Send ${name} as a string.`);
 }

@@ -62,7 +62,7 @@ export function createSessions({
     const found = cache.find(digestSecret(cookie));
     const session = found instanceof Promise ? await wait(found) : found;
     const isOpen = session !== undefined && timingSafeEqual(session.halfDigest, digestSecret(half));
-    if (!isOpen || isOver(session, clock.now())) throw consoleFaults.SESSION_INVALID("it is over, or never was");
+    if (!isOpen || isOver(session, clock.now())) throw consoleFaults.SESSION_INVALID("it has ended, or never existed");
     return session;
   };
   const authenticate: Sessions["authenticate"] = async (proof, wait) => {

@@ -59,7 +59,7 @@ test("unknown, expired and revoked links do not sign in, and say why", async () 
   await svc.database.db.sql.unsafe("update console_links set expires_at = now() where digest = $1", [
     digestSecret(late),
   ]);
-  expect(await open(late)).toMatchObject({ reason: "LINK_INVALID", json: { message: "the link's time is over" } });
+  expect(await open(late)).toMatchObject({ reason: "LINK_INVALID", json: { message: "the link has expired" } });
   const { apiKey, key } = await createKey();
   const orphaned = await makeLink(key);
   await svc.admin("RevokeApiKey", { id: apiKey.id });

@@ -80,7 +80,7 @@ export function createSignIn(options: SignInOptions): { POST: PageCall; DELETE: 
 }
 
 function openOr401(sessions: Sessions, proof: SessionProof | undefined): Promise<ConsoleSession> {
-  if (proof === undefined) throw consoleFaults.SESSION_INVALID("the request shows none");
+  if (proof === undefined) throw consoleFaults.SESSION_INVALID("the request has none");
   return sessions.open(proof);
 }
 

@@ -6,7 +6,7 @@ export const grantFaults = defineFaults({
     code: "not_found",
     field: "id",
     says: (id: string) => `the project has no grant ${formatValue(id)}`,
-    help: text`${call("ListGrants")} returns those that it has.`,
+    help: text`${call("ListGrants")} returns the grants that it has.`,
   },
   GRANT_NOT_YOURS: {
     code: "permission_denied",
@@ -17,8 +17,8 @@ export const grantFaults = defineFaults({
   GRANT_ENDED: {
     code: "failed_precondition",
     field: "id",
-    says: (id: string) => `the grant ${id} has ended, by itself or with the key it was given with`,
-    help: "The agent asks a person for another one.",
+    says: (id: string) => `the grant ${id} has ended, or the key that it was given with has`,
+    help: "Let the agent ask a person for another grant.",
   },
   GRANT_CONFIRMS_LESS: {
     code: "invalid_argument",
@@ -26,14 +26,14 @@ export const grantFaults = defineFaults({
     field: "confirm.person",
     says: (person: string, present: string) =>
       text`${field("confirm.person")} ${formatValue(person)} is less than ${formatValue(present)}, which the grant has`,
-    help: "Name as many calls as before, or more; for less, the agent asks a person again.",
+    help: "Name at least the calls that the grant needs confirmed; for less, the agent asks a person again.",
   },
   GRANT_WIDENED: {
     code: "invalid_argument",
     field: (path: string) => path,
     says: (path: string, value: string, present: readonly string[]) =>
-      text`${field(path)} ${formatValue(value)} is ${present.length === 0 ? (path.startsWith("toolkitSlugs") ? "no slug of a toolkit, or one of more than 100" : "none that the grant has: it has none") : `none of ${present.join(", ")}, which the grant has`}`,
-    help: "Name what the grant keeps; to widen it, the agent asks a person again.",
+      text`${field(path)} ${formatValue(value)} is ${present.length === 0 ? (path.startsWith("toolkitSlugs") ? "not a slug of a toolkit, or more than 100 slugs are given" : "not part of the grant, which has none") : `not one of ${present.join(", ")}, which the grant has`}`,
+    help: "Name only a part of what the grant has; to get more, the agent asks a person again.",
   },
   LIFETIME_INVALID: {
     code: "invalid_argument",
@@ -51,8 +51,8 @@ export const grantFaults = defineFaults({
     code: "invalid_argument",
     field: (path: string) => path,
     says: (path: string, value: string, has: readonly string[]) =>
-      text`${field(path)} ${formatValue(value)} is none of ${has.join(", ")}, which is what this key may use`,
-    help: "Name what this key may use, or less.",
+      text`${field(path)} ${formatValue(value)} is not one of ${has.join(", ")}, which this key may use`,
+    help: "Name only what this key may use.",
   },
   AGENT_KEY_CONFIRMS_LESS: {
     code: "invalid_argument",
@@ -60,17 +60,17 @@ export const grantFaults = defineFaults({
     field: "confirm.person",
     says: (person: string, present: string) =>
       text`${field("confirm.person")} ${formatValue(person)} has a person confirm less than ${formatValue(present)}, which is the rule of this key`,
-    help: "Name as many calls as this key has confirmed, or more, and no elicitation that it has not.",
+    help: "Name at least the calls that this key needs confirmed, and no elicitation that this key does not have.",
   },
   AGENT_KEYS_EXCEEDED: {
     code: "resource_exhausted",
-    says: (max: number) => `${max} keys that this key made are valid, which is as many as there may be`,
+    says: (max: number) => `${max} keys that this key made are valid, which is the maximum`,
     help: text`End those that no agent uses with ${call("RevokeAgentKey")}, or wait until one expires.`,
   },
   AGENT_KEY_NOT_FOUND: {
     code: "not_found",
     field: "id",
     says: (id: string) => `this key made no key ${formatValue(id)}`,
-    help: text`${call("ListAgentKeys")} returns those that it made; the administrator ends any other with ${call("RevokeApiKey")}.`,
+    help: text`${call("ListAgentKeys")} returns the keys that it made; the administrator revokes other keys with ${call("RevokeApiKey")}.`,
   },
 });

@@ -147,7 +147,7 @@ test("tools above the model's limit are not listed", async () => {
 
 test("an address cannot list another project's toolkit", async () => {
   const answer = await at("toolkits=calendar", rpc(1, "tools/list"), bearers.stranger);
-  expect(answer.error.message).toContain("which this project has not");
+  expect(answer.error.message).toContain("which this project does not have");
   const called = await at("toolkits=calendar", toolCall(1, "calendar__list_events", {}), bearers.stranger);
   expect(called.error.message).toMatch(/^Unknown tool/);
 });

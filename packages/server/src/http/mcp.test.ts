@@ -197,7 +197,7 @@ test("wrong arguments of a tool are an error that names every fault", async () =
 
 test.each([
   [429, { "retry-after": "120" }, "rate_limited", "The same call may be sent again in 120 s."],
-  [400, {}, "provider_error", "Sent again unchanged, it would fail again."],
+  [400, {}, "provider_error", "The same call would fail again."],
 ])("an app's %i is an error that says whether to try again", async (status, headers, outcome, advice) => {
   mcp.app = async () => answers({ error: { message: "no" } }, status, headers);
   await using client = await open();

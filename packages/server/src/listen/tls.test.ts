@@ -19,8 +19,8 @@ const [one, other] = [createCertificate(), createCertificate()];
 const silent = { write: () => {} };
 
 test.each([
-  ["a certificate that is none", "nonsense", one.key, /SVC_TLS_CERT: .*cert\.pem holds no PEM certificate/],
-  ["a key that is none", one.cert, "nonsense", /SVC_TLS_KEY: .*key\.pem holds no PEM private key/],
+  ["a certificate that is none", "nonsense", one.key, /SVC_TLS_CERT: .*cert\.pem contains no PEM certificate/],
+  ["a key that is none", one.cert, "nonsense", /SVC_TLS_KEY: .*key\.pem contains no PEM private key/],
   ["the key of another certificate", one.cert, other.key, /SVC_TLS_KEY: .*is not the key of the first certificate/],
 ])("%s is refused, and nothing of the key is told", async (_name, cert, key, expected) => {
   const opening = openTls(files(cert, key), await createLogger({ level: "info", destination: silent }));
@@ -44,7 +44,7 @@ test("faults of replaced files are logged once, and so is their later reload, wi
   const tls = await openTls(paths, logger, 5);
   onTestFinished(() => tls.stop());
   writeFileSync(paths.certFile, other.cert);
-  await expect.poll(() => logs).toEqual([expect.stringContaining("the certificate before stays")]);
+  await expect.poll(() => logs).toEqual([expect.stringContaining("the earlier certificate stays in use")]);
   await tls.reload();
   await tls.reload();
   expect(logs).toHaveLength(1);

@@ -45,7 +45,7 @@ export async function openTls(files: TlsFiles, logger: Logger, everyMs: number =
     } catch (error) {
       // The fault may be temporary: while the files are being replaced, one file may be new and the other old.
       const { message } = error as Error;
-      if (message !== warned) logger.warn(`the certificate before stays: ${message}`);
+      if (message !== warned) logger.warn(`the earlier certificate stays in use: ${message}`);
       warned = message;
     }
   };

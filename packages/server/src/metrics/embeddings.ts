@@ -6,20 +6,20 @@ import type { Metrics } from "./types.ts";
 export function registerEmbeddings(registers: Registry[]): Pick<Metrics, "embeddingsCalled" | "searchedByMeaning"> {
   const calls = new Counter({
     name: "svc_embeddings_calls_total",
-    help: "Calls to the embeddings endpoint by what was asked for, words of searches or texts of tools, and by outcome.",
+    help: "Calls to the embeddings endpoint by purpose, words of searches or texts of tools, and by outcome.",
     labelNames: ["what", "outcome"],
     registers,
   });
   const durations = new Histogram({
     name: "svc_embeddings_call_duration_seconds",
-    help: "From a call to the embeddings endpoint to its answer, or to the failure.",
+    help: "Time from a call to the embeddings endpoint to its answer, or to the failure.",
     labelNames: ["what"],
     buckets: callSeconds,
     registers,
   });
   const searches = new Counter({
     name: "svc_embeddings_searches_total",
-    help: "Searches by how they came by the vector of their words: all but asked and kept went by words alone.",
+    help: "Searches by the source of the vector of their words; all except asked and kept searched by words alone.",
     labelNames: ["outcome"],
     registers,
   });

@@ -16,7 +16,7 @@ export function registerEngines(registers: Registry[]): Pick<Metrics, "toolCalle
   });
   const toolCallDurations = new Histogram({
     name: "svc_tool_call_duration_seconds",
-    help: "From a call's request to its outcome, the app's time included.",
+    help: "Time from a call's request to its outcome, including the app's time.",
     labelNames: ["class"],
     buckets: callSeconds,
     registers,
@@ -29,19 +29,19 @@ export function registerEngines(registers: Registry[]): Pick<Metrics, "toolCalle
   });
   const renewalDurations = new Histogram({
     name: "svc_token_renewal_duration_seconds",
-    help: "From the question to an app to its answer's record.",
+    help: "Time from the request to an app to the record of its answer.",
     buckets: callSeconds,
     registers,
   });
   const asks = new Counter({
     name: "svc_asks_settled_total",
-    help: "Asks by kind and by who settled them, a person or the clock.",
+    help: "Asks by kind and by what settled them, a person or the deadline.",
     labelNames: ["kind", "state"],
     registers,
   });
   const askWaits = new Histogram({
     name: "svc_ask_wait_seconds",
-    help: "From a question to its settlement.",
+    help: "Time from a question to its settlement.",
     buckets: askSeconds,
     registers,
   });
@@ -67,13 +67,13 @@ export function registerJobs(
 ): Pick<Metrics, "jobEnded" | "jobParked" | "jobLeaseLost" | "jobEngineFailed"> {
   const ended = new Counter({
     name: "svc_jobs_ended_total",
-    help: "Jobs by the status they ended in and by mode.",
+    help: "Jobs by final status and by mode.",
     labelNames: ["status", "mode"],
     registers,
   });
   const durations = new Histogram({
     name: "svc_job_duration_seconds",
-    help: "From a job's submission to its end, waits for people included.",
+    help: "Time from a job's submission to its end, including waits for people.",
     buckets: jobSeconds,
     registers,
   });
@@ -85,12 +85,12 @@ export function registerJobs(
   });
   const lost = new Counter({
     name: "svc_job_leases_lost_total",
-    help: "Leases of jobs that ran out under their drivers.",
+    help: "Leases of jobs that expired while their drivers ran.",
     registers,
   });
   const faults = new Counter({
     name: "svc_job_faults_total",
-    help: "Work of the job engine that failed and is tried again.",
+    help: "Failures of the job engine's work, which svc tries again.",
     labelNames: ["what"],
     registers,
   });
@@ -111,19 +111,19 @@ export function registerStanding(
 ): Pick<Metrics, "standingDecided" | "standingPolled" | "standingPaused" | "standingRearmed" | "standingFailed"> {
   const lags = new Histogram({
     name: "svc_standing_lag_seconds",
-    help: "From when a run of a standing program was due to its start.",
+    help: "Time from when a run of a standing program was due to its start.",
     buckets: callSeconds,
     registers,
   });
   const runs = new Counter({
     name: "svc_standing_runs_total",
-    help: "Runs of standing programs by what made them and what was decided.",
+    help: "Runs of standing programs by cause and by decision.",
     labelNames: ["kind", "state", "reason"],
     registers,
   });
   const polls = new Counter({
     name: "svc_standing_polls_total",
-    help: "Polls of standing programs by what they came to.",
+    help: "Polls of standing programs by result.",
     labelNames: ["outcome"],
     registers,
   });
@@ -135,12 +135,12 @@ export function registerStanding(
   });
   const rearmed = new Counter({
     name: "svc_standing_rearmed_total",
-    help: "Schedules that were armed again since nothing stood for them, a fault of the service.",
+    help: "Schedules without a next run that svc repaired; a bug of svc.",
     registers,
   });
   const faults = new Counter({
     name: "svc_standing_faults_total",
-    help: "Work of standing programs that failed and is tried again.",
+    help: "Failures of work for standing programs, which svc tries again.",
     labelNames: ["what"],
     registers,
   });
@@ -161,12 +161,12 @@ export function registerStanding(
 export function registerReplays(registers: Registry[]): Pick<Metrics, "replayStepped" | "replayFailed"> {
   const queued = new Counter({
     name: "svc_replay_queued_total",
-    help: "Deliveries that paced replays queued.",
+    help: "Deliveries that throttled replays queued.",
     registers,
   });
   const faults = new Counter({
     name: "svc_replay_faults_total",
-    help: "Steps of paced replays that failed and are tried again.",
+    help: "Failed steps of throttled replays, which svc tries again.",
     registers,
   });
   return { replayStepped: ({ count }) => queued.inc(count), replayFailed: () => faults.inc() };
@@ -176,7 +176,7 @@ export function registerReplays(registers: Registry[]): Pick<Metrics, "replaySte
 export function registerLoop(registers: Registry[]): Pick<Metrics, "heldLoop"> {
   const held = new Counter({
     name: "svc_event_loop_held_total",
-    help: "Times that the event loop was held for 250 ms or longer, by what held it.",
+    help: "Times that the event loop was blocked for 250 ms or longer, by cause.",
     labelNames: ["by"],
     registers,
   });

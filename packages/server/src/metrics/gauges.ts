@@ -31,7 +31,7 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
   const backlog = atMostEvery(5_000, clock, countBacklog);
   new Gauge({
     name: "svc_delivery_backlog",
-    help: "Pending deliveries of the deployment, exact up to 100,000; NaN while the store does not answer.",
+    help: "Pending deliveries of the deployment, exact up to 100,000; NaN while the database is unavailable.",
     // The maximum, because the value is the same in every process.
     aggregator: "max",
     registers,
@@ -39,10 +39,10 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
       this.set(await backlog().catch(() => Number.NaN));
     },
   });
-  new Gauge({ name: "svc_processes", help: "Processes that these figures are the sum of.", registers }).set(1);
+  new Gauge({ name: "svc_processes", help: "Number of processes that these figures sum up.", registers }).set(1);
   new Gauge({
     name: "svc_project_loop_seconds",
-    help: "Seconds of the event loop that the metered work of a project took since the start: the 20 that took most, the rest as `other`.",
+    help: "Seconds of the event loop that the metered work of a project took since the start: the 20 projects with the most, the rest as `other`.",
     labelNames: ["project"],
     registers,
     collect() {
@@ -54,7 +54,7 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
   });
   new Gauge({
     name: "svc_delivery_held",
-    help: "Deliveries this node holds a lease of.",
+    help: "Deliveries that this node has leased.",
     registers,
     collect() {
       this.set(dispatcher().held);
@@ -62,7 +62,7 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
   });
   new Gauge({
     name: "svc_delivery_in_flight",
-    help: "Attempts this node has under way.",
+    help: "Attempts that this node is making now.",
     registers,
     collect() {
       this.set(dispatcher().inFlight);
@@ -74,7 +74,7 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
 function registerMemory(registers: Registry[], { memory }: MetricsSources): void {
   new Gauge({
     name: "svc_set_memory_bytes",
-    help: "Bytes that steps of jobs hold, or are about to, of the sets they sort, group, join or make distinct.",
+    help: "Bytes that steps of jobs hold or reserve for sets that they sort, group, join or make distinct.",
     registers,
     collect() {
       this.set(memory().bytes);
@@ -82,7 +82,7 @@ function registerMemory(registers: Registry[], { memory }: MetricsSources): void
   });
   new Gauge({
     name: "svc_set_memory_waiting",
-    help: "Steps of jobs that wait until others let go of what they hold of their sets.",
+    help: "Steps of jobs that wait for others to release the memory of their sets.",
     registers,
     collect() {
       this.set(memory().waiting);
@@ -94,7 +94,7 @@ function registerMemory(registers: Registry[], { memory }: MetricsSources): void
 export function registerHttp(registers: Registry[], { connections, bodies }: MetricsSources): void {
   new Gauge({
     name: "svc_http_connections",
-    help: "Open connections by what they have shown: no request yet, requests without a valid key, a valid key.",
+    help: "Open connections by what they have sent: no request yet, requests without a valid key, a valid key.",
     labelNames: ["standing"],
     registers,
     collect() {
@@ -106,7 +106,7 @@ export function registerHttp(registers: Registry[], { connections, bodies }: Met
   });
   new Counter({
     name: "svc_http_connections_shed_total",
-    help: "Connections ended, or not taken, because there were too many.",
+    help: "Connections closed, or not accepted, because there were too many.",
     registers,
     collect() {
       this.reset();
@@ -115,7 +115,7 @@ export function registerHttp(registers: Registry[], { connections, bodies }: Met
   });
   new Gauge({
     name: "svc_http_body_bytes",
-    help: "Bytes of bodies that this node has read and not let go of.",
+    help: "Bytes of bodies that this node has read and not released.",
     registers,
     collect() {
       this.set(bodies().bytes);

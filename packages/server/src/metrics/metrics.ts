@@ -24,7 +24,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   registerProjects(registers, sources.projects);
   const posts = new Counter({
     name: "svc_ingest_posts_total",
-    help: "Inbound posts by toolkit and what became of them.",
+    help: "Inbound posts by toolkit and result.",
     labelNames: ["toolkit", "outcome"],
     registers,
   });
@@ -36,37 +36,37 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   const durations = new Histogram({
     name: "svc_rpc_duration_seconds",
-    help: "From a call's arrival to the end of its answer.",
+    help: "Time from a call's arrival to the end of its answer.",
     labelNames: ["method"],
     buckets: callSeconds,
     registers,
   });
   const attempts = new Counter({
     name: "svc_delivery_attempts_total",
-    help: "Attempts by the state they left the delivery in.",
+    help: "Attempts by the resulting state of the delivery.",
     labelNames: ["state"],
     registers,
   });
   const latency = new Histogram({
     name: "svc_delivery_latency_seconds",
-    help: "From the receipt of an event to its delivery, retries and replays included.",
+    help: "Time from the receipt of an event to its delivery, including retries and replays.",
     buckets: deliverySeconds,
     registers,
   });
   const attemptDurations = new Histogram({
     name: "svc_delivery_attempt_duration_seconds",
-    help: "How long attempts take, whatever comes of them.",
+    help: "Duration of attempts, with any result.",
     buckets: callSeconds,
     registers,
   });
   const lost = new Counter({
     name: "svc_delivery_leases_lost_total",
-    help: "Attempts made on a lease that had run out when they were to be recorded.",
+    help: "Attempts whose lease had expired before they were recorded.",
     registers,
   });
   const faults = new Counter({
     name: "svc_delivery_faults_total",
-    help: "Statements of the delivery engine that failed and are tried again.",
+    help: "Failed statements of the delivery engine, which svc tries again.",
     labelNames: ["statement"],
     registers,
   });

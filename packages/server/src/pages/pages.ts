@@ -34,7 +34,7 @@ export function createPages(options: {
     return auditAction(audit, deed, complete, (failure) => {
       if (failure === undefined) return "ok";
       // The reason contains no secret of the OAuth exchange. The account's lastError shows the same text.
-      logger.warn({ projectId, accountId, reason: failure }, "consent came to nothing");
+      logger.warn({ projectId, accountId, reason: failure }, "consent failed");
       return "failed_precondition";
     });
   };

@@ -42,7 +42,7 @@ export async function serveAsProcess({
   // All processes receive the terminal's hang-up signal. It is ignored here, because the supervisor sends its own message.
   process.on("SIGHUP", () => {});
   const { url, adminUrl, consoleUrl, nodeId } = server;
-  logger.debug({ nodeId }, "serving beside other processes");
+  logger.debug({ nodeId }, "serving with other processes");
   await link.tell({ type: "ready", url, adminUrl, consoleUrl });
   await asked;
   await stopServer(server, config, logger);

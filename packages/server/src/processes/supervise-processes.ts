@@ -29,13 +29,13 @@ export async function superviseProcesses({ config, logger, output, ...options }:
     const sealer = createSealer(await readVaultKeys(config));
     await using opened = new AsyncDisposableStack();
     const store = opened.adopt(await holdStore(config, logger), (held) => held.stop());
-    store.failed.catch((err: unknown) => endProcess(logger, err, "the service cannot go on"));
+    store.failed.catch((err: unknown) => endProcess(logger, err, "the service cannot continue"));
     const prepared = await prepare(config, { store, sealer, logger });
     await superviseUntilSignal({ ...options, config, logger, output, store, prepared });
   } catch (error) {
     const message = error instanceof ProcessRefusedError ? error.message : describeStartFault(error, config);
     if (message !== undefined) return refuse(message);
-    return endProcess(logger, error, "the service could not go on, or not be stopped cleanly");
+    return endProcess(logger, error, "the service could not continue, or could not be stopped cleanly");
   }
   logger.info("stopped");
   process.exit(0);
@@ -54,9 +54,9 @@ async function superviseUntilSignal({ nextSignal, ...held }: HeldOptions): Promi
     const createConsoleLink = () => linkConsole(held, places);
     await announce({ ...places, processes: config.processes, firstKey, createConsoleLink }, config, logger);
   }
-  logger.info({ signal: await signalled }, "stopping: what is in flight is finished");
+  logger.info({ signal: await signalled }, "stopping: work in progress is finished");
   if (!(await supervisor.stop(config.drainMs + closeMs)))
-    throw new Error("a process ended with a fault, or was killed");
+    throw new Error("a process ended with an error, or was killed");
 }
 
 async function prepare(

@@ -148,7 +148,7 @@ const binaryFault = "parse binary: ";
 
 function binaryMalformed(message: string, { input }: DescMethod): Fault {
   return serverFaults.REQUEST_MALFORMED({
-    message: `the body is no binary ${input.typeName}: ${message.slice(binaryFault.length)}`,
+    message: `the body is not a binary ${input.typeName}: ${message.slice(binaryFault.length)}`,
     help: `Send one ${input.typeName} in the binary form of Protocol Buffers, or JSON as application/json.`,
   });
 }

@@ -44,7 +44,7 @@ test("a list without the declaration, or without the field in its answer, is ref
   expect(() => readListLimits(undeclared)).toThrow(`${name} declares no list_limits`);
   const service = { ...JobsService, methods: [undeclared] } as unknown as DescService;
   expect(() => sayListLimits(service, {})).toThrow(`${name} declares no list_limits`);
-  expect(() => readListLimits(withOptionsOf(listJobs, listSteps))).toThrow("that its limited_to does not say");
-  expect(() => readListLimits(withOptionsOf(listSteps, listJobs))).toThrow("that its limited_to does not say");
-  expect(() => readListLimits(withOptionsOf(getJob, listJobs))).toThrow("and is no list for bound keys");
+  expect(() => readListLimits(withOptionsOf(listJobs, listSteps))).toThrow("that its limited_to does not have");
+  expect(() => readListLimits(withOptionsOf(listSteps, listJobs))).toThrow("that its limited_to does not have");
+  expect(() => readListLimits(withOptionsOf(getJob, listJobs))).toThrow("and is not a list for scoped keys");
 });

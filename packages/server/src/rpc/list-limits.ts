@@ -35,13 +35,15 @@ export function readListLimits(desc: DescMethod): ReadonlySet<ListLimit> {
   const name = `${desc.parent.typeName}/${desc.name}`;
   const isNarrowed = /^(?:List|Search)[A-Z]/.test(desc.name) && getOption(desc, bound_key) === BoundKey.NARROWED;
   if (isNarrowed !== declared.size > 0) {
-    throw new Error(`${name} declares ${isNarrowed ? "no list_limits" : "list_limits and is no list for bound keys"}`);
+    throw new Error(
+      `${name} declares ${isNarrowed ? "no list_limits" : "list_limits and is not a list for scoped keys"}`,
+    );
   }
   const found = new Set(limits.filter((limit) => declared.has(limit)));
   const isSaid = desc.output.fields.some((field) => field.name === "limited_to");
   const isConsistent = found.size === 0 ? !isNarrowed || declared.has(ListLimit.NONE) : declared.size === found.size;
   if (!isConsistent || isSaid !== found.size > 0) {
-    throw new Error(`${name} declares list_limits that its limited_to does not say`);
+    throw new Error(`${name} declares list_limits that its limited_to does not have`);
   }
   return found;
 }

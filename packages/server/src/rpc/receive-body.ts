@@ -86,6 +86,6 @@ function nestedTooDeep(): Fault {
   const message = `the body is nested deeper than ${depthMax} levels`;
   return serverFaults.REQUEST_MALFORMED({
     message,
-    help: "Send the fields of the request; what is JSON text in them may be deeper.",
+    help: "Send the fields of the request; JSON text inside a field may be deeper.",
   });
 }

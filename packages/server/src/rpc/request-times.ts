@@ -18,7 +18,7 @@ export function faultOfTimes(input: DescMessage, body: Uint8Array): Fault | unde
     message: `${place} is not a ${isSpan ? "duration" : "timestamp"}: ${formatValue(given)}`,
     help: isSpan
       ? "Send seconds, such as 3600s."
-      : "Send a form like 2026-01-31T09:30:00Z, of a day and a time that exist.",
+      : "Send a time such as 2026-01-31T09:30:00Z, with a day and a time that exist.",
   });
 }
 

@@ -41,6 +41,6 @@ export async function announce(
   if (!isTerminal)
     logger.info({ file: firstKey.file }, 'project "default" has a key with the role approver, kept in this file');
   await noteFirstKeyShown(firstKey).catch((err: unknown) =>
-    logger.warn({ err }, "that the first key was shown could not be noted: the next start shows it again"),
+    logger.warn({ err }, "svc could not record that it showed the first key: the next start shows the key again"),
   );
 }

@@ -18,7 +18,7 @@ export function isAudienceDeclared({ deploymentFile, webhookAudience }: Config):
  */
 export function audienceFault(): ConfigError {
   const message =
-    'is unset, and SVC_BOOTSTRAP_KEY would make project "default" beside others, each of which would receive all events; set it to accounts or projects';
+    'is unset, and SVC_BOOTSTRAP_KEY would add project "default" to other projects, each of which would receive all events; set it to accounts or projects';
   return new ConfigError([{ variable: "SVC_WEBHOOK_AUDIENCE", message }]);
 }
 
@@ -29,7 +29,7 @@ export function audienceFault(): ConfigError {
 export async function forgottenAudience(config: Config, db: Database, logger: Logger): Promise<Audience | undefined> {
   if (isAudienceDeclared(config) || (await readAudience(db)) !== "accounts") return undefined;
   logger.warn(
-    "SVC_WEBHOOK_AUDIENCE is unset, as is SVC_DEPLOYMENT: events go to accounts (whose account a post names), as an earlier start was told. Set SVC_WEBHOOK_AUDIENCE to accounts, or to projects if every project is to receive every event",
+    "SVC_WEBHOOK_AUDIENCE and SVC_DEPLOYMENT are unset: events go to accounts (the projects with the account that a post names), as set at an earlier start. Set SVC_WEBHOOK_AUDIENCE to accounts, or to projects if every project must receive every event",
   );
   return "accounts";
 }
@@ -46,6 +46,6 @@ export async function warnOfAudience(config: Config, db: Database, logger: Logge
   const projects = await listProjects(db, { after: undefined, limit: 2 });
   if (projects.length < 2) return;
   logger.warn(
-    "every project receives every event: neither SVC_WEBHOOK_AUDIENCE nor SVC_DEPLOYMENT says who does. Set SVC_WEBHOOK_AUDIENCE to accounts (whose account a post names), or to projects if that is meant; until then no project is added",
+    "every project receives every event: neither SVC_WEBHOOK_AUDIENCE nor SVC_DEPLOYMENT says otherwise. Set SVC_WEBHOOK_AUDIENCE to accounts (the projects with the account that a post names), or to projects if every project must receive every event. Until then, no project can be added",
   );
 }

@@ -18,7 +18,7 @@ export function exposureText({ host, adminListen, tls, publicUrl, role }: Config
     (name) => !isLoopbackHost(name),
   );
   if (exposed.length === 0) return undefined;
-  return `listening on ${exposed.join(" and ")} without TLS: keys and tokens can be read on their way. Set SVC_TLS_CERT and SVC_TLS_KEY, or SVC_PUBLIC_URL to the https address of the proxy that ends TLS in front, or listen on a loopback address`;
+  return `listening on ${exposed.join(" and ")} without TLS: others can read keys and tokens on the network. Set SVC_TLS_CERT and SVC_TLS_KEY, or SVC_PUBLIC_URL to the https address of the proxy that terminates TLS, or listen on a loopback address`;
 }
 
 /** State of a database after a restore: whether it was restored, and when it may send again. */
@@ -46,7 +46,7 @@ async function embeddedNote(dataDir: string): Promise<RestoreNote | undefined> {
   if (marker === undefined) return undefined;
   const backupEndsAt = readTime(marker.endsAt);
   if (backupEndsAt === undefined)
-    throw new Error(`the mark of a restore holds ${formatValue(marker.endsAt)}, which is no time`);
+    throw new Error(`the mark of a restore has ${formatValue(marker.endsAt)}, which is not a time`);
   return { key: marker.id, backupEndsAt };
 }
 
@@ -67,18 +67,18 @@ export async function openRestored({ db, clock }: JoinedStore, logger: Logger): 
     if (found === undefined || found.resumedAt === null || last?.resumedAt !== null) return;
     last = found;
     const { isNothingSince } = found;
-    logger.info({ isNothingSince }, "the restored store was resumed: deliveries go out and jobs go on");
+    logger.info({ isNothingSince }, "the restored service was resumed: it sends deliveries and continues jobs");
     resolve();
     // The loop is no longer needed. The promise is not awaited, because the loop waits for this run to end.
     void loop.stop();
   };
-  const onError = (err: unknown) => logger.warn({ err }, "whether the restored store was resumed could not be read");
+  const onError = (err: unknown) => logger.warn({ err }, "svc could not read if the restored service was resumed");
   const loop = startLoop({ clock, everyMs: lookEveryMs, run: look, onError });
   return { last: () => last, released: promise, stop: () => loop.stop() };
 }
 
 const heldText =
-  "the store was restored from a backup, and is held: posts and calls are taken, no delivery is sent and no job goes on until `svc resume`, which the token of SVC_ADMIN_TOKEN is needed for";
+  "the database was restored from a backup: svc accepts posts and calls, but sends no delivery and continues no job until `svc resume`, which needs the token of SVC_ADMIN_TOKEN";
 
 /** Data that a start read from the deployment's database or created in it. */
 export type PreparedStore = {

@@ -24,7 +24,7 @@ export function describeStartFault(error: unknown, { host, port, dataDir }: Conf
     return `SVC_HOST, SVC_PORT: cannot listen on ${host}, port ${port} (${code}); free the port, or set others`;
   }
   if (isUnavailable(error)) {
-    return `SVC_DATABASE_URL: the database cannot be reached (${code}); check its address, and that it runs`;
+    return `SVC_DATABASE_URL: the database is unavailable (${code}); check the address, and that the database runs`;
   }
   // PostgreSQL's codes for a wrong user or password, or a database that does not exist.
   if (typeof code === "string" && /^(28|3D)...$/.test(code)) return `SVC_DATABASE_URL: ${(error as Error).message}`;

@@ -20,7 +20,7 @@ export function reloadEnvironment({ environment, tls }: Config, logger: Logger):
       logger.warn(`SVC_ENV_FILE: these variables changed, and only a start reads them: ${reload.waiting.join(", ")}`);
     warnOfOverridden(environment, logger);
   } catch (err) {
-    logger.error({ err }, "SVC_ENV_FILE is not read again: what it held before stays");
+    logger.error({ err }, "SVC_ENV_FILE is not read again: its earlier values stay in use");
   }
 }
 
@@ -29,6 +29,6 @@ export function warnOfOverridden(environment: Environment, logger: Logger): void
   const names = environment.overridden();
   if (names.length === 0) return;
   logger.warn(
-    `SVC_ENV_FILE: the environment sets these variables too and wins, so the file's values have no effect: ${names.join(", ")}`,
+    `SVC_ENV_FILE: the environment also sets these variables and takes precedence, so the file's values have no effect: ${names.join(", ")}`,
   );
 }

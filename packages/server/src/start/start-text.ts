@@ -43,7 +43,7 @@ export function bindingsText({ isSandbox }: Config, { toolkits }: Catalog): stri
   const unbound = all.length - bound.length;
   const rest =
     unbound === 0
-      ? "none lacks one"
+      ? "every toolkit has one"
       : `${unbound} of ${all.length} have none: their calls end as not_bound until SVC_DEPLOYMENT names a file with provider_base_url for them`;
   return `toolkits bound to a host: ${bound.join(", ") || "none"}; ${rest}`;
 }

@@ -21,7 +21,7 @@ export async function checkVault(db: Executor, sealer: Sealer): Promise<void> {
     throw new ConfigError([
       {
         variable: "SVC_VAULT_KEY",
-        message: `the database's secrets are sealed with another key (${error.message}); every node of a database has the same keys, and one that \`svc vault rotate\` has replaced opens nothing any more`,
+        message: `the database's secrets are sealed with another key (${error.message}); every node of a database needs the same keys, and a key that \`svc vault rotate\` has replaced no longer works`,
       },
     ]);
   }

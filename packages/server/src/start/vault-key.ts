@@ -19,7 +19,7 @@ export async function readVaultKeys({
     throw new ConfigError([
       {
         variable: "SVC_VAULT_KEY",
-        message: `${file} is missing, and the database beside it holds secrets sealed with it; restore the file, or set the variable to the key`,
+        message: `${file} is missing, and the database in the same folder has secrets sealed with it; restore the file, or set the variable to the key`,
       },
     ]);
   }

@@ -151,9 +151,9 @@ function isOfSubject(name: ActivitySeries, { subscriptionId, toolSlug }: QuerySe
 function readStep(stepSeconds: number, rangeMs: number, unitMs: number): number {
   if (stepSeconds === 0) return Math.max(1, Math.ceil(rangeMs / defaultStepsMax / unitMs)) * unitMs;
   const stepMs = stepSeconds * 1_000;
-  if (stepMs % unitMs !== 0) throw serverFaults.STEP_INVALID(stepSeconds, `is no multiple of ${unitMs / 1_000}`);
+  if (stepMs % unitMs !== 0) throw serverFaults.STEP_INVALID(stepSeconds, `is not a multiple of ${unitMs / 1_000}`);
   if (rangeMs / stepMs > stepsMax)
-    throw serverFaults.STEP_INVALID(stepSeconds, `makes more than ${stepsMax} steps of the range`);
+    throw serverFaults.STEP_INVALID(stepSeconds, `makes more than ${stepsMax} steps in the time`);
   return stepMs;
 }
 

@@ -11,5 +11,5 @@ export async function move(
 ): Promise<void> {
   const held = { number, owner: nodeId, leaseUntil: clock.now() + limits.leaseMs };
   if (!(await moveVaultRotation(tx, held, change)))
-    throw new Error("another node goes on with the rotation of the vault key");
+    throw new Error("another node continues the rotation of the vault key");
 }

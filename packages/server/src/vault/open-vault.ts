@@ -62,7 +62,7 @@ async function beginRotation(context: VaultContext): Promise<VaultRotation> {
   const total = await countSealedRows(db);
   const begun = await beginVaultRotation(db, { toKeyId: to, fromKeyIds, total, nowMs: clock.now() });
   const rotation = begun ?? (await findVaultRotation(db));
-  if (rotation === undefined) throw new Error("a rotation that was begun is not in the store");
+  if (rotation === undefined) throw new Error("a rotation that was started is not in the database");
   await state.sync();
   return rotation;
 }
@@ -101,7 +101,7 @@ export type Vault = {
 };
 
 function keyLacking(keyId: string): ConfigError {
-  const message = `the vault key is being rotated to ${keyId}, which is not among this node's: it would open nothing`;
+  const message = `the vault key is being rotated to ${keyId}, which this node does not have: it could decrypt nothing`;
   return new ConfigError([{ variable: "SVC_VAULT_KEY", message }]);
 }
 
@@ -131,7 +131,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     const rotate = async () => {
       while (!isStopping && state.isRotating() && (await step()));
     };
-    repeat(Math.min(limits.pollMs, 1_000), rotate, "the rotation of the vault key could not go on");
+    repeat(Math.min(limits.pollMs, 1_000), rotate, "the rotation of the vault key could not continue");
   }
   return {
     sealer,

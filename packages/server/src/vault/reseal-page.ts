@@ -76,8 +76,8 @@ async function resealRows({ state: { sealer }, logger }: VaultContext, table: st
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
       // The value could not be opened before the rotation either, so nothing is lost.
-      problem = `${table} has values that do not open: ${error.message}`;
-      logger.warn({ table, err: error }, "a sealed value does not open, and stays as it is");
+      problem = `${table} has values that cannot be decrypted: ${error.message}`;
+      logger.warn({ table, err: error }, "a sealed value cannot be decrypted, and stays as it is");
       return undefined;
     }
   };

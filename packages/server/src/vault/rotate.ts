@@ -57,7 +57,9 @@ async function makeKeys(context: VaultContext, rotation: VaultRotation): Promise
   const { db, clock, state, onFaultPoint } = context;
   await state.sync();
   if (state.vaultKeys()[0]?.id !== rotation.toKeyId) {
-    await move(context, db, rotation, { problem: `vault key ${rotation.toKeyId} is not at the node that is to go on` });
+    await move(context, db, rotation, {
+      problem: `the node that continues the rotation does not have vault key ${rotation.toKeyId}`,
+    });
     return false;
   }
   await putOldSubkeys(db, oldSubkeys(context, rotation), clock.now());

@@ -33,7 +33,7 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
   const tellOnce = (problem: string) => {
     if (problems.has(problem)) return;
     problems.add(problem);
-    logger.error({ problem }, "a key of the vault does not open here");
+    logger.error({ problem }, "a key of the vault cannot be decrypted here");
   };
 
   const take = (rows: readonly DataKeyRow[]): boolean => {
@@ -62,7 +62,7 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
     const others = list.filter(({ id }) => id !== wanted && !retired.has(id));
     lacking = first === undefined ? wanted : undefined;
     if (first === undefined)
-      tellOnce(`vault key ${wanted}, which wraps the keys of the deployment, is not among those of this process`);
+      tellOnce(`this process does not have vault key ${wanted}, which wraps the keys of the deployment`);
     order = first === undefined ? others : [first, ...others];
     if (order.length > 0) sealer.setVaultKeys(order);
   };

@@ -170,7 +170,7 @@ test("a project's key is created once, and data sealed with a destroyed key cann
   expect(() => vault.sealer.open(value, `${id}/secrets/b`)).toThrow("another place");
   await db.sql.unsafe("delete from data_keys where project_id is not null");
   await vault.sync();
-  expect(() => vault.sealer.open(value, `${id}/secrets/a`)).toThrow("not in the store");
+  expect(() => vault.sealer.open(value, `${id}/secrets/a`)).toThrow("not in the database");
   await other.stop();
   await pool.close();
 });

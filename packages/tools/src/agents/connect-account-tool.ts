@@ -14,18 +14,18 @@ const listed: ListedTool = {
   name: "connect_account",
   title: "Connect an account",
   description:
-    "Returns a link that the user opens to connect an account of an app, for when a call says that there is none. Show it to the user, " +
-    "and go on once they say that it is done. You never see what they type there.",
+    "Returns a link that the user opens to connect an account of an app, for when a call reports that there is no account. Show it to the user, " +
+    "and continue when they say that it is done. You never see what they type there.",
   inputSchema: {
     type: "object",
     additionalProperties: false,
     required: ["toolkit"],
     properties: {
       toolkit: { type: "string", description: "The app: the part of a slug before the dot." },
-      entity_id: { type: "string", description: "Whose account it will be, as in call_tool." },
+      entity_id: { type: "string", description: "Owner of the account, as entity_id of call_tool." },
       scheme: {
         type: "string",
-        description: "How it is connected, where the app knows several: oauth2, api_key or basic.",
+        description: "The way to connect, if the app has several: oauth2, api_key or basic.",
       },
     },
   },
@@ -48,7 +48,7 @@ export function createConnectAccountTool(makeLink: ConnectLinkMaker): AgentTool 
       const expiresAt = isoTime(link.expiresAt);
       return answered(
         { url: link.url, expiresAt },
-        `Open this to connect ${toolkit}: ${link.url}\nIt is good once, until ${expiresAt}.`,
+        `Open this to connect ${toolkit}: ${link.url}\nIt works once, until ${expiresAt}.`,
       );
     },
   };

@@ -80,9 +80,7 @@ export function callTexts(
       warning.startsWith("truncated:") ? `${warning}. To get the rest ${hints.rest}` : warning,
     ),
     ...(answer.isSandbox ? ["sandbox: the result is made up; no app was called"] : []),
-    ...(answer.isReplay
-      ? ["replayed: what the first call with this idempotency_key was answered; nothing was sent"]
-      : []),
+    ...(answer.isReplay ? ["replayed: the answer of the first call with this idempotency_key; nothing was sent"] : []),
   ];
   return notes.length === 0 ? [shown.json] : [shown.json, notes.map((note) => `Note: ${note}`).join("\n")];
 }
@@ -99,9 +97,9 @@ function personalText(slug: string, { jobId, result: { preview } }: CallAnswer):
   const shown = preview === undefined ? "" : `\nThis would be sent:\n${requestText(preview)}`;
   const next =
     jobId === undefined
-      ? "Nothing that you write carries it out."
-      : `A person is asked, and on the answer proceed it is sent once, by job ${jobId}. Nothing that you write carries it out: tell the user that it waits, and go on with something else.`;
-  return `Held: ${slug} is confirmed by a person, and nothing was sent.${shown}\n${next}`;
+      ? "You cannot carry it out yourself."
+      : `A person is asked. On the answer proceed, job ${jobId} sends it once. You cannot carry it out yourself: inform the user that it waits, and continue with something else.`;
+  return `Held: ${slug} needs a person's confirmation, and nothing was sent.${shown}\n${next}`;
 }
 
 function failureText(result: CallResult): string {
@@ -114,7 +112,7 @@ function failureText(result: CallResult): string {
 function adviceOf(outcome: string): string {
   if (outcome === "outcome_unknown") return "It may have been executed: find out before you send it again.";
   if (outcome === "no_account") return "An account is connected by the application and its user, not by a tool.";
-  return "Sent again unchanged, it would fail again.";
+  return "The same call would fail again.";
 }
 
 /** Maximum characters of a request body in the text: enough to judge the request. The structured content contains the whole body. */

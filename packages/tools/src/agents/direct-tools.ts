@@ -87,7 +87,7 @@ function addressFault(view: CatalogView, address: McpAddress, own: readonly List
 function unknown(parameter: string, slug: string, known: Iterable<string>): string {
   const meant = nearest(slug, known);
   const cure = meant === undefined ? "leave it out" : `did you mean ${meant}?`;
-  return `${parameter} of the address names ${formatValue(slug)}, which this project has not: ${cure}`;
+  return `${parameter} of the address names ${formatValue(slug)}, which this project does not have: ${cure}`;
 }
 
 function addressInvalid(message: string): McpError {

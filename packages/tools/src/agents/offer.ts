@@ -104,7 +104,7 @@ function unknownTool({ agentTools }: AgentTools, name: string, known: Parameters
   const text = `Unknown tool: ${name.slice(0, 80)}`;
   if (!isMetaTool(name) && !agentTools.some(({ listed }) => listed.name === name))
     return `${text}.${insteadOf(name, known)}`;
-  return `${text}. svc has it, and it was not given here: name it in the address, /mcp?tools=…,${name}, or have the key or grant given it`;
+  return `${text}. svc has this tool, but this connection does not include it: name it in the address, /mcp?tools=…,${name}, or give it to the key or grant`;
 }
 
 /** Returns the user's answer if the client can ask its user. After a no, the same request does not ask the user again. */

@@ -98,7 +98,7 @@ async function embed(
     });
     const read = readForeignText(await answer.body.bytes());
     if (answer.statusCode !== 200) throw new EmbeddingsError("refused", `answered with status ${answer.statusCode}`);
-    if ("fault" in read) throw new EmbeddingsError("malformed", "answered with what is no text");
+    if ("fault" in read) throw new EmbeddingsError("malformed", "answered with data that is not text");
     return readAnswer(read.text, input.length);
   } catch (error) {
     throw error instanceof EmbeddingsError ? error : errorOf(error, timeoutMs);
@@ -109,14 +109,14 @@ async function readKey(key: EndpointOptions["key"]): Promise<string> {
   try {
     return (await key()) ?? "";
   } catch {
-    throw new EmbeddingsError("unkeyed", "is not asked, since its key could not be read from the vault");
+    throw new EmbeddingsError("unkeyed", "is not used, because its key could not be read from the vault");
   }
 }
 
 function readAnswer(text: string, count: number): Vector[] {
   const data = dataOf(text);
   if (data === undefined)
-    throw new EmbeddingsError("malformed", "answered with what is no JSON object with a list in data");
+    throw new EmbeddingsError("malformed", "answered without a JSON object that has a list in data");
   if (data.length !== count)
     throw new EmbeddingsError("malformed", `answered ${count} texts with ${data.length} vectors`);
   const vectors = new Map<number, Vector>();
@@ -126,7 +126,7 @@ function readAnswer(text: string, count: number): Vector[] {
     if (vector === undefined || typeof index !== "number" || !(index >= 0 && index < count) || vectors.has(index))
       throw new EmbeddingsError(
         "malformed",
-        `answered with what is no vector of ${dimensionBounds.min} to ${dimensionBounds.max} numbers for each text`,
+        `answered without a vector of ${dimensionBounds.min} to ${dimensionBounds.max} numbers for each text`,
       );
     vectors.set(index, vector);
   }
@@ -152,7 +152,7 @@ const timeouts: ReadonlySet<string> = new Set([
 
 function errorOf(error: unknown, timeoutMs: number): EmbeddingsError {
   if (error instanceof AddressRefusedError)
-    return new EmbeddingsError("unreachable", "is at an address that is not dialled: see SVC_PROVIDER_CIDRS");
+    return new EmbeddingsError("unreachable", "is at an address that svc does not connect to: see SVC_PROVIDER_CIDRS");
   const name = error instanceof Error ? error.name : "";
   if (timeouts.has(name)) return new EmbeddingsError("late", `did not answer within ${timeoutMs / 1_000} s`);
   if (name === "ResponseExceededMaxSizeError")

@@ -168,7 +168,7 @@ test.each<[Way, string, EmbeddingsCall["outcome"]]>([
   ["never", "did not answer within 300 ms", "late"],
   ["failing", "answered with status 500", "refused"],
   ["huge", "answered with more bytes", "malformed"],
-  ["nonsense", "answered with what is no vector", "malformed"],
+  ["nonsense", "answered without a vector", "malformed"],
 ])("an endpoint that is %s costs a search 300 ms at most, and the next ones nothing", async (way, why, outcome) => {
   await using endpoint = await serveEmbeddings();
   const projectId = await addProject();

@@ -108,7 +108,7 @@ const timeouts: ReadonlySet<string> = new Set([
 ]);
 
 function whyOf(error: unknown): string {
-  if (error instanceof AddressRefusedError) return "is at an address that is not dialled";
+  if (error instanceof AddressRefusedError) return "is at an address that svc does not connect to";
   const name = error instanceof Error ? error.name : "";
   if (timeouts.has(name)) return `did not answer within ${hookTimeoutMs / 1_000} s`;
   if (name === "ResponseExceededMaxSizeError") return `answered with more than ${bytesMax} bytes`;
@@ -122,16 +122,16 @@ function readAnswer(text: string, { phase }: Hook): HookAnswer {
   try {
     answer = parseExactJson(text, { valuesMax });
   } catch {
-    return failed("answered with what is no JSON");
+    return failed("answered with a body that is not JSON");
   }
-  if (!isObject(answer)) return failed("answered with what is no JSON object");
+  if (!isObject(answer)) return failed("answered with a body that is not a JSON object");
   const { decision, reason } = answer;
   if (decision === "allow") return { decision };
   if (decision === "refuse") {
     const why = typeof reason === "string" ? reason.slice(0, reasonMax).toWellFormed() : "";
     return { decision, why: why === "" ? "refused it" : `refused it: ${why}` };
   }
-  if (decision !== "edit") return failed("answered with a decision that is none of allow, edit and refuse");
+  if (decision !== "edit") return failed("answered with a decision that is not allow, edit or refuse");
   const name = phase === "before" ? "arguments" : "result";
   const edit = answer[name];
   if (!isObject(edit)) return failed(`answered edit without an object in ${name}`);

@@ -113,7 +113,7 @@ async function reviewBefore(
     if (answer.decision === "refuse") return { ended: notCarriedOut(hook, answer.why) };
     if (answer.decision === "failed") return { ended: unanswered(hook, answer.why) };
     if (!call.isEditable)
-      return { ended: notCarriedOut(hook, "changes arguments, which is not done to a call of this kind") };
+      return { ended: notCarriedOut(hook, "changes arguments, which is not allowed for a call of this kind") };
     // The argument `confirm` is removed, because only the caller decides if a call is confirmed.
     const { confirm: _word, ...patch } = isObject(answer.edit) ? answer.edit : {};
     edits.push(patch);

@@ -96,7 +96,7 @@ test("parameters are added after those of the address", () => {
     request: { url: `${base}/x?y=1&a=true` },
   });
   expect(build({ query: { a: { b: 1 } } })).toEqual({
-    fault: { pointer: "/query/a", message: "has a value that is no text, number, true or false" },
+    fault: { pointer: "/query/a", message: "has a value that is not a text, number, true or false" },
   });
 });
 
@@ -115,7 +115,7 @@ test("a body is JSON unless its content-type says otherwise, and at most 1 MiB",
   expect(build({ body: { a: 1 }, headers: json })).toMatchObject({ request: { body: '{"a":1}' } });
   expect(build({ body: "x", headers: text })).toMatchObject({ request: { body: "x" } });
   expect(build({ body: { a: 1 }, headers: text })).toEqual({
-    fault: { pointer: "/body", message: "is no text, and its content-type is not JSON" },
+    fault: { pointer: "/body", message: "is not a text, and its content-type is not JSON" },
   });
   expect(build({ body: "x".repeat(1_048_577) })).toEqual({
     fault: { pointer: "/body", message: "is longer than 1048576 bytes" },

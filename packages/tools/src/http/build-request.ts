@@ -119,7 +119,10 @@ function headersOf(headers: unknown): Record<string, string> {
       // Any other character would end the header line, or could be changed between svc and the host.
       const isLine = /^[\x20-\x7e\t]*$/.test(text) && text.length <= bounds.header;
       if (!isLine)
-        throw new UnfitValueError(`/headers/${name}`, `is no single line of up to ${bounds.header} ASCII characters`);
+        throw new UnfitValueError(
+          `/headers/${name}`,
+          `is not a single line of up to ${bounds.header} ASCII characters`,
+        );
       return [name.toLowerCase(), text.trim()];
     }),
   );
@@ -129,7 +132,7 @@ function bodyOf(body: unknown, contentType: string | undefined): string {
   const isJson = contentType === undefined || isJsonType(contentType);
   if (!isJson && isObject(body) && isFormType(contentType)) return within(formOf(body));
   if (!isJson && typeof body !== "string") {
-    throw new UnfitValueError("/body", "is no text, and its content-type is not JSON");
+    throw new UnfitValueError("/body", "is not a text, and its content-type is not JSON");
   }
   return within(isJson ? JSON.stringify(body) : String(body));
 }
@@ -149,7 +152,7 @@ function within(text: string): string {
 
 function textOf(value: unknown, pointer: string): string {
   const text = scalarText(value);
-  if (text === undefined) throw new UnfitValueError(pointer, "has a value that is no text, number, true or false");
+  if (text === undefined) throw new UnfitValueError(pointer, "has a value that is not a text, number, true or false");
   return text;
 }
 

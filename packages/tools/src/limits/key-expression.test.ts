@@ -27,9 +27,9 @@ test.each([
 test.each([
   ["accountID", "names accountID"],
   ["accountId +", ""],
-  ["accountId.matches('a+')", "applies matches"],
-  ["[1, 2].exists(x, x == 1)", "a key is not made of"],
-  ["{'a': accountId}", "a key is not made of"],
+  ["accountId.matches('a+')", "uses matches"],
+  ["[1, 2].exists(x, x == 1)", "a limiter key cannot have"],
+  ["{'a': accountId}", "a limiter key cannot have"],
   ["[accountId]", "cannot be evaluated"],
   ["accountId + 1", "cannot be evaluated"],
   [`'${"a".repeat(500)}'`, "at most 500"],

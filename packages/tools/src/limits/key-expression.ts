@@ -46,7 +46,7 @@ export function compileKeyExpression(source: string): { readonly keyOf: KeyOf } 
   if (fault !== undefined) return { fault };
   const evaluate = plan(env, tree);
   const tried = keyFrom(evaluate(sample as Readonly<Record<string, CelInput>>));
-  if (tried === failed) return { fault: "cannot be evaluated, or is no text, number, truth value or null" };
+  if (tried === failed) return { fault: "cannot be evaluated, or is not a text, number, truth value or null" };
   return {
     keyOf(bindings) {
       const key = keyFrom(evaluate(bindings as Readonly<Record<string, CelInput>>));
@@ -82,12 +82,12 @@ function faultOf(tree: Expr): string | undefined {
         break;
       case "callExpr": {
         const { function: name, target, args } = exprKind.value;
-        if (!functions.has(name)) return `applies ${name}, which is not among what a key may be made by`;
+        if (!functions.has(name)) return `uses ${name}, which a limiter key cannot use`;
         nodes.push(...(target === undefined ? [] : [target]), ...args);
         break;
       }
       default:
-        return "holds a part that a key is not made of";
+        return "contains a part that a limiter key cannot have";
     }
     if (nodes.length > nodesMax) return `has more than ${nodesMax} parts`;
   }

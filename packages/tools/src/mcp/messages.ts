@@ -68,9 +68,9 @@ function readMessage(json: unknown): McpMessage | string {
   if (!isObject(json) || json["jsonrpc"] !== "2.0") return 'a message is an object whose jsonrpc is "2.0"';
   const { id, method, params = noParams } = json;
   if (method === undefined && ("result" in json || "error" in json)) return { kind: "response" };
-  if (typeof method !== "string") return "method is missing, or no text";
-  if (!isObject(params)) return "params is no object";
+  if (typeof method !== "string") return "method is missing, or not a text";
+  if (!isObject(params)) return "params is not an object";
   if (id === undefined) return { kind: "notification", method, params };
-  if (typeof id !== "string" && !isJsonNumber(id)) return "id is neither text nor number";
+  if (typeof id !== "string" && !isJsonNumber(id)) return "id is not a text or a number";
   return { kind: "request", id, method, params };
 }

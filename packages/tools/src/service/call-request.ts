@@ -69,7 +69,7 @@ function parse(text: string): unknown {
   } catch (error) {
     if (error instanceof JsonTooLargeError) {
       throw toolFaults.ARGUMENTS_MALFORMED(
-        `holds more than ${argumentValuesMax} values, which is the most that a call takes`,
+        `has more than ${argumentValuesMax} values, which is the maximum for a call`,
       );
     }
     throw toolFaults.ARGUMENTS_MALFORMED(`is not JSON${reasonOf(error)}`);

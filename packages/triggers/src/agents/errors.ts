@@ -23,7 +23,7 @@ export type CallbackFailure =
 
 /** Returns the error that no event has that name, or that the address which the client uses offers no event of that name. */
 export function eventNotFound(name: string): McpError {
-  const message = `NotFound: there is no event ${name.slice(0, 80)}; events/list names those there are`;
+  const message = `NotFound: there is no event ${name.slice(0, 80)}; events/list returns the events`;
   return { code: codes.notFound, message, data: { kind: "event" } };
 }
 
@@ -40,7 +40,7 @@ export function forbidden(reason: string): McpError {
 
 /** Returns the error that a limit is reached. `max`: the value of that limit. */
 export function exhausted(limit: "subscriptions" | "verifications", max: number): McpError {
-  const message = `ResourceExhausted: ${limit} are as many as there may be (${max})`;
+  const message = `ResourceExhausted: ${limit} are at their maximum (${max})`;
   return { code: codes.resourceExhausted, message, data: { limit, max } };
 }
 

@@ -27,7 +27,7 @@ const inputSchema = {
     entity_id: {
       type: "string",
       minLength: 1,
-      description: "Only events of this entity's account. Left out: of every entity that the key or grant reaches.",
+      description: "Only events of this entity's account. If left out: of every entity that the key or grant can use.",
     },
   },
 } as const;
@@ -70,7 +70,7 @@ async function list(
     try {
       after = openPageToken(sealer, scope, cursor);
     } catch {
-      return refused(invalidParams("InvalidParams: params.cursor is no nextCursor of this list"));
+      return refused(invalidParams("InvalidParams: params.cursor is not a nextCursor of this list"));
     }
   }
   const offered = triggersOf(catalog).filter((trigger) => trigger.slug > after && isOffered(trigger, context));

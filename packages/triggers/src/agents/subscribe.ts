@@ -116,7 +116,7 @@ export function createSubscribe(
     const asked = { request, principal, scope: { ...request, projectId } };
     const known = await agentSubscriptionsForProject(events.db, projectId).find(request.mcpId);
     if (known?.inactiveReason === "deactivated")
-      return refused(forbidden("the project paused this subscription; somebody there may enable it again"));
+      return refused(forbidden("the project paused this subscription, and may enable it again"));
     const isLive =
       known !== undefined && known.inactiveReason !== "revoked" && (known.expiresAt ?? 0) > events.clock.now();
     return isLive ? refresh(subscribing, asked, known) : begin(subscribing, asked);

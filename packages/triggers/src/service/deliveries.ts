@@ -139,7 +139,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const subscriptionId = requireId("sub", "subscriptionId", req.subscriptionId);
       const subscription = await requireActive(context, projectId, subscriptionId);
       if (subscription.keyId !== null)
-        throw triggerFaults.SUBSCRIPTION_OF_AGENT("subscriptionId", subscriptionId, "MCP knows no test events");
+        throw triggerFaults.SUBSCRIPTION_OF_AGENT("subscriptionId", subscriptionId, "MCP has no test events");
       await requireRoom(context, principal, 1);
       const deliveryId = await storeTestEvent(context.store, db, projectId, subscriptionId);
       dispatcher.wake();

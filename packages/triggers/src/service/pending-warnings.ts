@@ -46,5 +46,5 @@ export async function replayWarnings(
     pending >= pendingMax
       ? `${pendingMax} or more deliveries are`
       : `${pending} ${pending === 1 ? "delivery is" : "deliveries are"}`;
-  return [`${told} still pending; what is of events of this time arrives twice; ${cure}`];
+  return [`${told} still pending; the endpoint receives events of this time twice; ${cure}`];
 }

@@ -157,5 +157,5 @@ function subscribedSlugs(catalog: Catalog, toolkitSlug: string, triggerSlug: str
 function subscriptionWarnings({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): string[] {
   const toolkit = toolkits.get(toolkitSlug);
   if (toolkit === undefined || toolkit.triggers.length > 0) return [];
-  return [`${toolkitSlug} has no triggers: nothing of it will be delivered until its definition has one`];
+  return [`${toolkitSlug} has no triggers: it delivers nothing until its definition has one`];
 }

@@ -90,9 +90,7 @@ test("a backup is readable by its owner alone, and leaves nothing else in its fo
 test("a file that exists is not written over", async () => {
   const file = join(folder, "notes");
   await writeFile(file, "mine");
-  await expect(backUpStore({ dataDir: server.dataDir, file, version: "1", key })).rejects.toThrow(
-    "exists, and is left as it is",
-  );
+  await expect(backUpStore({ dataDir: server.dataDir, file, version: "1", key })).rejects.toThrow("exists already");
   expect(await readFile(file, "utf8")).toBe("mine");
   await rm(file);
 });
@@ -116,7 +114,7 @@ test("a folder without a store is named", async () => {
 
 test("a folder in use is refused", async () => {
   await expect(restoreStore({ file: backup, dataDir: server.dataDir, keys: [key] })).rejects.toThrow(
-    "is not empty, it holds postgres",
+    "is not empty, it contains postgres",
   );
 });
 

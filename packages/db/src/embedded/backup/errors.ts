@@ -5,7 +5,7 @@ export class BackupError extends Error {
 
 /** Returns the error for a backup file that already exists. svc never overwrites a backup. */
 export function fileExists(file: string): BackupError {
-  return new BackupError(`${file} exists, and is left as it is: name a file that does not`);
+  return new BackupError(`${file} exists already: name a file that does not exist`);
 }
 
 /** Returns the error for a data folder that contains no embedded database. */
@@ -24,14 +24,14 @@ export function storeUnreadable(dataDir: string, code: string): BackupError {
  */
 export function serverTooOld(): BackupError {
   return new BackupError(
-    "the service that runs is of a version before backups: restart it with this one, then try again",
+    "the running service is of a version before backups: restart it with this one, then try again",
   );
 }
 
 /** Returns the error for a restore into a data folder that is not empty. */
 export function folderInUse(dataDir: string, name: string): BackupError {
   return new BackupError(
-    `${dataDir} is not empty, it holds ${name}: set SVC_DATA_DIR to a folder that is empty or missing`,
+    `${dataDir} is not empty, it contains ${name}: set SVC_DATA_DIR to a folder that is empty or missing`,
   );
 }
 
@@ -44,7 +44,7 @@ export function backupUnusable(file: string, why: string): BackupError {
 export function backupUnsealed(file: string): BackupError {
   return backupUnusable(
     file,
-    "it bears no seal: a version before seals took it, it was cut off, or somebody changed it. To restore it all the same, pass --unsealed: whoever wrote the file then decides what the database holds and can run programs on this machine, so use it only for a file that was never in other hands",
+    "it has no seal: a version before seals made it, it was cut off, or it was changed. To restore it without a seal, pass --unsealed. The author of the file then decides what the database contains and can run programs on this machine. Use it only if no one else has ever had the file",
   );
 }
 
@@ -53,7 +53,7 @@ export function sealKeyMissing(file: string, keyId: string, held: readonly strin
   const have = held.length === 0 ? "no vault key is given" : `the vault keys given are ${held.join(", ")}`;
   return backupUnusable(
     file,
-    `it is sealed under the vault key ${JSON.stringify(keyId)}, and ${have}: put the vault key of the service that the backup was taken of into the vault-key file of the data folder, or into SVC_VAULT_KEY`,
+    `it is sealed with the vault key ${JSON.stringify(keyId)}, and ${have}: put the vault key of the service that was backed up into the vault-key file of the data folder, or into SVC_VAULT_KEY`,
   );
 }
 
@@ -61,7 +61,7 @@ export function sealKeyMissing(file: string, keyId: string, held: readonly strin
 export function sealBroken(file: string): BackupError {
   return backupUnusable(
     file,
-    "its seal does not fit its content: the file was changed after the backup was taken, or another vault key of the same id sealed it; use another copy of it",
+    "its seal does not match its content: the file was changed after the backup was made, or another vault key of the same id sealed it; use another copy of it",
   );
 }
 
@@ -69,6 +69,6 @@ export function sealBroken(file: string): BackupError {
 export function foreignObjects(file: string, names: readonly string[]): BackupError {
   return backupUnusable(
     file,
-    `its database holds ${names.join(", ")}, which svc did not make and which would run in the service; drop that in the database that was backed up, and take another backup`,
+    `its database contains ${names.join(", ")}, which svc did not create and which would run in the service; drop these objects in the database that was backed up, and make another backup`,
   );
 }

@@ -122,7 +122,7 @@ test("every change of a backup is refused before anything is written", async () 
     const file = join(folder, "changed");
     await copyFile(backup, file);
     await change(file);
-    expect(await refusalOf(file), what).toMatch(/bears no seal|its seal does not fit its content/);
+    expect(await refusalOf(file), what).toMatch(/has no seal|its seal does not match its content/);
     await rm(file);
   }
 });
@@ -135,13 +135,13 @@ async function flip(file: string, at: number): Promise<void> {
 
 test("a backup that another key sealed is refused, and says which key is needed", async () => {
   expect(await refusalOf(backup, { keys: [{ id: "k2", secret: Buffer.alloc(32, 1) }] })).toContain(
-    'it is sealed under the vault key "k1", and the vault keys given are k2',
+    'it is sealed with the vault key "k1", and the vault keys given are k2',
   );
   expect(await refusalOf(backup, { keys: [] })).toContain("no vault key is given");
   const other = { id: "k1", secret: Buffer.alloc(32, 2) };
-  expect(await refusalOf(backup, { keys: [other] })).toContain("its seal does not fit its content");
+  expect(await refusalOf(backup, { keys: [other] })).toContain("its seal does not match its content");
   // A wrong seal is never accepted.
-  expect(await refusalOf(backup, { keys: [other], allowsUnsealed: true })).toContain("its seal does not fit");
+  expect(await refusalOf(backup, { keys: [other], allowsUnsealed: true })).toContain("its seal does not match");
 });
 
 test("the file is still a zstd archive: its seal is a frame that readers skip", async () => {
@@ -165,7 +165,7 @@ test("a file without a seal is restored only on request, with new settings", asy
       all,
     ),
   );
-  expect(await refusalOf(file)).toMatch(/bears no seal: .* pass --unsealed: whoever wrote the file/);
+  expect(await refusalOf(file)).toMatch(/has no seal: .* pass --unsealed. The author of the file/);
   const dataDir = await emptyDir();
   expect(await restoreStore({ file, dataDir, keys: [key], allowsUnsealed: true })).toMatchObject({ isSealed: false });
   const cluster = join(dataDir, "postgres/data");
@@ -204,7 +204,7 @@ test("signals, access lists, links and foreign files are refused anywhere in the
     const file = join(folder, "planted");
     // The entries after it are never read.
     await repack(file, (all) => withFile(name, "")(all).slice(0, 2));
-    expect(await refusalOf(file, { allowsUnsealed: true }), name).toContain("which is not of a store");
+    expect(await refusalOf(file, { allowsUnsealed: true }), name).toContain("which a data folder does not have");
     await rm(file);
   }
   const linked = join(folder, "linked");
@@ -212,7 +212,7 @@ test("signals, access lists, links and foreign files are refused anywhere in the
     ...all.slice(0, 1),
     { header: { name: "data/base", type: "symlink", linkname: "/etc" }, content: Buffer.alloc(0) },
   ]);
-  expect(await refusalOf(linked, { allowsUnsealed: true })).toContain("a symlink, which is not of a store");
+  expect(await refusalOf(linked, { allowsUnsealed: true })).toContain("a symlink, which a data folder does not have");
 });
 
 const noted = "language plpgsql as $$ begin perform pg_notify('planted', ''); return; end $$";
@@ -242,5 +242,5 @@ test("a database that would run objects svc did not create is reported by the ba
     "the trigger planted_builtin on projects",
   ];
   expect(foreign).toEqual(names);
-  expect(await refusalOf(file)).toContain(`its database holds ${names.join(", ")}, which svc did not make`);
+  expect(await refusalOf(file)).toContain(`its database contains ${names.join(", ")}, which svc did not create`);
 }, 60_000);

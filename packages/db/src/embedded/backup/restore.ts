@@ -56,7 +56,7 @@ export async function restoreStore(options: RestoreOptions): Promise<RestoredBac
     const { code, message } = error as NodeJS.ErrnoException;
     throw backupUnusable(
       options.file,
-      code === "ENOENT" ? "there is no such file" : `it is damaged, cut off or no backup (${message})`,
+      code === "ENOENT" ? "there is no such file" : `it is damaged, cut off or not a backup (${message})`,
     );
   }
 }
@@ -132,12 +132,12 @@ async function unpack(
 }
 
 function readManifest(file: string, name: string, content: string): BackupManifest {
-  if (name !== manifestEntry) throw backupUnusable(file, "it is no backup of svc");
+  if (name !== manifestEntry) throw backupUnusable(file, "it is not a backup of svc");
   const manifest: BackupManifest = JSON.parse(content);
   const machine = `${process.platform}-${process.arch}`;
-  if (manifest.format !== 1) throw backupUnusable(file, `a later version, ${manifest.version}, took it`);
+  if (manifest.format !== 1) throw backupUnusable(file, `a later version, ${manifest.version}, made it`);
   if (manifest.machine !== machine) {
-    throw backupUnusable(file, `it is of a machine of kind ${manifest.machine}, and this is ${machine}`);
+    throw backupUnusable(file, `it comes from a machine of kind ${manifest.machine}, and this one is ${machine}`);
   }
   return manifest;
 }
@@ -157,7 +157,7 @@ function checkedName(file: string, { name, type }: Header): string {
   const isOfStore =
     type === "directory" ? clusterPath.test(name) : type === "file" && (name === "password" || clusterFile.test(name));
   if (isOfStore) return name;
-  throw backupUnusable(file, `it holds ${JSON.stringify(name)}, a ${type}, which is not of a store`);
+  throw backupUnusable(file, `it contains ${JSON.stringify(name)}, a ${type}, which a data folder does not have`);
 }
 
 async function write(path: string, isFolder: boolean, content: AsyncIterable<Buffer>, account: Account): Promise<void> {

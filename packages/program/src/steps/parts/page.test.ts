@@ -81,12 +81,12 @@ test.each([
   [
     "two ways",
     { page: { arg: "page_token", from: "nextPageToken", start: 1, max: 5 } },
-    /^MALFORMED rows\/page\/start start stands beside from/,
+    /^MALFORMED rows\/page\/start start is given together with from/,
   ],
   [
     "a parameter of no link",
     { page: { arg: "page_token", query: "cursor", max: 5 } },
-    /^MALFORMED rows\/page\/query query stands without from/,
+    /^MALFORMED rows\/page\/query query is given without from/,
   ],
   [
     "an offset in pages",

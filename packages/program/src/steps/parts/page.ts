@@ -195,9 +195,9 @@ export function checkStart(
 /** Checks that the fields describe exactly one way to request pages. Records every fault. */
 function checkWay({ path }: ShapeNode, fields: ShapeFields, { faults }: ShapeReader): void {
   const add = (name: string, message: string) => faults.add("PROGRAM_MALFORMED", [...path, name], message, shapes);
-  if (fields.has("query") && !fields.has("from")) add("query", "query stands without from");
+  if (fields.has("query") && !fields.has("from")) add("query", "query is given without from");
   for (const name of fields.has("from") ? ["start", "by", "size"] : []) {
-    if (fields.has(name)) add(name, `${name} stands beside from`);
+    if (fields.has(name)) add(name, `${name} is given together with from`);
   }
 }
 

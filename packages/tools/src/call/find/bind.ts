@@ -31,7 +31,7 @@ export function bindCall<Request extends Bindable>(asked: Request): Request | Bo
   if (secretUses.length > 0) {
     const refusal = bindingFaults.ENTITY_BOUND(
       "argumentsJson",
-      "names a secret of the project, which is no entity's",
+      "names a secret of the project, which belongs to no entity",
       binding,
     );
     return { outcome: "refused", refusal };

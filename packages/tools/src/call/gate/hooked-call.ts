@@ -39,7 +39,7 @@ export async function reviewed(context: HookContext & PrepareContext, made: Made
 /** Ends a call if arguments that hooks changed do not match the tool's schema. The caller could not correct such arguments. */
 function unlessInvalid(prepared: PreparedCall | EndedCall): PreparedCall | EndedCall {
   if ("action" in prepared || prepared.result.outcome !== "invalid_arguments") return prepared;
-  const message = `hooks of the project changed the arguments to what the tool does not take: ${prepared.result.message}`;
+  const message = `hooks of the project changed the arguments to values that the tool refuses: ${prepared.result.message}`;
   return { account: prepared.account, result: resultOf({ outcome: "not_callable", message }) };
 }
 

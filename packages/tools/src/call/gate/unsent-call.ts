@@ -52,7 +52,7 @@ async function askPersonAbout(
   const query = { projectId: caller.projectId, toolkit: plan.toolkit, entityId, accountId: undefined };
   const found = await accounts.resolve(query);
   if ("kind" in found || found.id !== account.id) {
-    const message = `${account.id} is not the account of toolkit ${plan.toolkit.slug} that calls of ${entityId} are made with, and a person is asked about those alone`;
+    const message = `${account.id} is not the account that calls of ${entityId} to toolkit ${plan.toolkit.slug} use, and a person can confirm only those calls`;
     return { result: resultOf({ outcome: "not_callable", message }), jobId: undefined };
   }
   const { confirm: _word, ...args } = plan.args;
@@ -125,7 +125,7 @@ export async function endDoubted(
   prepared: PreparedCall,
   restoredFrom: number,
 ): Promise<CallReply> {
-  const message = `the store was restored from a backup of ${isoTime(restoredFrom)}; the call may have been made since then, and was not sent`;
+  const message = `the database was restored from a backup of ${isoTime(restoredFrom)}; the call may have been made since then, and was not sent`;
   const result = resultOf({ outcome: "outcome_unknown", message });
   const { isSandbox } = prepared.way;
   const end = { result, accountId: prepared.account?.id, isSandbox, providerMs: 0 };

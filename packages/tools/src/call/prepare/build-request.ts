@@ -57,7 +57,7 @@ function baseUrlOf(
   if ("unbound" in bound) {
     return {
       outcome: "not_bound",
-      message: `this deployment does not say where ${toolkit.slug} is: its deployment file lacks toolkits.${toolkit.slug}.${bound.unbound}`,
+      message: `this deployment has no address for ${toolkit.slug}: its deployment file lacks toolkits.${toolkit.slug}.${bound.unbound}`,
     };
   }
   const isArgument = hostArguments(toolkit).length > 0;

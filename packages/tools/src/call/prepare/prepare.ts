@@ -77,7 +77,7 @@ function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | End
   const name = personalName(plan, account?.id);
   // The client's user confirmed exactly this call, and the policy allows clients to ask.
   if (plan.person?.confirmed === name && mayElicit(plan.caller.confirm, classToConfirm(action))) return built;
-  const message = `${action.slug} is confirmed by a person, whatever its arguments say, and was not carried out`;
+  const message = `${action.slug} needs a person's confirmation, regardless of its arguments, and was not carried out`;
   return { result: resultOf({ outcome: "held", message, preview: preview() }), account, forPerson: { action, name } };
 }
 

@@ -17,13 +17,13 @@ test("fields that match at least one item give no warning", () => {
 
 test("a field without a match gives a warning with a similar name, or the existing ones", () => {
   expect(warnOfMissingFields(result, ["items.titel"])).toEqual([
-    'fields: "items.titel" meets nothing in this result: "title" is near',
+    'fields: "items.titel" matches nothing in this result: "title" is near',
   ]);
   expect(warnOfMissingFields(result, ["rows.id"])).toEqual([
-    'fields: "rows.id" meets nothing in this result: the result has "items", "next", "none"',
+    'fields: "rows.id" matches nothing in this result: the result has "items", "next", "none"',
   ]);
   expect(warnOfMissingFields(result, ["items.id.x"])).toEqual([
-    'fields: "items.id.x" meets nothing in this result: "items.id" has no fields',
+    'fields: "items.id.x" matches nothing in this result: "items.id" has no fields',
   ]);
 });
 

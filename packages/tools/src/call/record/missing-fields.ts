@@ -55,7 +55,7 @@ function warningOf(field: string, { before, step, names }: MissingStep): string 
   const listed = names.slice(0, namesMax).map(quote).join(", ");
   const others = names.length > namesMax ? `${listed} and ${names.length - namesMax} more` : listed;
   const there = meant === undefined ? `${place} has ${others || "no fields"}` : `${quote(meant)} is near`;
-  return `fields: ${quote(field)} meets nothing in this result: ${there}`;
+  return `fields: ${quote(field)} matches nothing in this result: ${there}`;
 }
 
 function quote(text: string): string {

@@ -120,7 +120,7 @@ export function judgeResult(action: Action, value: unknown): readonly string[] {
 }
 
 function bareWarning(named: object): string {
-  return `output_mismatch: the app answered a bare value; it stands under ${Object.keys(named).join()}`;
+  return `output_mismatch: the app answered a bare value; it is under ${Object.keys(named).join()}`;
 }
 
 /** True if an answer contains nothing that the schema names. */

@@ -168,7 +168,7 @@ test.each(["<html>busy</html>", "{", "1 2", "[".repeat(100_000) + "]".repeat(100
   (body) => {
     const { outcome, message, providerStatus } = answered(read, body);
     expect([outcome, providerStatus]).toEqual(["provider_error", 200]);
-    expect(message).toMatch(/^the app answered 200 with what cannot be read as JSON: /);
+    expect(message).toMatch(/^the app answered 200 with a body that cannot be read as JSON: /);
     expect(message.length).toBeLessThan(1_200);
   },
 );
@@ -246,7 +246,7 @@ test.each([
   const result = answered(read, body);
   expect(result).toMatchObject({ outcome: "provider_error", providerStatus: 200, retryable: false });
   expect(result.message).toBe(
-    "the app answered 200 with more than 200,000 values, which are not read; ask it for less",
+    "the app answered 200 with more than 200,000 values, which is too many to read; ask it for less",
   );
 });
 
@@ -278,7 +278,7 @@ test("a bare value where an object of one property was expected is that property
   for (const id of ["77", "12345678901234567890"]) {
     for (const body of [id, JSON.stringify(id)]) {
       const { value, warnings } = answered(action, body);
-      expect([value, warnings]).toEqual([{ id }, [expect.stringContaining("a bare value; it stands under id")]]);
+      expect([value, warnings]).toEqual([{ id }, [expect.stringContaining("a bare value; it is under id")]]);
     }
   }
   const text = '{"success":true,"undo_data":{"entity_id":12345678901234567890}}';

@@ -116,7 +116,7 @@ function rateLimited(answer: Answer, nowMs: number): CallResult {
     providerStatus: answer.status,
     retryable: true,
     retryAfterMs,
-    message: `the app takes no more calls for now (429); the call was not executed.${wait}`,
+    message: `the app accepts no more calls for now (429); the call was not executed.${wait}`,
   });
 }
 
@@ -169,10 +169,12 @@ function parseBody(action: Action, answer: Answer, redact: Redactor): { value: u
   } catch (error) {
     if (error instanceof JsonTooLargeError) {
       const most = answerValuesMax.toLocaleString("en");
-      return { fault: `with more than ${most} values, which are not read; ask it for less` };
+      return { fault: `with more than ${most} values, which is too many to read; ask it for less` };
     }
     // The parser's own message is not used: it quotes the answer, and the excerpt below contains more information.
-    return { fault: `with what cannot be read as JSON: ${excerptOfBody(action, { body, contentType }, redact)}` };
+    return {
+      fault: `with a body that cannot be read as JSON: ${excerptOfBody(action, { body, contentType }, redact)}`,
+    };
   }
 }
 

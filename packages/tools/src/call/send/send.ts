@@ -109,8 +109,8 @@ function cutOff(
   repeatsAreSafe: boolean,
 ): CallResult {
   const what = isBusy
-    ? "with more than this service had room for at that moment, which is cut off"
-    : "with more than 8 MiB, which is cut off; ask it for less";
+    ? "with more bytes than this service had memory for at that moment; the rest is cut off"
+    : "with more than 8 MiB; the rest is cut off; ask it for less";
   if (status >= 200 && status < 300 && action.class !== "read") return unread(action, status, what);
   const message = `the app answered ${status} ${what}`;
   return resultOf({

@@ -100,18 +100,24 @@ async function knownKeysOf(
   }
   const keys = new Set<string>();
   if (rows === 0) return { rows, keys };
-  const isRead = await eachChunk(state, { setId: step.id }, effects, {
-    memory,
-    holds: true,
-    async take(chunk) {
-      for (const { data } of chunk) {
-        const text = keyOfRow(data, key);
-        if (text !== undefined) keys.add(text);
-      }
-      memory.add(chunk.length * keyBytes);
-      return true;
+  // The app has answered. A cancel or a pause that arrives now does not drop the page, whichever node reads the keys.
+  const isRead = await eachChunk(
+    state,
+    { setId: step.id },
+    { ...effects, mustEnd: () => false },
+    {
+      memory,
+      holds: true,
+      async take(chunk) {
+        for (const { data } of chunk) {
+          const text = keyOfRow(data, key);
+          if (text !== undefined) keys.add(text);
+        }
+        memory.add(chunk.length * keyBytes);
+        return true;
+      },
     },
-  });
+  );
   return isRead ? { rows, keys } : undefined;
 }
 

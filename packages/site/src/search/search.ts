@@ -45,13 +45,15 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
   ["concepts/benchmarks", 0.3],
   ["benchmarks", 0.3],
   ["concepts/decisions", 0.6],
-  ["concepts/", 0.8],
+  ["concepts/", 0.9],
   ["changelog", 0.3],
 ];
 /** Weight of a word that means the same as a word of the question. */
-const sameWeight = 0.35;
-/** Exponent of the coverage, the share of the question's words that a page has. A page with all words ranks above a page with one word. */
-const coverageExponent = 1;
+const sameWeight = 0.5;
+/** Share of a word of the question that a page answers by a word that means the same. */
+const sameShare = 0.8;
+/** Number of a page's sections, the best first, whose words count for the page. */
+const sectionsRead = 4;
 
 /** Returns the index of all sections, as a text that `openSearch` reads. */
 export function writeIndex(sections: readonly Section[]): string {
@@ -85,24 +87,29 @@ export function openSearch(indexText: string): Search {
   return (question) => {
     // First search for names as a whole (`SVC_VAULT_KEY`). Search for the parts of names only if no page has the whole name.
     const whole = find(question, wholeWordsOf);
-    const found = whole.length > 0 ? whole : find(question, wordsOf);
-    return bestOfPages(found).map(({ path, title, heading, shown, terms }) => ({
-      path,
-      title,
-      heading,
-      shown,
-      words: terms,
-    }));
+    const [found, tokenize] = whole.length > 0 ? [whole, wholeWordsOf] : [find(question, wordsOf), wordsOf];
+    return bestOfPages(found, new Set(tokenize(question).flatMap((word) => termOf(word) ?? []))).map(
+      ({ path, title, heading, shown, terms }) => ({ path, title, heading, shown, words: terms }),
+    );
   };
 }
 
-/** Returns the best section of each page, best first. A page counts by that section and by how many words of the question the page has. */
-function bestOfPages(found: readonly SearchResult[]): SearchResult[] {
+/** Returns the best section of each page, best first. A page counts by that section and by the share of the question that it answers. */
+function bestOfPages(found: readonly SearchResult[], asked: ReadonlySet<string>): SearchResult[] {
+  const counts = Map.groupBy(
+    found.flatMap(({ queryTerms }) => queryTerms),
+    (term) => term,
+  );
+  // A rare word says more about the question than a common word.
+  const worthOf = (term: string) => Math.log(1 + found.length / (counts.get(term)?.length ?? found.length));
   const pages = Map.groupBy(found, ({ path }) => String(path).replace(/#.*/, ""));
   const best = [...pages.values()].flatMap((sections) => {
     const [first] = sections;
-    const words = new Set(sections.slice(0, 4).flatMap(({ queryTerms }) => queryTerms)).size;
-    return first === undefined ? [] : [{ ...first, score: first.score * words ** coverageExponent }];
+    const terms = new Set(sections.slice(0, sectionsRead).flatMap(({ queryTerms }) => queryTerms));
+    const shareOf = (term: string) =>
+      terms.has(term) ? 1 : sameTermsOf(term).some((same) => terms.has(same)) ? sameShare : 0;
+    const answered = [...asked].reduce((sum, term) => sum + worthOf(term) * shareOf(term), 0);
+    return first === undefined ? [] : [{ ...first, score: first.score * answered }];
   });
   return best.toSorted((a, b) => b.score - a.score);
 }

@@ -34,11 +34,10 @@ test("the restore of practice-a-restore.md runs as printed while the service rec
     const script = `export SVC_DATA_DIR=/var/lib/svc SVC_WEBHOOK_AUDIENCE=projects\n${text}`
       .replaceAll("/var/lib/svc", join(place, "lib"))
       .replaceAll("/var/backups", join(place, "backups"))
-      .replaceAll("/root", place)
       .replaceAll("/var/tmp", place)
       .replaceAll("8090", port)
       .replace("SVC_API_KEY=...", `SVC_API_KEY=$(cat ${join(place, "lib/first-key")})`);
-    const env = { ...compileCache, PATH: `${join(place, "bin")}:${process.env["PATH"] ?? ""}` };
+    const env = { ...compileCache, HOME: place, PATH: `${join(place, "bin")}:${process.env["PATH"] ?? ""}` };
     return run("bash", ["-c", script], { env, maxBuffer: 50_000_000 });
   };
   const accepted: number[] = [];

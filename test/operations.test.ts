@@ -20,7 +20,7 @@ const isRoot = process.getuid?.() === 0;
 
 /** Paths and ports of the pages, and those of the test. */
 const places: readonly (readonly [string, string])[] = [
-  ...["/opt/svc", "/etc/svc", "/etc/systemd", "/var/lib/svc", "/var/backups", "/var/tmp", "/var/log", "/root"].map(
+  ...["/opt/svc", "/etc/svc", "/etc/systemd", "/var/lib/svc", "/var/backups", "/var/tmp", "/var/log"].map(
     (path) => [path, join(place, path)] as const,
   ),
   ["/usr/local/bin", join(place, "bin")],

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { isObject, isRawJson } from "@svc/core";
 import canonicalize from "canonicalize";
 
@@ -17,7 +17,7 @@ export function canonicalJson(value: unknown): string {
  * pin's `digest`.
  */
 export function canonicalHash(value: unknown): string {
-  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+  return hash("sha256", canonicalJson(value), "hex");
 }
 
 function canonicalOf(value: unknown): string | undefined {

@@ -11,12 +11,16 @@ import { tableLines } from "../text/table.ts";
  * including the young generation and large values.
  */
 const grownBytes = 190 * 1024 * 1024;
+/** Size in bytes to which the old generation may grow if a collection, against expectation, frees nothing. */
+const floodedBytes = 280 * 1024 * 1024;
 /**
  * Smallest and largest growth step of the heap, in percent (`--heap-growing-percent`). V8 never takes a larger step than its own rule
  * allows.
  */
 const [stepMin, stepMax] = [30, 300];
 const lookEveryMs = 250;
+/** Factor by which the smallest size grows with each look, so that a size of long ago is forgotten. */
+const forgetting = 1.01;
 
 /**
  * Keeps V8's young generation at its initial size until `followHeapGrowth` is called. Almost everything that loads at the start stays in
@@ -47,19 +51,28 @@ export async function compactHeap(): Promise<void> {
 
 /**
  * Lets the heap grow with the load, because this needs the least processor time. (With a young generation of at most 64 MiB, tool calls
- * need 12 % more.) The heap in use decides how far the old generation grows before V8 collects garbage. By V8's own rule, the old
- * generation may reach four times the live data, and floods of values made it 600 MiB large. With a limit of a third of the process's size,
- * V8 collected garbage each time a loaded node kept 14 MiB for a moment.
+ * need 12 % more.) The size that a collection leaves decides how far the old generation grows before the next one. It is taken to be the
+ * smallest size of late. The present size alone would give the smallest step, because it is largest when a collection begins. By V8's own
+ * rule, the old generation may reach four times the live data, and floods of values made it 600 MiB large. So the present size bounds the
+ * step too. With a limit of a third of the process's size, V8 collected garbage each time a loaded node kept 14 MiB for a moment.
  */
 function followHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=2");
   let step = 0;
+  let left = Number.POSITIVE_INFINITY;
   setInterval(() => {
-    const room = Math.round((grownBytes / getHeapStatistics().used_heap_size - 1) * 100);
-    const next = Math.min(stepMax, Math.max(stepMin, room));
+    const { used_heap_size: used } = getHeapStatistics();
+    left = Math.min(used, left * forgetting);
+    const next = growthStep(used, left);
     if (next !== step) setFlagsFromString(`--heap-growing-percent=${next}`);
     step = next;
   }, lookEveryMs).unref();
+}
+
+/** Returns the growth step of a heap in percent. `used`: its present size in bytes. `left`: the size in bytes that a collection leaves. */
+export function growthStep(used: number, left: number): number {
+  const factor = Math.min(grownBytes / left, floodedBytes / used);
+  return Math.min(stepMax, Math.max(stepMin, Math.round((factor - 1) * 100)));
 }
 
 /** The command `svc serve`. */

@@ -91,8 +91,23 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | un
 
 /** Returns an id's UUID as text, as PostgreSQL stores it. */
 export function uuidOfId(id: Id<IdPrefix>): string {
-  return uuidOfBytes(readTypeId(id, bytes));
+  const place = ((id.charCodeAt(id.length - 2) << 5) ^ id.charCodeAt(id.length - 1)) & (rememberedIds - 1);
+  let known = remembered[place];
+  if (known?.id !== id) {
+    known = { id, uuid: uuidOfBytes(readTypeId(id, bytes)) };
+    remembered[place] = known;
+  }
+  return known.uuid;
 }
+
+/**
+ * The latest UUIDs, each at a place by the last characters of its id, which are random. A job's statements name the same few ids again and
+ * again.
+ */
+const rememberedIds = 1024;
+const remembered: ({ readonly id: string; readonly uuid: string } | undefined)[] = Array.from({
+  length: rememberedIds,
+});
 
 /** Returns the id of this kind for a UUID from the database. */
 export function idOfUuid<P extends IdPrefix>(prefix: P, uuid: string): Id<P> {

@@ -8,24 +8,38 @@ const bytesOfUuid = 16;
 const suffixCharacters = 26;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-/** The two base32 characters for each value of ten bits. */
-const pairs = Array.from({ length: 1024 }, (_, bits) => alphabet.charAt(bits >> 5) + alphabet.charAt(bits & 31));
-const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const characters = Buffer.from(alphabet);
+const hexDigits = Buffer.from("0123456789abcdef");
 const valueOfCharacter = codesOf(alphabet);
 const valueOfHex = codesOf("0123456789abcdef");
 
-/** Returns the UUID text of 16 bytes. */
+const uuidText = Buffer.alloc(36, "-");
+/** Room for the text of a TypeID. A prefix has at most four characters. */
+const typeIdText = Buffer.alloc(32);
+
+/** Returns the UUID text of 16 bytes. A text made of twenty pieces would need memory for each piece. */
 export function uuidOfBytes(bytes: Uint8Array): string {
-  const hex = (at: number) => hexOfByte[bytes[at] ?? 0] ?? "";
-  return (
-    `${hex(0)}${hex(1)}${hex(2)}${hex(3)}-${hex(4)}${hex(5)}-${hex(6)}${hex(7)}-${hex(8)}${hex(9)}-` +
-    `${hex(10)}${hex(11)}${hex(12)}${hex(13)}${hex(14)}${hex(15)}`
-  );
+  for (let at = 0, to = 0; at < bytesOfUuid; at++) {
+    const byte = bytes[at] ?? 0;
+    uuidText[to++] = hexDigits[byte >> 4] ?? 0;
+    uuidText[to++] = hexDigits[byte & 15] ?? 0;
+    if (at === 3 || at === 5 || at === 7 || at === 9) to++;
+  }
+  return uuidText.toString("latin1");
 }
 
 /** Returns the TypeID of 16 bytes. The 26 characters have 130 bits; the first two bits are 0. */
 export function typeIdOfBytes(prefix: string, bytes: Uint8Array): string {
-  return `${prefix}_${pairs[bytes[0] ?? 0]}${ofFiveBytes(bytes, 1)}${ofFiveBytes(bytes, 6)}${ofFiveBytes(bytes, 11)}`;
+  let to = typeIdText.write(`${prefix}_`, "latin1");
+  for (let at = 0, bits = 0, held = 2; at < bytesOfUuid; at++) {
+    bits = ((bits << 8) | (bytes[at] ?? 0)) & 0xfff;
+    held += 8;
+    while (held >= 5) {
+      held -= 5;
+      typeIdText[to++] = characters[(bits >> held) & 31] ?? 0;
+    }
+  }
+  return typeIdText.toString("latin1", 0, to);
 }
 
 /** Writes the 16 bytes of a valid TypeID into `bytes`, and returns `bytes`. */
@@ -58,17 +72,6 @@ export function readUuid(uuid: string, bytes: Uint8Array): Uint8Array {
 const hyphen = 45;
 /** The bit that makes a letter's code lower case. Codes of digits also have this bit. */
 const lowerCase = 32;
-
-function ofFiveBytes(bytes: Uint8Array, at: number): string {
-  const [a, b, c, d, e] = [
-    bytes[at] ?? 0,
-    bytes[at + 1] ?? 0,
-    bytes[at + 2] ?? 0,
-    bytes[at + 3] ?? 0,
-    bytes[at + 4] ?? 0,
-  ];
-  return `${pairs[(a << 2) | (b >> 6)]}${pairs[((b & 63) << 4) | (c >> 4)]}${pairs[((c & 15) << 6) | (d >> 2)]}${pairs[((d & 3) << 8) | e]}`;
-}
 
 function codesOf(characters: string): Uint8Array {
   const codes = new Uint8Array(128);

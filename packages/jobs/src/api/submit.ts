@@ -108,7 +108,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
     input: skill?.input,
     skillSlug: skill?.slug ?? "",
     principalChain: [`key:${keyId}`, ...(skill === undefined ? [] : [`skill:${skill.calledAs}`])],
-    contentDigest: contentDigest(submission, programHash),
+    contentDigest: idempotencyKey === undefined ? noDigest : contentDigest(submission, programHash),
   });
   if ("quotaReached" in submitted) return { refusal: quotaFaults.jobs(submitted.quotaReached) };
   if ("earlier" in submitted) return repeated(submitted.earlier, submission);
@@ -143,6 +143,9 @@ export function hashOf(programJson: string): string | undefined {
   const read = readProgram(programJson);
   return "document" in read ? canonicalHash(read.document) : undefined;
 }
+
+/** The digest of a submission without an idempotency key: nothing compares it. */
+const noDigest = Buffer.alloc(0);
 
 /** Returns the digest of the content that an idempotency key is bound to. */
 function contentDigest({ mode, simulateFirst, skill, binding }: Submission, programHash: string): Buffer {

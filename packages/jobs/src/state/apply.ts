@@ -147,7 +147,7 @@ export function apply(work: WorkingJob, edits: readonly Edit[], nowMs: number): 
   const draft: Draft = {
     nowMs,
     job: { ...work.state, steps: new Map(work.state.steps) },
-    pending: Object.fromEntries(Object.entries(work.pending).map(([name, list]) => [name, [...list]])) as PendingDraft,
+    pending: draftOf(work.pending),
   };
   for (const edit of edits) carryOut(draft, edit);
   const state: JobState = { ...draft.job, ...followingFrom(draft.job) };
@@ -161,6 +161,27 @@ type Draft = {
   readonly job: Mutable<Omit<JobState, "steps">> & { steps: Map<string, StepEntry> };
   readonly pending: PendingDraft;
 };
+
+/** Returns a copy to which edits add. The lists are named one by one, because a loop over the names would make much garbage for each edit. */
+function draftOf(pending: PendingWrites): PendingDraft {
+  return {
+    events: [...pending.events],
+    rows: [...pending.rows],
+    placed: [...pending.placed],
+    runs: [...pending.runs],
+    clearedSets: [...pending.clearedSets],
+    turned: [...pending.turned],
+    armed: [...pending.armed],
+    undone: [...pending.undone],
+    tasks: [...pending.tasks],
+    asks: [...pending.asks],
+    records: [...pending.records],
+    made: [...pending.made],
+    children: [...pending.children],
+    retried: [...pending.retried],
+    childUndone: [...pending.childUndone],
+  };
+}
 
 function carryOut<Kind extends Edit["kind"]>(draft: Draft, edit: Extract<Edit, { kind: Kind }>): void {
   editors[edit.kind as Kind](draft, edit);

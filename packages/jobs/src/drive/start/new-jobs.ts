@@ -58,7 +58,7 @@ export type JobSubmission = {
   /** For a job of a standing program: the standing program and its run. */
   readonly standing?: StandingOrigin | undefined;
   readonly idempotencyKey: string | undefined;
-  /** SHA-256 of the content that the idempotency key is bound to. */
+  /** SHA-256 of the content that the idempotency key is bound to. Without a key it may be empty. */
   readonly contentDigest: Buffer;
 };
 

@@ -4,7 +4,7 @@ import type { KeyedJob, NewJob, NewJobProgram } from "@svc/db/jobs/new-job";
 import { recordOfNewJob } from "@svc/db/jobs/new-record";
 import type { JobRecord } from "@svc/db/jobs/record";
 import type { QuotaReached } from "@svc/db/projects/quotas";
-import { programDigest } from "@svc/program";
+import { type Program, programDigest } from "@svc/program";
 import type { JobEngine } from "../engine.ts";
 import type { PlannedJob } from "../store/open.ts";
 import { type CheckedRecord, type ProgramCache, sealProgram } from "../store/stored-program.ts";
@@ -33,18 +33,34 @@ export async function submitJob(
 ): Promise<SubmittedJob | { readonly earlier: KeyedJob } | QuotaReached> {
   const nowMs = context.clock.now();
   const { projectId, programJson, programHash, pins, simulateFirst } = submission;
-  const digest = programDigest(programJson, pins);
+  const digest = digestOf(submission);
   context.programs.put(projectId, digest, submission);
   const id = createId("job", nowMs);
   const main = await newJob(context, { ...submission, id, digest, nowMs }, async () => pins);
   const twin = simulateFirst ? [newTwin(context, submission, { id, digest, nowMs })] : [];
-  const sealedProgram = sealProgram(context.sealer, { projectId, programDigest: digest }, programJson);
-  const program = { projectId, digest, program: null, sealedProgram, programHash, pins };
+  const program = {
+    ...{ projectId, digest, program: null, programHash, pins },
+    // Of submissions that are stored together, only one seals their common program.
+    get sealedProgram() {
+      return sealProgram(context.sealer, { projectId, programDigest: digest }, programJson);
+    },
+  };
   const earlier = await storeAndDrive(context, { program, main, twin, nowMs, checked: submission });
   if (earlier === undefined) {
     return { job: recordOfNewJob(main), programHash, isAlone: main.job.status === "queued" };
   }
   return "quotaReached" in earlier ? earlier : { earlier };
+}
+
+const digests = new WeakMap<Program, Pick<JobSubmission, "programJson" | "pins"> & { readonly digest: Buffer }>();
+
+/** Returns the digest of a submission's program. It is remembered with the program, which submissions of the same text share. */
+function digestOf({ program, programJson, pins }: JobSubmission): Buffer {
+  const known = digests.get(program);
+  if (known?.programJson === programJson && known.pins === pins) return known.digest;
+  const digest = programDigest(programJson, pins);
+  digests.set(program, { programJson, pins, digest });
+  return digest;
 }
 
 type NewJobs = {

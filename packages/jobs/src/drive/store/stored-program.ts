@@ -46,7 +46,7 @@ export function openReadable(
 }
 
 function contextOf({ projectId, programDigest }: ProgramPlace): string {
-  return `${projectId}/job_programs/${Buffer.from(programDigest).toString("hex")}`;
+  return `${projectId}/job_programs/${hexOf(programDigest)}`;
 }
 
 /** A program that was just checked, with the values that are stored with it. */
@@ -93,7 +93,12 @@ export function createProgramCache(sealer: Sealer): ProgramCache {
 }
 
 function keyOf(projectId: ProjectId, digest: Uint8Array): string {
-  return `${projectId}/${Buffer.from(digest).toString("hex")}`;
+  return `${projectId}/${hexOf(digest)}`;
+}
+
+/** Returns bytes in hexadecimal, without a copy of them. */
+function hexOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString("hex");
 }
 
 async function load(db: Executor, sealer: Sealer, place: ProgramPlace): Promise<StoredRecord> {

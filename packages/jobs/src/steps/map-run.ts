@@ -198,7 +198,8 @@ export class RowsRun {
 
   #move(): void {
     this.#moved.resolve();
-    if (this.#isDue()) this.#isPressing.abort();
+    // Each abort would make an error as its reason, also of a signal that is aborted already.
+    if (!this.#isPressing.signal.aborted && this.#isDue()) this.#isPressing.abort();
   }
 
   #fail(error: unknown): void {

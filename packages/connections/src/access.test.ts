@@ -1,8 +1,9 @@
-import { createId, type ProjectId, parseId } from "@svc/core";
+import { createId, type ProjectId, parseId, type Sealer, uuidOfId } from "@svc/core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createAccountAccess } from "./access.ts";
 import type { AccountFault, AccountQuery } from "./account-access.ts";
 import type { AppRequest } from "./app-transport.ts";
+import { sealCredential } from "./credential.ts";
 import {
   accountOf,
   bareRequest,
@@ -140,6 +141,36 @@ test("a credential is placed where the scheme says, over what stood there, and p
   expect((await preview("tracker")).headers["authorization"]).toBe("Basic ***");
   await connect({ toolkitSlug: "tracker", entityId: "eve", scheme: "none" });
   expect(await authorized(ask("tracker", { entityId: "eve" }))).toEqual(bareRequest);
+});
+
+test("a credential is decrypted once in 5 s for all calls, and at once again when its row has another", async () => {
+  const account = await connect(key);
+  let count = 0;
+  const open: Sealer["open"] = (...sealed) => {
+    count++;
+    return t.sealer.open(...sealed);
+  };
+  const access = createAccountAccess({ ...t.options, sealer: { ...t.sealer, open } });
+  const query = ask("plain");
+  const urlOf = async () => {
+    const answer = await access.authorize(query, accountOf(await access.resolve(query)), bareRequest);
+    return "url" in answer ? answer.url : answer.message;
+  };
+  const first = await Promise.all([urlOf(), urlOf(), urlOf()]);
+  expect(new Set(first)).toEqual(new Set(["https://app.example.com/me?page=1&key=k%201%26x"]));
+  t.clock.advance(4_999);
+  await urlOf();
+  expect(count).toBe(1);
+  t.clock.advance(1);
+  await urlOf();
+  expect(count).toBe(2);
+  const place = { projectId, id: id(account.id) };
+  const sealed = sealCredential(t.sealer, place, { scheme: "api_key", key: "other" });
+  await t.db.sql`update connected_accounts set credential = ${sealed} where id = ${uuidOfId(place.id)}`;
+  expect(await urlOf()).toMatch(/key=other$/);
+  expect(count).toBe(3);
+  await t.client(projectId).deleteConnection({ id: account.id });
+  expect(await urlOf().catch(String)).toContain("connect");
 });
 
 test("a key that cannot stand in a header makes the account unusable", async () => {

@@ -1,5 +1,5 @@
 import type { Action } from "@svc/catalog";
-import { type AccountId, type Batcher, createBatcher, formatValue, SealError } from "@svc/core";
+import { type AccountId, type Batcher, createBatcher, formatValue, LeastRecentlyUsed, SealError } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { type CallableAccountRow, findActiveAccounts, findCallableAccount } from "@svc/db/connections/find-callable";
 import { expireAccount, noteCredentialTry } from "@svc/db/connections/refresh";
@@ -20,11 +20,19 @@ const rowFreshMs = 5_000;
 /** State of an account that is kept between the steps of a call. It is dropped together with the account object. */
 type CachedAccount = { row: CallableAccountRow; readAtMs: number; used: string | undefined };
 
+/** A decrypted credential, with the value of the row that it was decrypted from. */
+type OpenedCredential = { readonly sealed: Buffer; readonly credential: Credential };
+
+/** Maximum number of credentials that a node holds decrypted. */
+const openedMax = 1_000;
+
 type ActiveQuery = Parameters<typeof findActiveAccounts>[1];
 
 type Context = RenewalOptions & {
   readonly renewals: Renewals;
   readonly held: WeakMap<CallableAccount, CachedAccount>;
+  /** Credentials that calls of the last `rowFreshMs` used. All rows of a map use the same. */
+  readonly opened: LeastRecentlyUsed<AccountId, OpenedCredential>;
   /** Writes in progress that record that an app accepted a credential. All rows of a map share one write. */
   readonly noting: Map<AccountId, Promise<void>>;
   readonly active: Batcher<ActiveQuery, CallableAccountRow[]>;
@@ -40,6 +48,7 @@ export function createAccountAccess(options: RenewalOptions): AccountAccess {
     ...options,
     renewals: createRenewals(options),
     held: new WeakMap(),
+    opened: new LeastRecentlyUsed(openedMax),
     noting: new Map(),
     active,
   };
@@ -236,13 +245,21 @@ async function holdRow(
   return held;
 }
 
+/** Returns the credential of a row. Each call reads the row, so a credential that was replaced or deleted is not used any more. */
 function openHeld(
-  { sealer }: Context,
+  { sealer, opened, clock }: Context,
   { projectId }: AccountQuery,
-  { id, credential, scheme }: CallableAccountRow,
+  { id, credential: sealed, scheme }: CallableAccountRow,
 ): Credential | AccountFault {
+  const known = opened.get(id);
+  if (sealed !== null && known?.sealed.equals(sealed) === true) return known.credential;
   try {
-    if (credential !== null) return openCredential(sealer, { projectId, id }, credential);
+    if (sealed !== null) {
+      const entry = { sealed, credential: openCredential(sealer, { projectId, id }, sealed) };
+      opened.set(id, entry);
+      void clock.wait(rowFreshMs).then(() => opened.get(id) === entry && opened.delete(id));
+      return entry.credential;
+    }
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
   }

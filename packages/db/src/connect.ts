@@ -1,10 +1,12 @@
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type postgres from "postgres";
 import { openDriver } from "./driver.ts";
-import * as schema from "./schema/index.ts";
 
-/** The query builder over the service's tables, on the pool or on one transaction of it. */
-export type Orm = PostgresJsDatabase<typeof schema>;
+/**
+ * The query builder, on the pool or on one transaction of it. Tables are named in each query: with a schema, drizzle would build its
+ * relational queries, which nothing uses, again for each transaction.
+ */
+export type Orm = PostgresJsDatabase;
 
 /** Runs repositories and `statement`s: the pool (`Database`) or one open transaction. */
 export type Executor = {
@@ -40,7 +42,7 @@ export type DatabaseOptions = {
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const sql = openDriver(options.url, driverOptions(options));
-  const orm = drizzle(sql, { schema });
+  const orm = drizzle(sql);
   return { sql, orm, close: () => sql.end({ timeout: 5 }) };
 }
 
@@ -54,7 +56,7 @@ export async function withTransaction<T>(db: Executor, fn: (tx: Executor) => Pro
   const result = await db.orm.transaction((orm) => {
     const sql = transactionClient(orm);
     afterwards.set(sql, then);
-    return fn({ sql, orm: orm as unknown as Orm });
+    return fn({ sql, orm });
   });
   for (const tell of then) tell();
   return result;

@@ -1,7 +1,6 @@
 import { drizzle } from "drizzle-orm/postgres-js";
 import type postgres from "postgres";
 import { type Database, type Executor, withTransaction } from "../../src/connect.ts";
-import * as schema from "../../src/schema/index.ts";
 
 /** A statement as the driver received it. */
 export type SentStatement = { readonly text: string; readonly parameters: readonly unknown[] };
@@ -47,7 +46,7 @@ export async function sentBy(
         };
       },
     });
-    await run({ sql, orm: drizzle(sql as unknown as postgres.Sql, { schema }) }).catch((error: unknown) => {
+    await run({ sql, orm: drizzle(sql as unknown as postgres.Sql) }).catch((error: unknown) => {
       if (!sent.some(({ text }) => isLast(text))) throw error;
     });
   });

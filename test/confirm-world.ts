@@ -39,7 +39,7 @@ export async function startConfirmWorld(): Promise<ConfirmWorld> {
     },
     async deleted() {
       const [row] = await svc.database.db.sql<{ sent: number }[]>`
-        select count(*)::int as sent from tool_calls where tool_slug = ${deleteDeal} and not outcome = any(${unsent})`;
+        select count(*)::int as sent from tool_calls where tool_slug = ${deleteDeal} and not outcome = any(${`{${unsent.join(",")}}`}::text[])`;
       const sent = row?.sent ?? 0;
       const more = sent - counted;
       counted = sent;

@@ -38,7 +38,8 @@ export type DatabaseOptions = {
 
 /**
  * Opens a pool of postgres.js, patched (patches/README.md). It connects on the first query, so this call does not fail. Sessions use UTC,
- * end a statement after 30 seconds, and end an idle transaction after 15 seconds. Timestamps and int8 arrive as text, bytea as Buffer.
+ * end a statement after 30 seconds, and end an idle transaction after 15 seconds. Timestamps and int8 arrive as text, bytea as Buffer,
+ * arrays of texts and of int4 as arrays, other arrays as text.
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const sql = openDriver(options.url, driverOptions(options));
@@ -94,7 +95,14 @@ function driverOptions({ connectionsMax = 10, applicationName = "svc" }: Databas
     idle_timeout: 120,
     // Seconds before a reconnect. The driver's own delay grows to 20 seconds, longer than a server's restart.
     backoff: (attempt: number) => Math.min(0.02 * 2 ** attempt, 1),
-    types: { bool: booleanType, bytea: byteaType },
+    // The driver would ask each new connection for the types of all arrays. These two are all that svc reads as arrays.
+    fetch_types: false,
+    types: {
+      bool: booleanType,
+      bytea: byteaType,
+      texts: arrayType(1009, (text) => text),
+      numbers: arrayType(1007, Number),
+    },
     connection: {
       application_name: applicationName,
       TimeZone: "UTC",
@@ -130,6 +138,23 @@ const byteaType = {
   serialize: (value: string | Uint8Array) => (typeof value === "string" ? value : byteaText(value)),
   parse: (text: string) => Buffer.from(text.slice(2), "hex"),
 };
+
+/** Elements of a one-dimensional array's text: quoted ones with escapes, and plain ones. */
+const arrayElements = /"((?:[^"\\]|\\.)*)"|[^,{}]+/gs;
+
+/** Returns the type of a one-dimensional array, which is written as text. `id`: its object id in PostgreSQL. `read`: reads an element. */
+function arrayType<Element>(id: number, read: (text: string) => Element) {
+  return {
+    to: id,
+    from: [id],
+    serialize: (literal: string) => literal,
+    parse: (text: string) =>
+      [...text.matchAll(arrayElements)].map(([plain, quoted]) => {
+        if (quoted !== undefined) return read(quoted.replace(/\\(.)/gs, "$1"));
+        return plain === "NULL" ? null : read(plain);
+      }),
+  };
+}
 
 function byteaText(bytes: Uint8Array): string {
   return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;

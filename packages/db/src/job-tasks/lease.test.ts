@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Executor, withTransaction } from "../connect.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 import { addProject, nowMs } from "../test-rows.ts";
 import { renewJobLeases } from "./lease.ts";
 import { claimJobTasks, holdJobTask, putJobTasks, releaseJobTasks } from "./queue.ts";
@@ -67,7 +68,7 @@ async function isAnyWaiting(): Promise<boolean> {
 
 /** Returns the ends of the leases; null for a released one. */
 async function untilOf({ leases }: { readonly leases: readonly JobTaskLease[] }): Promise<(number | null)[]> {
-  const ids = leases.map(({ jobId }) => uuidOfId(jobId));
+  const ids = arrayLiteral(leases.map(({ jobId }) => uuidOfId(jobId)));
   const rows = await database.db.sql<{ until: string | null }[]>`
     select lease_until::text as until from job_tasks where job_id = any(${ids}::uuid[]) order by job_id`;
   return rows.map(({ until: text }) => (text === null ? null : Date.parse(text)));

@@ -7,6 +7,8 @@ const { db, drop } = await createTestDatabase({ isEmpty: true });
 afterAll(drop);
 
 const texts = statement<{ values: (string | null)[] }>("test_texts", "select to_json($1::text[]) as values");
+const textList = statement<{ values: (string | null)[] }>("test_text_list", "select $1::text[] as values");
+const numberList = statement<{ values: number[] }>("test_number_list", "select $1::int4[] as values");
 const numbers = statement<{ values: number[] }>("test_numbers", "select to_json($1::float8[]) as values");
 const bytes = statement<{ value: Buffer | null }>("test_bytes", "select value from unnest($1::bytea[]) as value");
 const integers = statement<{ values: (string | null)[] }>(
@@ -14,8 +16,7 @@ const integers = statement<{ values: (string | null)[] }>(
   "select to_json($1::int8[]::text[]) as values",
 );
 
-// Read back as JSON, because the driver's own array parser returns NULL as the text "NULL". PostgreSQL's text holds every character except
-// U+0000.
+// PostgreSQL's text holds every character except U+0000.
 const text = fc.string({ unit: "binary" }).map((value) => value.replaceAll("\0", "").toWellFormed());
 const troublesome = fc.constantFrom(
   "",
@@ -40,9 +41,17 @@ test("every text arrives unchanged", async () => {
     fc.asyncProperty(fc.array(element), async (elements) => {
       const [row] = await texts(db, [arrayLiteral(elements)]);
       expect(row?.values).toEqual(elements);
+      const [list] = await textList(db, [arrayLiteral(elements)]);
+      expect(list?.values).toEqual(elements);
     }),
     { numRuns: 200 },
   );
+});
+
+test("a list of int4 is read as numbers", async () => {
+  const elements = [0, -1, 2_147_483_647];
+  const rows = await Promise.all([numberList(db, [arrayLiteral(elements)]), numberList(db, ["{}"])]);
+  expect(rows.map(([row]) => row?.values)).toEqual([elements, []]);
 });
 
 test("every number arrives unchanged, including those that JSON lacks", async () => {

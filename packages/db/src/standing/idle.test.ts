@@ -2,6 +2,7 @@ import { createId, isoTime, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { explainAll, sentBy } from "../../plans/planner/explain.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 import { addProject, nowMs } from "../test-rows.ts";
 import { claimDueTasks } from "./claim.ts";
 import { claimInbox } from "./inbox.ts";
@@ -14,7 +15,7 @@ const schedules = 100_000;
 test("acceptance 6: a claim over 100,000 schedules that are not due reads below 10 buffers, with custom and generic plans", async () => {
   const projects = [await addProject(db), await addProject(db), await addProject(db)].map(uuidOfId);
   await db.sql`insert into due_tasks (owner_id, kind, subject, project_id, due_at)
-    select gen_random_uuid(), 'fire', '', (${projects}::uuid[])[1 + n % 3], ${isoTime(nowMs)}::timestamptz + n * interval '1 s'
+    select gen_random_uuid(), 'fire', '', (${arrayLiteral(projects)}::uuid[])[1 + n % 3], ${isoTime(nowMs)}::timestamptz + n * interval '1 s'
     from generate_series(1, ${schedules}::int4) n`;
   await db.sql`vacuum analyze due_tasks, standing_arrivals`;
   const request = { owner: createId("node", nowMs), nowMs, leaseUntilMs: nowMs + 30_000, limit: 100 };

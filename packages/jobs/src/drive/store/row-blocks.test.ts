@@ -46,7 +46,7 @@ test("any page of any set finds its rows, those that version 0.1 stored one by o
   const sets = { all: numbers, sparse: numbers.filter((n) => n % 7 === 0), back: [150, 20, 151, 21, 190, 35] };
   for (const [setId, members] of Object.entries(sets)) {
     await db.sql`insert into job_set_rows (job_id, set_id, ordinal, row_number, state)
-      select ${uuidOfId(id)}::uuid, ${setId}, n - 1, m, 'in' from unnest(${members}::int4[]) with ordinality as t (m, n)`;
+      select ${uuidOfId(id)}::uuid, ${setId}, n - 1, m, 'in' from unnest(${`{${members.join(",")}}`}::int4[]) with ordinality as t (m, n)`;
   }
   const reading = { db, seals, work: createWorkMeter().begin({ projectId }) };
   for (const [setId, members] of Object.entries(sets)) {

@@ -31,7 +31,7 @@ async function jobWith(count: number, charactersOf: (rowNumber: number) => numbe
   for (const [setId, members] of Object.entries(sets)) {
     await db.sql`insert into job_set_rows (job_id, set_id, ordinal, row_number, state)
       select ${uuidOfId(id)}::uuid, ${setId}, n - 1, m, case when m % 3 = 0 then 'failed' else 'ok' end
-      from unnest(${members}::int4[]) with ordinality as t (m, n)`;
+      from unnest(${`{${members.join(",")}}`}::int4[]) with ordinality as t (m, n)`;
   }
   const reading = { db, seals, work: createWorkMeter().begin({ projectId }), roomOf: new Map<string, number>() };
   return async (range: Omit<ChunkRange, "fromOrdinal">): Promise<SetChunk[]> => {

@@ -184,7 +184,7 @@ async function hidden({ turns }: CallHooksContext, { secrets, entry }: HookedCal
   if (answer !== undefined) return { answer };
   if (secrets.length === 0) return { value: shown };
   const turn = () => turns.next(entry.caller.projectId);
-  return { value: await redactTextsInTurns(shown, createRedactor(secrets), turn) };
+  return { value: await redactTextsInTurns(shown, createRedactor(secrets), { turn }) };
 }
 
 function notCarriedOut({ id }: Hook, why: string): CallResult {

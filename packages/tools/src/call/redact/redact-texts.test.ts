@@ -2,18 +2,20 @@ import { setImmediate } from "node:timers/promises";
 import { processorBudgetMs } from "@svc/testing/processor";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createRedactor } from "./redact.ts";
+import { readAnswer } from "../send/read-answer.ts";
+import { deskAction } from "../test-toolkits.ts";
+import { atOnce, createRedactor } from "./redact.ts";
 import { redactTexts, redactTextsInTurns } from "./redact-texts.ts";
 
 const secret = "sk/live+51HxQ9aBcDeFgHiJkLmN";
 const size = 8_388_000;
 const inTurns = (value: unknown, secrets: readonly string[]) =>
-  redactTextsInTurns(value, createRedactor(secrets), () => setImmediate());
+  redactTextsInTurns(value, createRedactor(secrets), { turn: () => setImmediate() });
 
 /**
  * Returns the longest CPU time of a turn, milliseconds: the least of a few tries, because some may include garbage collection for others.
  */
-async function longestTurn(value: unknown, secrets: readonly string[]): Promise<number> {
+async function longestTurn(value: unknown, secrets: readonly string[], source: string): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 5 && least >= 10; tries++) {
     let most = 0;
@@ -28,7 +30,7 @@ async function longestTurn(value: unknown, secrets: readonly string[]): Promise<
       before = process.threadCpuUsage();
     };
     before = process.threadCpuUsage();
-    await redactTextsInTurns(value, createRedactor(secrets), turn);
+    await redactTextsInTurns(value, createRedactor(secrets), { turn, source });
     end();
     least = Math.min(least, most);
   }
@@ -45,7 +47,90 @@ const hostile: readonly (readonly [name: string, secrets: readonly string[], val
 ];
 
 test.each(hostile)("no turn is held by an answer of 8 MB: %s", async (_name, secrets, value) => {
-  expect(await longestTurn(value, secrets)).toBeLessThan(processorBudgetMs(10));
+  expect(await longestTurn(value, secrets, JSON.stringify(value))).toBeLessThan(processorBudgetMs(10));
+});
+
+/** Writes JSON as a hostile app does: each character plain, as a code in either case, or by its short escape. */
+function writeHostile(value: unknown, waysOf: readonly number[]): string {
+  let at = 0;
+  const unit = (text: string) => {
+    const plain = JSON.stringify(text).slice(1, -1);
+    const code = `\\u${text.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    return [plain, plain, code, code.toUpperCase().replace("U", "u"), text === "/" ? "\\/" : plain][
+      waysOf[at++ % waysOf.length] ?? 0
+    ];
+  };
+  const text = (given: string) => `"${given.split("").map(unit).join("")}"`;
+  const write = (part: unknown): string => {
+    if (typeof part === "string") return text(part);
+    if (Array.isArray(part)) return `[${part.map(write).join(" ,")}]`;
+    if (typeof part !== "object" || part === null) return JSON.stringify(part);
+    const fields = Object.entries(part).map(([name, child]) => `${text(name)}: ${write(child)}`);
+    return `{${fields.join(",")}}`;
+  };
+  return write(value);
+}
+
+const formsOf = (of: string) => [
+  ...[of, JSON.stringify(of).slice(1, -1), JSON.stringify({ [of]: of }), encodeURIComponent(of), of.slice(4)],
+  ...[Buffer.from(`u:${of}`).toString("base64"), Buffer.from(of).toString("hex").toUpperCase()],
+  of.replaceAll(/./gs, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`),
+];
+
+test("an answer is redacted alike with and without the search of its source, however the app escapes the credential", async () => {
+  const secrets = [secret, `Bearer ${secret}`, "31415926535", "kurz", "\u00e9\u00e8\u00ea"];
+  const piece = fc.oneof(
+    fc.constantFrom(...secrets.flatMap(formsOf), "31415926535e0", "plain"),
+    fc.string({ maxLength: 6 }),
+  );
+  const texts = fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join(""));
+  const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 3 },
+      texts,
+      fc.constantFrom(1, null, true, 31_415_926_535),
+      fc.array(tie("tree"), { maxLength: 4 }),
+      fc.dictionary(fc.oneof(texts, fc.constantFrom("id", "state")), tie("tree"), { maxKeys: 4 }),
+    ),
+  }));
+  const output = { type: "object", properties: { id: { type: "string" }, state: { type: "object" } } };
+  const actions = [
+    deskAction("read_ticket", { output: { type: "object" } }),
+    deskAction("read_ticket", { output }),
+    deskAction("read_ticket", { output: { type: "object", properties: { id: { type: "string" } } } }),
+    deskAction("read_ticket", { output, response: { unwrap: "id" } }),
+    deskAction("read_ticket", { output: { type: "object" }, response: { under: "kurz" } }),
+    deskAction("read_ticket", { output: { type: "object" }, response: { empty: { id: secret } } }),
+  ];
+  const known = fc.array(fc.constantFrom(...secrets), { minLength: 1, maxLength: 3 });
+  const ways = fc.array(fc.nat(4), { minLength: 1, maxLength: 40 });
+  let [sourced, spared] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(tree, ways, known, fc.constantFrom(...actions), async (value, waysOf, given, action) => {
+      const redact = createRedactor(given);
+      const { ofName = String } = redact;
+      const body = Buffer.from(writeHostile(value, waysOf));
+      const { value: read, source } = readAnswer(
+        action,
+        { status: 200, headers: {}, body },
+        { isRepeatable: true, nowMs: 0, redact },
+      );
+      const turn = async () => {};
+      const shown = await redactTextsInTurns(read, redact, { turn, source });
+      expect(shown).toEqual(
+        redactTexts(
+          read,
+          Object.assign((text: string) => redact(text), { ofName }),
+        ),
+      );
+      if (source !== undefined) sourced++;
+      if (source !== undefined && redact.spares && atOnce(redact.spares(source))) spared++;
+    }),
+    { numRuns: 2_000 },
+  );
+  // The search is of use, and it does not spare everything.
+  expect(spared).toBeGreaterThan(20);
+  expect(sourced - spared).toBeGreaterThan(200);
 });
 
 test("a secret is found at any position of a long text, in any form", async () => {

@@ -1,5 +1,5 @@
 import { isRawJson } from "@svc/core";
-import type { Redactor } from "./redact.ts";
+import { atOnce, type Redactor } from "./redact.ts";
 import { secretMin } from "./secret-forms.ts";
 
 /**
@@ -7,12 +7,7 @@ import { secretMin } from "./secret-forms.ts";
  * thus cannot put the credential into an answer.
  */
 export function redactTexts(value: unknown, redact: Redactor): unknown {
-  if (redact.spares?.(JSON.stringify(value) ?? "") === true) return value;
-  const parts = redactEach(value, redact);
-  for (;;) {
-    const { done, value: shown } = parts.next();
-    if (done === true) return shown;
-  }
+  return atOnce(redactUnlessSpared(value, redact, JSON.stringify(value)));
 }
 
 /** Maximum values and characters that are redacted in one step. Such a step takes less than a millisecond. */
@@ -20,14 +15,18 @@ const small = { values: 1_000, characters: 65_536 };
 /** Approximate maximum length of a time slice for redacting a large result, milliseconds. Other work runs between two time slices. */
 const timeSliceMs = 4;
 
-/** Returns a result of any size, redacted. For a large result, the function repeatedly waits for `turn`, so that other work can run. */
+/**
+ * Returns a result of any size, redacted. For a large result, the function repeatedly waits for `turn`, so that other work can run.
+ * `source`: the JSON text that contains every text and name of the result. If it contains no secret, the result is not searched.
+ */
 export async function redactTextsInTurns(
   value: unknown,
   redact: Redactor,
-  turn: () => Promise<void>,
+  { turn, source }: { readonly turn: () => Promise<void>; readonly source?: string | undefined },
 ): Promise<unknown> {
+  if (source !== undefined && source.length <= small.characters && atOnce(isSpared(source, redact))) return value;
   if (isSmall(value, { ...small })) return redactTexts(value, redact);
-  const parts = redactEach(value, redact);
+  const parts = redactUnlessSpared(value, redact, source);
   for (;;) {
     await turn();
     const startedMs = performance.now();
@@ -52,6 +51,14 @@ function isSmall(value: unknown, left: { values: number; characters: number }): 
 }
 
 type Parts = Generator<undefined, unknown>;
+
+function* redactUnlessSpared(value: unknown, redact: Redactor, source: string | undefined): Parts {
+  return (yield* isSpared(source, redact)) ? value : yield* redactEach(value, redact);
+}
+
+function* isSpared(source: string | undefined, { spares }: Redactor): Generator<undefined, boolean> {
+  return source !== undefined && spares !== undefined && (yield* spares(source));
+}
 
 function* redactEach(value: unknown, redact: Redactor): Parts {
   // Texts shorter than `secretMin` cannot contain a secret. Most ids and names of a large result therefore need no search.

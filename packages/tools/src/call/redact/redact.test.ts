@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createRedactor, credentialsOf } from "./redact.ts";
+import { atOnce, createRedactor, credentialsOf, type Redactor } from "./redact.ts";
 import { redactTexts } from "./redact-texts.ts";
 
 const request = {
@@ -9,6 +9,8 @@ const request = {
   headers: { accept: "application/json" },
   body: undefined,
 };
+
+const isSpared = ({ spares }: Redactor, json: string) => spares && atOnce(spares(json));
 
 test("secrets are removed in plain form, in JSON and in URLs; the longest first", () => {
   const redact = createRedactor(['pa"ss', "pa", "abc", "abcdef", "a b"]);
@@ -77,7 +79,7 @@ test.each(Object.entries(written))("a secret is found as it is written in %s", (
   expect(redact(`key: ${form}; rest`)).toBe(
     `key: ${form.startsWith('"') ? form.replace(/[^"\\].*[^"\\]/u, "***") : "***"}; rest`,
   );
-  expect(redact.spares?.(JSON.stringify({ a: form }))).toBe(false);
+  expect(isSpared(redact, JSON.stringify({ a: form }))).toBe(false);
 });
 
 test("a secret is found in base64 and base64url, with any text before and after it", () => {
@@ -93,7 +95,7 @@ test("a secret is found in base64 and base64url, with any text before and after 
           const [first = "", last = ""] = shown.slice(6, -4).split("***");
           expect(first.length * 6).toBeLessThanOrEqual(before.length * 8);
           expect(last.replaceAll("=", "").length).toBeLessThanOrEqual(Math.ceil((behind.length * 8) / 6));
-          expect(redact.spares?.(JSON.stringify([form]))).toBe(false);
+          expect(isSpared(redact, JSON.stringify([form]))).toBe(false);
           expect(redact(`?q=${encodeURIComponent(form)}&r`)).toMatch(/^\?q=.{0,4}\*{3}.{0,10}&r$/);
         }
       }
@@ -166,16 +168,16 @@ test("a text without any form of a secret is spared, and one with some form neve
     ];
     for (const form of forms.filter((text) => redact(text) !== text)) {
       for (const value of [form, { [form]: 1 }, [`"\n${form}\u0000`, JSON.stringify({ a: form })]]) {
-        expect(redact.spares?.(JSON.stringify(value))).toBe(false);
+        expect(isSpared(redact, JSON.stringify(value))).toBe(false);
       }
     }
   }
   const redact = createRedactor(["sk/live+a b&c", "Bearer tok-1"]);
-  expect(redact.spares?.(JSON.stringify({ id: "t1", text: "live long" }))).toBe(false);
-  expect(redact.spares?.(JSON.stringify({ id: "t1", text: "a plain text" }))).toBe(true);
+  expect(isSpared(redact, JSON.stringify({ id: "t1", text: "live long" }))).toBe(false);
+  expect(isSpared(redact, JSON.stringify({ id: "t1", text: "a plain text" }))).toBe(true);
   // A secret without plain letters needs a search; a text too short to be a secret does not.
-  expect(createRedactor(["\u00e9\u00e8\u00ea"]).spares?.("{}")).toBe(false);
-  expect(createRedactor(["ab"]).spares?.('"ab"')).toBe(true);
+  expect(isSpared(createRedactor(["\u00e9\u00e8\u00ea"]), "{}")).toBe(false);
+  expect(isSpared(createRedactor(["ab"]), '"ab"')).toBe(true);
 });
 
 test("spared values are not searched, and others are redacted at any depth", () => {

@@ -1,15 +1,18 @@
 import type { AppRequest } from "@svc/connections";
 import { masked } from "./mask.ts";
 import { type EscapeBudget, escapesMax, type Range, type Reading, readingsOf } from "./readings.ts";
-import { positionsOf, type SecretForms, secretFormsOf, secretMin } from "./secret-forms.ts";
+import { coreMax, positionsOf, type SecretForms, secretFormsOf, secretMin } from "./secret-forms.ts";
 
 /** Removes secrets from texts that svc did not write (for example an app's error that quotes its request). */
 export type Redactor = {
   (text: string): string;
   /** Removes secrets from a text of any length. It pauses repeatedly so that other work can run. */
   readonly inParts?: (text: string) => Generator<undefined, string>;
-  /** True if a JSON text certainly contains no secret in any form. The value of this JSON text then needs no search. */
-  readonly spares?: (json: string) => boolean;
+  /**
+   * True if a JSON text of any writer certainly contains no secret in any form. The value of this JSON text then needs no search. It pauses
+   * repeatedly so that other work can run.
+   */
+  readonly spares?: (json: string) => Generator<undefined, boolean>;
   /** Removes secrets from the name of a field. It matches only secrets that are too long to be an ordinary word by chance. */
   readonly ofName?: (name: string) => string;
 };
@@ -28,7 +31,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   const budget = { left: escapesMax };
   const redact = (text: string) => atOnce(redacted(text, all(), budget));
   const inParts = (text: string) => redacted(text, all(), budget);
-  const spares = (json: string) => !all().some((secret) => mayHold(json, secret));
+  const spares = (json: string) => isSpared(json, all());
   const ofName = (name: string) => {
     if (name.length < secretMin) return name;
     const long = all().filter(({ encoded }) => encoded.length > 0);
@@ -37,11 +40,32 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   return Object.assign(redact, { inParts, spares, ofName });
 }
 
-function atOnce<T>(parts: Generator<undefined, T>): T {
+/** Runs all parts of some work without a pause. Returns its result. */
+export function atOnce<T>(parts: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = parts.next();
     if (done === true) return value;
   }
+}
+
+/**
+ * A JSON escape of a character that may be in a core (see `SecretForms`), or of a backslash, which may begin such an escape in JSON within
+ * JSON.
+ */
+const escapedCore = /\\u00(?:2[de]|3\d|[46][1-9a-f]|5[\dacf]|7[\da])/i;
+/** Characters that are searched at once for all cores, in addition to the length of a core. */
+const sparedMax = 65_536;
+
+/** A core contains only characters that the other JSON escapes do not mean. So it stands in the JSON text as it stands in the value. */
+function* isSpared(json: string, secrets: readonly SecretForms[]): Generator<undefined, boolean> {
+  const cores = [...new Set(secrets.flatMap((secret) => secret.cores))];
+  for (let from = 0; from < json.length; from += sparedMax) {
+    const part = json.length <= sparedMax ? json : json.slice(from, from + sparedMax + coreMax);
+    if (part.includes("\\u00") && escapedCore.test(part)) return false;
+    if (cores.some((core) => part.includes(core))) return false;
+    yield;
+  }
+  return true;
 }
 
 function mayHold(text: string, { cores }: SecretForms): boolean {

@@ -58,7 +58,7 @@ export const secretMin = 3;
 const encodedMin = 8;
 
 /** Maximum characters of a core, the part of a form that is searched first. A longer core takes longer and finds no more. */
-const coreMax = 32;
+export const coreMax = 32;
 
 /**
  * The searched forms of a secret. `encoded`: the parts in hex and base64 that do not depend on neighboring bytes. `cores`: a text that

@@ -5,6 +5,7 @@ import type { CallWay, PreparedCall } from "../prepare/prepared-call.ts";
 import type { Ledger, LedgerEntry } from "../record/ledger.ts";
 import { createRedactor, credentialsOf, type Redactor } from "../redact/redact.ts";
 import { redactTextsInTurns } from "../redact/redact-texts.ts";
+import type { ReadResult } from "./read-answer.ts";
 import { callTimeoutMs, sendCall } from "./send.ts";
 
 /** Dependencies of executing calls. */
@@ -51,10 +52,12 @@ export async function executeCall(
   const execution = { ...options, entry, prepared, credentials: new Set<string>() };
   const authorized = await authorizeOrEnd(context, execution);
   const startedAt = clock.now();
-  const sent = "kind" in authorized ? unauthorized(authorized) : await sendAuthorized(context, execution, authorized);
+  const { source, ...sent } = await ("kind" in authorized
+    ? unauthorized(authorized)
+    : sendAuthorized(context, execution, authorized));
   const redact = redactorOf(execution);
   const turn = () => context.turns.next(entry.caller.projectId);
-  const redacted = { ...sent, value: await redactTextsInTurns(sent.value, redact, turn) };
+  const redacted = { ...sent, value: await redactTextsInTurns(sent.value, redact, { turn, source }) };
   const providerMs = clock.now() - startedAt;
   const result = options.review === undefined ? redacted : await options.review(redacted);
   const { isSandbox } = way;
@@ -80,7 +83,7 @@ function redactorOf({ prepared, credentials }: Execution): Redactor {
 
 type Authorized = Awaited<ReturnType<CallWay["authorize"]>>;
 
-function unauthorized({ kind, message }: Exclude<Authorized, AppRequest>): CallResult {
+function unauthorized({ kind, message }: Exclude<Authorized, AppRequest>): ReadResult {
   return resultOf({ outcome: kind, message });
 }
 
@@ -107,7 +110,7 @@ async function sendAuthorized(
   context: ExecuteContext,
   execution: Execution,
   authorized: AppRequest,
-): Promise<CallResult> {
+): Promise<ReadResult> {
   const { action, account, way } = execution.prepared;
   const untilMs = context.clock.now() + Math.min(execution.timeoutMs ?? callTimeoutMs, callTimeoutMs);
   const first = await sendOnce(context, execution, { authorized, untilMs });
@@ -135,7 +138,7 @@ async function sendAuthorized(
  * Returns the result. After a successful call, it first records that the credential works. If the database is unavailable, only this record
  * is lost.
  */
-async function noted(way: CallWay, result: CallResult): Promise<CallResult> {
+async function noted(way: CallWay, result: ReadResult): Promise<ReadResult> {
   if (result.outcome === "ok") await way.taken().catch(() => undefined);
   return result;
 }
@@ -157,7 +160,7 @@ function sendOnce(
   context: ExecuteContext,
   { entry, prepared, keepsAppKey, credentials, mayRepeat }: Execution,
   { authorized, untilMs }: { authorized: AppRequest; untilMs: number },
-): Promise<CallResult> {
+): Promise<ReadResult> {
   const { action, toolkit, account, secrets, vaulted, request, way } = prepared;
   const { entityId = "", scheme = "none" } = account ?? {};
   for (const form of credentialsOf(request, authorized)) credentials.add(form);

@@ -80,9 +80,13 @@ function trimText(schema: JsonSchema, text: string): unknown {
 
 /**
  * Returns the result in the body of a successful answer: unwrapped, named and trimmed to the output schema. It has a warning if it does not
- * match the schema. `body` is undefined if the answer has none.
+ * match the schema. `body` is undefined if the answer has none. `isWhollyInBody`: true if each text and name of the value is one of the body,
+ * so none is of the definition or made from a number.
  */
-export function readPayload(action: Action, body: unknown): Pick<CallResult, "value" | "warnings"> {
+export function readPayload(
+  action: Action,
+  body: unknown,
+): Pick<CallResult, "value" | "warnings"> & { readonly isWhollyInBody: boolean } {
   const { unwrap, under, empty } = action.response;
   const payload = unwrap === "" ? body : valueAt(body, unwrap);
   const presented = under === "" || payload === undefined || isObject(payload) ? payload : { [under]: payload };
@@ -93,7 +97,11 @@ export function readPayload(action: Action, body: unknown): Pick<CallResult, "va
   const value = body === undefined ? (empty ?? {}) : (kept ?? {});
   const unnamed = isNothing(kept, action.outputSchema) ? unnamedWarning(payload === undefined ? body : payload) : [];
   const warnings = [...unnamed, ...judgeResult(action, value)];
-  return { value, warnings: warnings.length === 0 && named !== undefined ? [bareWarning(named)] : warnings };
+  return {
+    value,
+    warnings: warnings.length === 0 && named !== undefined ? [bareWarning(named)] : warnings,
+    isWhollyInBody: body !== undefined && named === undefined && presented === payload,
+  };
 }
 
 const namesMax = 5;

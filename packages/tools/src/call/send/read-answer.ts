@@ -88,10 +88,15 @@ export const errorAnswerStart = "the app answered an error: ";
 export type ReadOptions = { readonly isRepeatable: boolean; readonly nowMs: number; readonly redact: Redactor };
 
 /**
+ * The result of an answer. `source`: the JSON text that contains every text and name of the result's value; undefined if there is none.
+ */
+export type ReadResult = CallResult & { readonly source?: string | undefined };
+
+/**
  * Returns the result of an answer, read by the tool's definition: status, error rule, unwrapping, trimming. An answer without the
  * documented form has the outcome `ok` and a warning, because a successful write must not look failed.
  */
-export function readAnswer(action: Action, answer: Answer, options: ReadOptions): CallResult {
+export function readAnswer(action: Action, answer: Answer, options: ReadOptions): ReadResult {
   const { status } = answer;
   if (status === 429) return rateLimited(answer, options.nowMs);
   if (status < 200 || status > 299) return failed(action, answer, options);
@@ -105,7 +110,9 @@ export function readAnswer(action: Action, answer: Answer, options: ReadOptions)
       message: `${errorAnswerStart}${error}`,
     });
   }
-  return resultOf({ outcome: "ok", providerStatus: status, ...readPayload(action, body.value) });
+  const { isWhollyInBody, ...payload } = readPayload(action, body.value);
+  const result = resultOf({ outcome: "ok", providerStatus: status, ...payload });
+  return isWhollyInBody ? { ...result, source: body.text } : result;
 }
 
 function rateLimited(answer: Answer, nowMs: number): CallResult {
@@ -157,15 +164,18 @@ export function unread(action: Action, status: number, what: string): CallResult
   });
 }
 
-function parseBody(action: Action, answer: Answer, redact: Redactor): { value: unknown } | { fault: string } {
+/** The value of a body; undefined for an empty body. `text`: the JSON text of the body. */
+type ReadBody = { readonly value: unknown; readonly text: string };
+
+function parseBody(action: Action, answer: Answer, redact: Redactor): ReadBody | { fault: string } {
   const { body, headers, unreadable } = answer;
   if (unreadable !== undefined) return { fault: `with a body that ${unreadable}` };
   const contentType = headers["content-type"];
   const read = readForeignText(body, contentType);
   if ("fault" in read) return { fault: `with a body that ${read.fault}` };
-  if (read.text.trim() === "") return { value: undefined };
+  if (read.text.trim() === "") return { value: undefined, text: "" };
   try {
-    return { value: parseExactJson(read.text, { valuesMax: answerValuesMax }) };
+    return { value: parseExactJson(read.text, { valuesMax: answerValuesMax }), text: read.text };
   } catch (error) {
     if (error instanceof JsonTooLargeError) {
       const most = answerValuesMax.toLocaleString("en");

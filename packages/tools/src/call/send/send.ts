@@ -4,7 +4,7 @@ import { type Clock, readRetryAfter } from "@svc/core";
 import { type CallResult, resultOf } from "../../outcome.ts";
 import { takesKey } from "../gate/idempotency.ts";
 import type { Redactor } from "../redact/redact.ts";
-import { readAnswer, unread } from "./read-answer.ts";
+import { type ReadResult, readAnswer, unread } from "./read-answer.ts";
 
 /** Maximum duration of a call from the first time it is sent, milliseconds. */
 export const callTimeoutMs = 30_000;
@@ -31,7 +31,7 @@ export type SentRequest = {
  * connection. A write that may have reached the app is sent once more only after a broken connection, and only if the app takes an
  * idempotency key. A request that never left svc is sent once more in any case.
  */
-export async function sendCall(context: SendContext, sending: SentRequest): Promise<CallResult> {
+export async function sendCall(context: SendContext, sending: SentRequest): Promise<ReadResult> {
   const { transport, clock } = context;
   const { request, call, untilMs } = sending;
   const first = await transport.send(request, call, { timeoutMs: untilMs - clock.now() });
@@ -85,7 +85,7 @@ function settles(answer: AppAnswer): boolean {
   return answer.kind === "answer" && answer.status < 500 && ![401, 403, 408, 409, 425, 429].includes(answer.status);
 }
 
-function resultOfAnswer(sending: SentRequest, answer: AppAnswer, nowMs: number): CallResult {
+function resultOfAnswer(sending: SentRequest, answer: AppAnswer, nowMs: number): ReadResult {
   const { repeatsAreSafe, redact } = sending;
   const { action } = sending.call;
   switch (answer.kind) {

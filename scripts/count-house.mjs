@@ -3,8 +3,8 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, resolve } from "node:path";
 
-/** Largest allowed size of the product. Lower a limit when a change makes room. Only a new feature, or clearer comments, raise one (last: the site of the documentation, the second reading of comments). */
-const limits = { files: 1_486, lines: 158_420, shortFiles: 170, oneUseShare: 0.465, sharedTypeNames: 0 };
+/** Largest allowed size of the product. Lower a limit when a change makes room. Only a new feature, or clearer comments, raise one (last: the second reading of comments, SubmitJob that waits). */
+const limits = { files: 1_487, lines: 158_590, shortFiles: 170, oneUseShare: 0.465, sharedTypeNames: 0 };
 
 const options = new Set(process.argv.slice(2).filter((argument) => argument.startsWith("--")));
 const root = resolve(

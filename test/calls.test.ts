@@ -659,6 +659,7 @@ const jobs: Case[] = [
   ["SubmitJob", { ...waiting, idempotencyKey: "first" }, "ok job,notes"],
   ["SubmitJob", { ...waiting, idempotencyKey: "first", mode: "simulate" }, "already_exists IDEMPOTENCY_KEY_REUSED"],
   ["SubmitJob", { ...waiting, mode: "dry" }, "invalid_argument MODE_INVALID"],
+  ["SubmitJob", { ...waiting, waitSeconds: 31 }, "invalid_argument WAIT_SECONDS_INVALID"],
   ["SubmitJob", { ...waiting, mode: "simulate", simulateFirst: true }, "invalid_argument MODE_CONFLICT"],
   ["SubmitJob", { ...waiting, idempotencyKey: "k".repeat(256) }, "invalid_argument IDEMPOTENCY_KEY_INVALID"],
   ["SubmitJob", { programJson: "" }, "invalid_argument PROGRAM_MALFORMED"],

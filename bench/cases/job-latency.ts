@@ -8,8 +8,9 @@ import {
   tellEnginesMissing,
 } from "../engines.ts";
 import type { Histogram, LatencySummary } from "../histogram.ts";
-import { chainSteps, type LatencyResult, measureJobLatency } from "../jobs/latency.ts";
+import { chainSteps, type LatencyResult, measureJobLatency, measureTimeline, serverNames } from "../jobs/latency.ts";
 import type { JobsSetting } from "../jobs/setting.ts";
+import type { TimelinePart } from "../jobs/timeline.ts";
 import type { providerCommands } from "../provider.ts";
 import { spreadOf } from "../statistics.ts";
 
@@ -24,7 +25,8 @@ export const jobLatency: BenchCase = {
       const setting: JobsSetting = { ctx, provider, origin: `http://127.0.0.1:${await provider.ask("port", null)}` };
       const hasEngines = ctx.settings.profileFolder === undefined && areEnginesInstalled();
       if (!hasEngines) tellEnginesMissing();
-      return report(await measureJobLatency(setting, hasEngines));
+      const results = await measureJobLatency(setting, hasEngines);
+      return report(results, ctx.settings.profileFolder === undefined ? await measureTimeline(setting) : []);
     } finally {
       await provider.stop();
     }
@@ -40,18 +42,22 @@ const spans: readonly (readonly [name: string, of: (result: LatencyResult) => Hi
   [`${chainSteps} steps: overhead of all`, ({ overhead }) => overhead],
 ];
 
-function report(results: readonly LatencyResult[]): CaseReport {
+function report(results: readonly LatencyResult[], timeline: readonly TimelinePart[]): CaseReport {
   const missing = latencyEngineNames.filter((name) => results.every(({ variant }) => variant !== engineTitles[name]));
   return {
     columns: ["span", "system", "count", "p50", "p95", "p99"],
-    rows: spans.flatMap(([name, of]) => [
-      ...results.map((result) => row(name, result.variant, of(result).summary())),
-      ...missing.map((engine) => [name, engineTitles[engine], "not installed"]),
-    ]),
+    rows: [
+      ...spans.flatMap(([name, of]) => [
+        ...results.map((result) => row(name, result.variant, of(result).summary())),
+        ...missing.map((engine) => [name, engineTitles[engine], "not installed"]),
+      ]),
+      ...timeline.map(({ to, took }) => row(`way of one job: to "${to}"`, "svc, with marks", took.summary())),
+    ],
     figures: figuresOf(results),
     notes: [
       "one job at a time on a machine that does nothing else; every request is one GET, timed as it arrives at the app",
-      "submitted: the submission is about to be sent; result: WatchJob's stream has ended (svc), the request is answered (the others)",
+      `submitted: the submission is about to be sent; result: the request is answered once the job has ended, of every system; "${serverNames.watched}": answered once it is stored, and WatchJob's stream has ended`,
+      "way of one job: each part begins where the one above it ends, the first when the submission is sent; a statement of PostgreSQL is named as in its own text; the marks take time themselves",
       `overhead: from submission to result, without ${chainSteps} times the median of the same GET sent by undici, one after the other`,
       "workflow is asked every 5 ms whether it has ended, since its own way asks once a second; it has 20 connections and 18 places",
       "svc keeps of each step a call in the ledger, a log entry and a receipt; the others the result of the step",
@@ -61,10 +67,13 @@ function report(results: readonly LatencyResult[]): CaseReport {
 }
 
 /** The aim is the best of those that make each step durable. */
-function figuresOf([server, ...engines]: readonly LatencyResult[]): Figure[] {
+function figuresOf(results: readonly LatencyResult[]): Figure[] {
+  const server = results.find(({ variant }) => variant === serverNames.held);
+  const own = new Set<string>(Object.values(serverNames));
+  const engines = results.filter(({ variant }) => !own.has(variant));
   if (server === undefined) return [];
   const gap = server.gap.summary().p50;
-  const own: Figure = { name: "gap between steps, p50", value: spreadOf([gap]), unit: "ms", aim: { below: 3 } };
+  const between: Figure = { name: "gap between steps, p50", value: spreadOf([gap]), unit: "ms", aim: { below: 3 } };
   const compared = spans.flatMap(([name, of]): Figure[] => {
     const best = Math.min(...engines.map((engine) => of(engine).summary().p50));
     if (!Number.isFinite(best) || best === 0) return [];
@@ -73,7 +82,7 @@ function figuresOf([server, ...engines]: readonly LatencyResult[]): Figure[] {
   });
   const dbos = engines.find(({ variant }) => variant === engineTitles.dbos);
   const toDbos: Figure[] = dbos === undefined ? [] : [idleToDbos(server, dbos)];
-  return [own, ...toDbos, ...compared];
+  return [between, ...toDbos, ...compared];
 }
 
 function idleToDbos(server: LatencyResult, dbos: LatencyResult): Figure {

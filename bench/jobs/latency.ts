@@ -6,6 +6,7 @@ import { delay, monotonicMicros } from "../monotonic.ts";
 import type { System, Variant } from "../system.ts";
 import { runEngine } from "./engine-run.ts";
 import { callStep, itemHeaders, type JobsSetting, jobServer, readCall, submission, submitJob } from "./setting.ts";
+import { type SeenJob, type TimelinePart, withMarks } from "./timeline.ts";
 import { watchToEnd } from "./watch.ts";
 
 /** Steps of the long job: the most that a program may have. */
@@ -25,6 +26,9 @@ export type LatencyResult = {
 
 /** A system, and how it runs a job of so many reads one after the other. */
 type Contender = { readonly variant: Variant; run(system: System, steps: number): Promise<void> };
+
+/** The service as it is asked in the way of the engines, by a request that is answered with the end, and by a stream beside it. */
+export const serverNames = { held: "svc", watched: "svc, WatchJob" } as const;
 
 /** Between jobs: what one left to be written must not delay the next. */
 const pauseMs = 20;
@@ -51,7 +55,12 @@ function contendersOf({ ctx, origin }: JobsSetting, hasEngines: boolean): Conten
     variant: engineVariant(name),
     run: (system: System, steps: number) => runEngine(system, "chain", { origin, steps }),
   }));
-  return [{ variant: jobServer(ctx.settings, origin), run: runJob }, ...(hasEngines ? engines : [])];
+  const server = jobServer(ctx.settings, origin);
+  return [
+    { variant: { ...server, name: serverNames.held }, run: runHeld },
+    { variant: { ...server, name: serverNames.watched }, run: runWatched },
+    ...(hasEngines ? engines : []),
+  ];
 }
 
 function emptyResult(variant: string): LatencyResult {
@@ -63,6 +72,23 @@ function emptyResult(variant: string): LatencyResult {
     gap: new Histogram(),
     overhead: new Histogram(),
   };
+}
+
+/** The parts of one job's way, of jobs of one step that a server with marks runs one at a time. */
+export async function measureTimeline(setting: JobsSetting): Promise<TimelinePart[]> {
+  const { ctx, origin } = setting;
+  const { seconds = 6 } = ctx.settings;
+  ctx.progress("timeline of one job");
+  return withMarks(origin, async ({ variant, read }) => {
+    const jobs: SeenJob[] = [];
+    await withSystem(ctx, variant, { post: "calendar" }, async (system) => {
+      const timed = () => runTimed(setting, (steps) => runHeld(system, steps), 1);
+      await warmUp(timed, 50, seconds);
+      const endAt = monotonicMicros() + seconds * 1e6;
+      while (monotonicMicros() < endAt) jobs.push(await timed());
+    });
+    return read(jobs);
+  });
 }
 
 async function measureRound(
@@ -96,13 +122,11 @@ async function warmUp(run: () => Promise<unknown>, jobs: number, seconds: number
   for (let index = 0; index < jobs && monotonicMicros() < endAt; index += 1) await run();
 }
 
-type Timed = { readonly submittedAt: number; readonly arrivals: readonly number[]; readonly endedAt: number };
-
 async function runTimed(
   { provider }: JobsSetting,
   run: (steps: number) => Promise<void>,
   steps: number,
-): Promise<Timed> {
+): Promise<SeenJob> {
   await delay(pauseMs);
   await provider.ask("remember", null);
   const submittedAt = monotonicMicros();
@@ -113,7 +137,12 @@ async function runTimed(
   return { submittedAt, arrivals, endedAt };
 }
 
-async function runJob(system: System, steps: number): Promise<void> {
+async function runHeld(system: System, steps: number): Promise<void> {
+  const { status, lastError } = await submitJob(system, { ...chainProgram(steps), waitSeconds: 30 });
+  if (status !== "JOB_STATUS_SUCCEEDED") throw new Error(`a job is ${status} after its wait: ${lastError}`);
+}
+
+async function runWatched(system: System, steps: number): Promise<void> {
   const { id } = await submitJob(system, chainProgram(steps));
   await watchToEnd(system, id);
 }

@@ -94,8 +94,11 @@ export type ReadJob = {
   readonly stepReceipts?: readonly { stepId: string; startedAt?: string; finishedAt?: string }[];
 };
 
-/** Submits a program. */
-export async function submitJob(system: System, program: { programJson: string }): Promise<ReadJob> {
+/** Submits a program. `waitSeconds`: the answer waits for its end. */
+export async function submitJob(
+  system: System,
+  program: { programJson: string; waitSeconds?: number },
+): Promise<ReadJob> {
   return ((await callServer(system.port, "JobsService/SubmitJob", program)) as { job: ReadJob }).job;
 }
 

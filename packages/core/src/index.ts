@@ -34,6 +34,7 @@ export {
   principalContext,
   type Role,
   requireProject,
+  waitContext,
 } from "./access/principal.ts";
 export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
 export { type Clock, createOffsetClock, systemClock } from "./clock.ts";

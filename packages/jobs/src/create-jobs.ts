@@ -52,6 +52,7 @@ import { createJobHints, type JobHints, withNotes } from "./api/notes.ts";
 import { readJob } from "./api/read.ts";
 import { createJobsService } from "./api/service.ts";
 import { submit } from "./api/submit.ts";
+import { createJobWaits, type JobWaits } from "./api/wait.ts";
 import type { EngineLimits, OnDryRunEnd } from "./drive/context.ts";
 import { createJobEngine, type JobEngine } from "./drive/engine.ts";
 import { type EngineObserver, type OnFaultPoint, silentObserver } from "./drive/observer.ts";
@@ -157,6 +158,8 @@ export type JobsOptions = {
 export type Jobs = {
   readonly engine: JobEngine;
   readonly hints: JobHints;
+  /** Waits for the ends of jobs. `end` ends them when the node stops. */
+  readonly waits: Pick<JobWaits, "end">;
   /** Calls a promoted program. Tools of kind CODE lead here. */
   readonly callSkill: CodeCaller;
   /** Finds the tool of an older version of a skill. */
@@ -181,6 +184,7 @@ export type Jobs = {
 export function createJobs({ observer = silentObserver, askObserver, ...options }: JobsOptions): Jobs {
   const { limits, onFaultPoint, watchPollMs } = options;
   const hints = createJobHints();
+  const waits = createJobWaits({ ...options, hints });
   const programs = createProgramCache(options.sealer);
   const asks: AskContext = {
     ...options,
@@ -208,6 +212,7 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
     programs,
     engine,
     hints,
+    waits,
     isSandbox: options.isSandbox,
     ...(watchPollMs !== undefined && { watchPollMs }),
   };
@@ -215,6 +220,7 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
   return {
     engine,
     hints,
+    waits,
     callSkill: createSkillCaller(context),
     findSkill: (projectId, toolSlug) => findSkillTool(options.db, projectId, toolSlug),
     askPerson: createPersonAsker(context),

@@ -42,6 +42,13 @@ export const jobFaults = defineFaults({
     says: text`${field("simulateFirst")} is true and mode is simulate, which simulates already`,
     help: text`Send mode simulate to simulate only, or ${field("simulateFirst")} to simulate before a live run.`,
   },
+  WAIT_SECONDS_INVALID: {
+    code: "invalid_argument",
+    field: "waitSeconds",
+    says: (seconds: number, most: number) =>
+      text`${field("waitSeconds")} is ${String(seconds)}, and may be ${String(most)} at most`,
+    help: text`Wait for a shorter time, and then read the job with ${call("GetJob")} or follow it with ${call("WatchJob")}.`,
+  },
   IDEMPOTENCY_KEY_REUSED: {
     code: "already_exists",
     field: "idempotencyKey",

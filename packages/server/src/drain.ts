@@ -16,6 +16,8 @@ export async function drain(
   const { clock } = store;
   const until = clock.now() + config.drainMs;
   health.drain();
+  // The jobs continue, and their callers learn where they are.
+  node.jobs.waits.end();
   const requestsMs = config.drainMs / 2;
   const answered = new AbortController();
   const endsMs = Math.max(requestsMs / 2, requestsMs - answeringMs);

@@ -400,7 +400,8 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   jobs: number;
 
   /**
-   * Streams that are open at the same time on each node. Default 500. QUOTA_OPEN_STREAMS.
+   * Streams that are open at the same time on each node, and calls that wait for a job. Default 500.
+   * QUOTA_OPEN_STREAMS.
    *
    * @generated from field: int32 open_streams = 7;
    */

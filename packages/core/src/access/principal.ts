@@ -41,6 +41,12 @@ export const principalContext: ContextKey<Principal | undefined> = {
 };
 
 /**
+ * Key of the function that counts a call as a waiting call until its answer. The auth gate of packages/server sets it. The function throws
+ * the refusal of the project's quota. Undefined if no gate admits the calls, as in tests.
+ */
+export const waitContext: ContextKey<(() => void) | undefined> = { id: Symbol("svc wait"), defaultValue: undefined };
+
+/**
  * Returns the project that calls a service method. The auth gate refuses all other callers, so another principal is a programming error:
  * throws a plain Error.
  */

@@ -107,10 +107,10 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     reason: "QUOTA_OPEN_STREAMS",
     default: 500,
     scope: "node",
-    unit: "open streams at this node",
-    unitOfOne: "open stream at this node",
+    unit: "open streams and waiting calls at this node",
+    unitOfOne: "open stream or waiting call at this node",
     retryAfterMs: 5_000,
-    help: text`Close streams that are not read, ${raise}.`,
+    help: text`Close streams that are not read, wait for fewer jobs at once, ${raise}.`,
   },
   privateToolkits: {
     reason: "QUOTA_PRIVATE_TOOLKITS",

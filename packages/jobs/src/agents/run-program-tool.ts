@@ -1,7 +1,6 @@
 import { askFaults, askPort } from "@svc/asks";
-import { type Id, type ProjectPrincipal, parseId } from "@svc/core";
+import { type Id, parseId } from "@svc/core";
 import type { ListedJob } from "@svc/db/jobs/find-listed";
-import type { JobEventRecord } from "@svc/db/jobs/record";
 import { type AgentTool, answered, type ListedTool, type McpContext, type ToolAnswer } from "@svc/tools";
 import { readIdempotencyKey } from "../api/context.ts";
 import { toNotes, withNotes } from "../api/notes.ts";
@@ -11,20 +10,6 @@ import { cancelJob, endedAnswer, findFollowed, lastLogged, loggedText } from "./
 import { type AgentJobsContext, findTaskAsk } from "./task-ask.ts";
 import { newTaskOf, stateText } from "./task-state.ts";
 import { knowsTasks } from "./tasks.ts";
-
-/** How a job is waited for. */
-type JobWait = {
-  readonly jobId: Id<"job">;
-  readonly waitMs: number;
-  readonly signal: AbortSignal;
-  /** Called with new log entries. */
-  readonly onLogged?: ((event: JobEventRecord) => void) | undefined;
-};
-
-/** Shortest and longest pause between two reads of a job while no hint comes, in milliseconds. Each pause is twice the last. */
-const pollMsMin = 25;
-
-const pollMsMax = 500;
 
 /** Longest time that an agent's call waits for a job, in seconds: less than clients wait for an answer. */
 const waitSecondsMax = 25;
@@ -79,9 +64,11 @@ export function createRunProgramTool(context: AgentJobsContext): AgentTool {
       const { id: jobId, notes } = args.job_id === undefined ? await begin(context, args, asking) : idOf(args);
       if (args.cancel === true) await end(context, jobId, asking);
       const waitMs = Number(args.wait_seconds ?? waitSecondsMax) * 1_000;
-      const { principal, signal } = asking;
-      const job = await waitForJob(context, principal, { jobId, waitMs, signal, onLogged: progressOf(asking) });
-      if (job === undefined) throw askFaults.JOB_NOT_FOUND("job_id", jobId);
+      const { signal } = asking;
+      // A job that the caller may not follow is not waited for.
+      if (args.job_id !== undefined) await followedJob(context, jobId, asking);
+      await context.waits.until({ jobId, waitMs, signal, onGrown: progressOf(context, jobId, asking) });
+      const job = await followedJob(context, jobId, asking);
       if (job.finishedAt !== null) return withNotes(await endedAnswer(context, job), notes);
       if (knowsTasks(asking)) return { task: await newTaskOf(context, job) };
       return withNotes(await openAnswer(context, job), notes);
@@ -119,17 +106,29 @@ async function begin(context: AgentJobsContext, args: RunArguments, { principal 
 
 /** Requests the end of a job, as CancelJob does. Throws JOB_NOT_FOUND for a job that the client may not follow. */
 async function end(context: AgentJobsContext, jobId: Id<"job">, { principal, enter }: McpContext): Promise<void> {
-  const job = await findFollowed(context, principal, jobId);
-  if (job === undefined) throw askFaults.JOB_NOT_FOUND("job_id", jobId);
+  const job = await followedJob(context, jobId, { principal });
   await enter({ action: "JobsService.CancelJob", subject: jobId }, () => cancelJob(context, job, principal));
 }
 
+/** Returns a job that the caller may follow. Throws JOB_NOT_FOUND for any other. */
+async function followedJob(
+  context: AgentJobsContext,
+  jobId: Id<"job">,
+  { principal }: Pick<McpContext, "principal">,
+): Promise<ListedJob> {
+  const job = await findFollowed(context, principal, jobId);
+  if (job === undefined) throw askFaults.JOB_NOT_FOUND("job_id", jobId);
+  return job;
+}
+
 /** Reports a job's progress to a client that asked for it and reads a stream. */
-function progressOf({ progressToken, notify }: McpContext) {
+function progressOf(context: AgentJobsContext, jobId: Id<"job">, { principal, progressToken, notify }: McpContext) {
   if (progressToken === undefined) return undefined;
-  return (event: JobEventRecord) => {
-    const about = { progressToken, progress: event.seq, message: loggedText(event) };
-    notify("notifications/progress", about);
+  return async () => {
+    const job = await findFollowed(context, principal, jobId);
+    const event = job && (await lastLogged(context, job));
+    if (event === undefined) return;
+    notify("notifications/progress", { progressToken, progress: event.seq, message: loggedText(event) });
   };
 }
 
@@ -152,51 +151,4 @@ async function openAnswer(context: AgentJobsContext, job: ListedJob): Promise<To
     { jobId: job.id, status: job.status, progress, ...(waitsFor && { waitsFor }) },
     `${job.id} has not ended: ${progress}. ${next} To end it, add "cancel": true.`,
   );
-}
-
-/**
- * Returns the job when it has ended, when it waits for something that cannot come in time, or when the time is up. Returns undefined for a
- * job that the caller may not follow. Rejects with the signal's reason.
- */
-async function waitForJob(
-  context: AgentJobsContext,
-  principal: ProjectPrincipal,
-  { jobId, waitMs, signal, onLogged }: JobWait,
-): Promise<ListedJob | undefined> {
-  const { clock, hints } = context;
-  const untilMs = clock.now() + waitMs;
-  let grown = new AbortController();
-  let pauseMs = pollMsMin;
-  let seq = 0;
-  const unsubscribe = hints.subscribe(jobId, () => grown.abort());
-  try {
-    for (;;) {
-      // Created before the job is read, so that commits in between are noticed.
-      grown = new AbortController();
-      const job = await findFollowed(context, principal, jobId);
-      if (job === undefined) return undefined;
-      if (onLogged !== undefined && job.lastSeq > seq) {
-        const last = await lastLogged(context, job);
-        if (last !== undefined) onLogged(last);
-      }
-      pauseMs = job.lastSeq > seq ? pollMsMin : Math.min(2 * pauseMs, pollMsMax);
-      seq = job.lastSeq;
-      const leftMs = untilMs - clock.now();
-      if (leftMs <= 0 || isAtRest(job, untilMs)) return job;
-      await clock.wait(Math.min(pauseMs, leftMs), AbortSignal.any([signal, grown.signal]));
-      signal.throwIfAborted();
-    }
-  } finally {
-    unsubscribe();
-  }
-}
-
-/** True if waiting until then brings nothing: the job has ended, or waits for a person or a later time. */
-function isAtRest({ finishedAt, status, park, cancelRequestedAt }: ListedJob, untilMs: number): boolean {
-  if (finishedAt !== null) return true;
-  // It is about to end.
-  if (cancelRequestedAt !== null) return false;
-  if (status === "pending_plan_approval") return true;
-  if (status !== "parked" || park === null) return false;
-  return park.reason !== "wait" || (park.wakeAt ?? untilMs) >= untilMs;
 }

@@ -6,6 +6,7 @@ import type { Database } from "@svc/db/connect";
 import type { JobEngine } from "../drive/engine.ts";
 import type { ProgramCache } from "../drive/store/stored-program.ts";
 import type { JobHints } from "./notes.ts";
+import type { JobWaits } from "./wait.ts";
 
 /** Dependencies of the methods of JobsService. */
 export type JobsContext = {
@@ -21,6 +22,8 @@ export type JobsContext = {
   /** Programs that were checked on this node, cached for its drivers. */
   readonly programs: Pick<ProgramCache, "put" | "get">;
   readonly hints: JobHints;
+  /** Waits for the ends of jobs. */
+  readonly waits: JobWaits;
   /** True if the sandbox answers calls instead of the apps. The logs of jobs then say so. Default false. */
   readonly isSandbox?: boolean | undefined;
   /** Longest pause between two reads of a log while no hint arrives, in milliseconds. Default 500. */

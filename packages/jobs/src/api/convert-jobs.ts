@@ -28,7 +28,7 @@ export type JobParts = {
   readonly programJson: string;
   /** The program's title. Empty if it has none. */
   readonly title: string;
-  readonly steps: readonly JobStepRecord[];
+  readonly steps: readonly Pick<JobStepRecord, "receipt">[];
   readonly pendingAsk: AskRecord | undefined;
   /** The earlier attempts of the job. */
   readonly attempts: readonly JobAttemptRecord[];

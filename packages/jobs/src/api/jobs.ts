@@ -1,4 +1,4 @@
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
 import {
   byId,
@@ -11,6 +11,7 @@ import {
   requireId,
   requireProject,
   timeRange,
+  waitContext,
 } from "@svc/core";
 import type { ListedJob } from "@svc/db/jobs/find-listed";
 import { requestJobCancel } from "@svc/db/jobs/hold";
@@ -23,7 +24,7 @@ import { describeProgram } from "./check-program.ts";
 import { type JobsContext, readIdempotencyKey } from "./context.ts";
 import { statusOfFilter, toJob } from "./convert-jobs.ts";
 import { toNotes } from "./notes.ts";
-import { type ReadContext, readJob, titleOfListed, toJobs, toNewJob } from "./read.ts";
+import { type ReadContext, readJob, titleOfListed, toEndedJob, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
 
 /** Number of jobs that are read at once. It is small because a program may have 256 KiB. */
@@ -98,13 +99,21 @@ export function jobMethods(context: JobsContext): Methods {
     async submitJob(request, ctx) {
       const { projectId, keyId, role, binding = null, confirm } = requireProject(ctx);
       const submission = { projectId, keyId, role, binding, confirm, ...readSubmission(request) };
+      const waitMs = enterWait(request.waitSeconds, ctx);
       const submitted = await submit(context, submission);
       if ("refusal" in submitted) throw submitted.refusal;
       const { id, stored, notes } = submitted;
+      const alone = stored?.isAlone === true ? stored : undefined;
+      const wait = { jobId: id, waitMs, signal: ctx.signal, isNew: alone !== undefined };
+      const end = waitMs > 0 ? await context.waits.until(wait) : undefined;
+      const { programJson } = request;
+      // The job of an earlier call with the same key has that call's program text. A later attempt keeps the receipts of earlier ones.
       const job =
-        stored?.isAlone === true
-          ? toNewJob(stored.job, request.programJson, stored.programHash)
-          : await readJob(context, projectId, "id", id);
+        alone !== undefined && end?.state.attempt === 1
+          ? toEndedJob(alone.job, end, programJson, alone.programHash)
+          : alone !== undefined && waitMs === 0
+            ? toNewJob(alone.job, programJson, alone.programHash)
+            : await readJob(context, projectId, "id", id);
       return { job, notes: toNotes(notes, "programJson") };
     },
     async checkProgram({ programJson }, ctx) {
@@ -172,6 +181,21 @@ function readSubmission({ programJson, idempotencyKey, mode, simulateFirst }: Su
   const read = readMode(mode);
   if (read === "simulate" && simulateFirst) throw jobFaults.MODE_CONFLICT();
   return { programJson, mode: read, simulateFirst, idempotencyKey: readIdempotencyKey(idempotencyKey) };
+}
+
+/** Most seconds that a call may wait: less than the timeout of clients and proxies. */
+const waitSecondsMax = 30;
+/** A call whose timeout is shorter than its wait is answered so many milliseconds before its timeout. */
+const answeringMs = 1_000;
+
+/** Counts a call that is to wait, and returns how many milliseconds it waits. Throws WAIT_SECONDS_INVALID and QUOTA_OPEN_STREAMS. */
+function enterWait(waitSeconds: number, { signal, values, timeoutMs }: HandlerContext): number {
+  if (waitSeconds > waitSecondsMax) throw jobFaults.WAIT_SECONDS_INVALID(waitSeconds, waitSecondsMax);
+  if (waitSeconds === 0) return 0;
+  // A call that has left is not counted any more.
+  signal.throwIfAborted();
+  values.get(waitContext)?.();
+  return Math.min(waitSeconds * 1_000, Math.max(1, (timeoutMs() ?? Number.POSITIVE_INFINITY) - answeringMs));
 }
 
 /** Throws MODE_INVALID. */

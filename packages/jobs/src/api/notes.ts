@@ -3,6 +3,7 @@ import type { Id } from "@svc/core";
 import { type ProgramNote as NoteMessage, ProgramNoteSchema } from "@svc/gen/jobs";
 import type { ProgramNote } from "@svc/program";
 import { spoken, type ToolAnswer } from "@svc/tools";
+import type { JobEnd } from "../drive/context.ts";
 
 /**
  * Returns the notes on a document in the form of the API. `field`: the request field that contains the document, for example `programJson`.
@@ -28,17 +29,18 @@ export function withNotes(answer: ToolAnswer, notes: readonly NoteMessage[]): To
 
 /** Notifies the watchers on one node that a job's log grew. This is only a hint; changes by other nodes are found by polling. */
 export type JobHints = {
-  notify(jobId: Id<"job">): void;
+  /** `end`: the end of the job, if this node has just committed it. */
+  notify(jobId: Id<"job">, end?: JobEnd): void;
   /** Calls `listener` at every hint about a job. Returns a function that ends this. */
-  subscribe(jobId: Id<"job">, listener: () => void): () => void;
+  subscribe(jobId: Id<"job">, listener: (end?: JobEnd) => void): () => void;
 };
 
 /** Returns the hints of one node. They use memory only for jobs with watchers. */
 export function createJobHints(): JobHints {
-  const listeners = new Map<Id<"job">, Set<() => void>>();
+  const listeners = new Map<Id<"job">, Set<(end?: JobEnd) => void>>();
   return {
-    notify(jobId) {
-      for (const listener of [...(listeners.get(jobId) ?? [])]) listener();
+    notify(jobId, end) {
+      for (const listener of [...(listeners.get(jobId) ?? [])]) listener(end);
     },
     subscribe(jobId, listener) {
       const known = listeners.get(jobId) ?? new Set();

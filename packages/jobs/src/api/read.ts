@@ -8,6 +8,7 @@ import type { JobRecord } from "@svc/db/jobs/record";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import type { Job } from "@svc/gen/jobs";
 import type { JsonObject, Program } from "@svc/program";
+import type { JobEnd } from "../drive/context.ts";
 import { openProgram } from "../drive/store/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";
 import { shownProgram } from "./drift.ts";
@@ -53,6 +54,25 @@ export function toNewJob(job: JobRecord, programJson: string, programHash: strin
   const listed = { ...job, programHash };
   const shown = { programJson: shownProgram(programJson), title: titleOf(programJson) };
   return toJob({ job: listed, ...shown, steps: [], pendingAsk: undefined, attempts: [] });
+}
+
+/** Returns a job of `toNewJob` after its end, from the memory of its driver. It equals the job that GetJob then returns. */
+export function toEndedJob(
+  job: JobRecord,
+  { state, receipt, atMs }: JobEnd,
+  programJson: string,
+  programHash: string,
+): Job {
+  const { status, planApprovalId, park, saga, lastError, finishedAt } = state;
+  const ended = { status, planApprovalId, park, saga, lastError, finishedAt, receipt, updatedAt: atMs, programHash };
+  const shown = { programJson: shownProgram(programJson), title: titleOf(programJson) };
+  return toJob({
+    job: { ...job, ...ended },
+    ...shown,
+    steps: [...state.steps.values()],
+    pendingAsk: undefined,
+    attempts: [],
+  });
 }
 
 /** Returns the title of a job's program, or an empty text. */

@@ -36,6 +36,9 @@ export type EngineLimits = {
   readonly loopHoldsMax: number;
 };
 
+/** The end of a job as its driver has committed it. `atMs`: the time of the commit, in epoch milliseconds. */
+export type JobEnd = { readonly state: JobState; readonly receipt: ReceiptDocument; readonly atMs: number };
+
 /** The result of an approval dry run. */
 export type DryRunEnd = {
   readonly jobId: Id<"job">;
@@ -73,8 +76,8 @@ export type EngineContext = {
   /** Meters the work of drivers, by job. */
   readonly meter: WorkMeter;
   readonly observer: EngineObserver;
-  /** Called when a job gets a new status, so that its watchers read the job. */
-  readonly onMoved: ((jobId: Id<"job">) => void) | undefined;
+  /** Called when a job gets a new status, so that its watchers read the job. `end`: the job's end, if it has ended. */
+  readonly onMoved: ((jobId: Id<"job">, end?: JobEnd) => void) | undefined;
   /** Called in the transaction that ends an approval dry run, both if people decided and if they can no longer decide. */
   readonly onRehearsed: OnDryRunEnd | undefined;
   /**

@@ -79,7 +79,7 @@ export type JobEngineOptions = {
   readonly handlers: TaskHandlers;
   readonly observer?: EngineObserver;
   /** Called when a job has a new status. */
-  readonly onMoved?: ((jobId: Id<"job">) => void) | undefined;
+  readonly onMoved?: EngineContext["onMoved"];
   /** Limits that replace the defaults. */
   readonly limits?: Partial<EngineLimits>;
   /** Returns the receiptHash of a receipt. By default it is computed from the document as stored. */

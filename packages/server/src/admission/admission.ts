@@ -22,8 +22,8 @@ export type ProjectLoad = {
   readonly refusals: Map<QuotaName, number>;
 };
 
-/** Kind of an admitted request: a call that ends with its answer, or a stream that stays open. */
-export type RequestKind = "call" | "stream";
+/** Kind of an admitted request: a call that ends with its answer, a stream that stays open, or an admitted call that begins to wait. */
+export type RequestKind = "call" | "stream" | "wait";
 
 /** Admits projects' requests within their quotas. Projects do not affect each other. */
 export type Admission = {
@@ -66,14 +66,16 @@ export function createAdmission({ clock }: { clock: Clock }): Admission {
   return {
     enter(projectId, set, kind) {
       const load = loadOf(projectId);
-      const held = kind === "stream" ? "openStreams" : "concurrentCalls";
+      const held = kind === "call" ? "concurrentCalls" : "openStreams";
       const most = quotaOf(set, held);
       if (load[held] >= most) return refuse(load, held, { most, used: load[held] });
-      const perSecond = quotaOf(set, "calls");
-      const retryAfterMs = load.calls.take(perSecond, clock.now());
-      if (retryAfterMs !== undefined) return refuse(load, "calls", { most: perSecond, retryAfterMs });
+      if (kind !== "wait") {
+        const perSecond = quotaOf(set, "calls");
+        const retryAfterMs = load.calls.take(perSecond, clock.now());
+        if (retryAfterMs !== undefined) return refuse(load, "calls", { most: perSecond, retryAfterMs });
+        load.callsTotal++;
+      }
       load[held]++;
-      load.callsTotal++;
       return { leave: once(() => load[held]--) };
     },
     noteFault(projectId, { details }) {

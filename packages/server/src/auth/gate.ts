@@ -7,6 +7,7 @@ import {
   digestSecret,
   isWellFormedApiKey,
   type Principal,
+  type ProjectPrincipal,
   principalContext,
   type Sealer,
 } from "@svc/core";
@@ -80,7 +81,10 @@ export function createGate(options: GateOptions): Gate {
       if (principal.kind === "project") {
         const admitted = admission.enter(principal.projectId, principal.quotas, isStream ? "stream" : "call");
         if ("refusal" in admitted) throw admitted.refusal;
-        if (call !== undefined) call.leave = admitted.leave;
+        if (call !== undefined) {
+          call.leave = admitted.leave;
+          call.enterWait = () => enterWait(admission, principal, call);
+        }
       }
       watchCall(openCalls, identify, call);
       return principal;
@@ -88,6 +92,16 @@ export function createGate(options: GateOptions): Gate {
       // No interceptor has run yet, so the caller of the gate answers the error.
       throw toConnectError(mapError(error, call));
     }
+  };
+}
+
+function enterWait(admission: Admission, { projectId, quotas }: ProjectPrincipal, call: Call): void {
+  const entered = admission.enter(projectId, quotas, "wait");
+  if ("refusal" in entered) throw entered.refusal;
+  const { leave } = call;
+  call.leave = () => {
+    entered.leave();
+    leave?.();
   };
 }
 

@@ -17,6 +17,8 @@ export type Call = {
   traceparent?: string;
   /** Releases the part of the project's quotas that the call uses. Set when the call is admitted. */
   leave?: () => void;
+  /** Counts the call as a waiting call until it leaves. Throws the refusal of a quota. Set when the call of a project is admitted. */
+  enterWait?: () => void;
   /** Checks the caller's permission again before a slow answer. Rejects with a fault if the caller has lost the permission. */
   confirm?: () => Promise<unknown> | undefined;
   /** Proof of a console session, if the call has no key. */

@@ -17,7 +17,7 @@ import {
   trailerMux,
 } from "@connectrpc/connect/protocol-connect";
 import { compressionGzip } from "@connectrpc/connect-node";
-import { principalContext } from "@svc/core";
+import { principalContext, waitContext } from "@svc/core";
 import type { Gate } from "../auth/gate.ts";
 import type { KeyLookupWait } from "../auth/key-cache.ts";
 import type { Answer, WriteAnswer } from "./answers.ts";
@@ -136,7 +136,7 @@ function createServing(
   return async (arrived, context, timeoutError) => {
     const { call, isJson, authorization, wait } = arrived;
     const principal = await admit({ method: desc, authorization, call, wait });
-    if (principal !== undefined) context.values.set(principalContext, principal);
+    if (principal !== undefined) context.values.set(principalContext, principal).set(waitContext, call.enterWait);
     const { error } = compressionNegotiate([compressionGzip], arrived.encoding, null, "accept-encoding");
     if (error !== undefined) throw error;
     if (timeoutError !== undefined) throw timeoutError;

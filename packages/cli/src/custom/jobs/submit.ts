@@ -2,23 +2,37 @@ import { JobSchema, JobsService } from "@svc/gen/jobs";
 import type { Job } from "@svc/sdk";
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
+import { countUpTo } from "../../command/options.ts";
 import { messageText } from "../../text/message.ts";
 import { questionLines, questionOfJob } from "../asks/question.ts";
 import type { TypedArgument } from "../call/arguments.ts";
 import { noteLines, readProgramFile, refuseDocument, setOption } from "./program-file.ts";
 import { standingText } from "./text.ts";
-import { repeatedOptions, type WatchOptions, watchJob, watchNotes, watchParts } from "./watch/watch-job.ts";
+import {
+  printOutcome,
+  repeatedOptions,
+  type WatchOptions,
+  watchJob,
+  watchNotes,
+  watchParts,
+} from "./watch/watch-job.ts";
+
+/** Most seconds of a wait, as SubmitJob has them. */
+const waitSecondsMax = 30;
 
 type SubmitValues = WatchOptions & {
   readonly program: string;
   readonly set: readonly TypedArgument[];
   readonly simulate?: true;
   readonly watch?: true;
+  readonly waitSeconds?: number;
 };
 
 const notes = `
-Without --watch the job's id goes to standard output, and the command ends with 0 when the job is stored; with it, the
-id goes to standard error. Values of --set get the types of the program's inputSchema.
+Without --watch and --wait-seconds the job's id goes to standard output, and the command ends with 0 when the job is
+stored; with one of them, the id goes to standard error. --wait-seconds makes one request and shows no progress; if the
+time is over first, the command ends with 3, and the job continues. Values of --set get the types of the program's
+inputSchema.
 ${watchNotes}`;
 
 /** The command `svc jobs submit`. */
@@ -31,6 +45,11 @@ export const addJobSubmit = command(
       ["--simulate", "read but write nothing: try the program"],
       ["--simulate-first", "simulate before the plan is approved or queued", { conflicts: "simulate" }],
       ["--watch", "show its progress until it ends"],
+      [
+        "--wait-seconds <count>",
+        "wait so long for its end, at most 30, and print its result",
+        { parse: countUpTo(waitSecondsMax), conflicts: "watch" },
+      ],
       ["--idempotency-key <text>", "make the submission safe to repeat: with the same key it is the same job"],
       setOption,
     ],
@@ -39,6 +58,7 @@ export const addJobSubmit = command(
     examples: [
       "svc jobs submit remind.json --simulate --watch",
       "svc jobs submit remind.json --set input.calendar=primary --idempotency-key monday --watch",
+      "svc jobs submit count.json --wait-seconds 10 | jq .total",
       "generate-program | svc jobs submit - --simulate-first",
     ],
   },
@@ -52,9 +72,10 @@ export const addJobSubmit = command(
       .catch((err: unknown) => refuseDocument(err, program, "programJson", context));
     if (job === undefined) return;
     const lines = await noteLines(found, program);
-    if (values.watch) {
+    if (values.watch || values.waitSeconds !== undefined) {
       for (const line of [job.id, ...lines]) context.note(line);
-      await watchJob(client, job.id, { options: values, context });
+      if (values.watch) await watchJob(client, job.id, { options: values, context });
+      else printOutcome(job, values, context);
       return;
     }
     context.print(asJson ? messageText(JobSchema, job) : job.id);

@@ -41,12 +41,14 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
   const { clock, observer, onFaultPoint, onDue, onMoved } = context;
   const write = async (work: WorkingJob, parts: CommitParts, tx: Executor, expectedSeq: number | undefined) => {
     const { state, committed: before, pending } = work;
-    const ended = parts.receipt && endedJob(state, parts.receipt);
+    const { task, receipt } = parts;
+    const ended = receipt && endedJob(state, receipt);
     const at = { stepId: state.undo?.stepId ?? state.positions[0]?.progress?.stepId ?? "" };
     await onFaultPoint?.("before-commit", at);
-    const { task } = parts;
-    const found = await commitRun(tx, lease, changeOf(work, parts, seals, context), {
-      nowMs: clock.now(),
+    const change = changeOf(work, parts, seals, context);
+    const nowMs = clock.now();
+    const found = await commitRun(tx, lease, change, {
+      nowMs,
       seesCancel: state.cancel !== undefined,
       seesPause: state.pause !== undefined,
       expectedSeq,
@@ -67,7 +69,8 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       throw new LeaseLostError(`the lease of ${state.id} was lost`, recorded);
     }
     if (before.park !== state.park && state.park?.before !== undefined) afterCommit(tx, tellOfHold, observer, state);
-    if (before.status !== state.status && onMoved !== undefined) afterCommit(tx, onMoved, state.id);
+    if (before.status !== state.status && onMoved !== undefined)
+      afterCommit(tx, onMoved, state.id, receipt && { state, receipt, atMs: nowMs });
     if (ended !== undefined) afterCommit(tx, observer.ended, ended);
     onCommitted?.();
     if (pending.tasks.length + pending.children.length + pending.retried.length > 0) afterCommit(tx, onDue, 0);

@@ -91,9 +91,23 @@ export async function watchJob(
   }
   const last = await readJob(client, jobId);
   await view.close(last);
-  if (options.json) context.print(messageText(JobSchema, last));
-  if (hasEnded(last)) return printEnd(last, options, context);
-  throw new CommandError(isHeld(last) ? heldText(last) : `job ${jobId} waits for an answer`, waitsExitCode);
+  printOutcome(last, options, context);
+}
+
+/**
+ * Prints the declared result of a successful job, or with `json` the job. Rejects with CommandError for a job that has ended in another way
+ * or has not ended.
+ */
+export function printOutcome(job: Job, options: WatchOptions, context: CommandContext): void {
+  if (options.json) context.print(messageText(JobSchema, job));
+  if (hasEnded(job)) return printEnd(job, options, context);
+  throw new CommandError(isHeld(job) ? heldText(job) : openText(job, repeatedOptions(options)), waitsExitCode);
+}
+
+function openText(job: Job, words: readonly string[]): string {
+  if (job.park !== undefined && job.park.reason !== "wait") return `job ${job.id} waits for an answer`;
+  const watch = ["svc jobs watch", job.id, ...words].join(" ");
+  return `job ${job.id} has not ended: it is ${standingText(job)}; \`${watch}\` follows it`;
 }
 
 /**

@@ -1,0 +1,94 @@
+import type { Clock, Id } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { loadJob } from "@svc/db/jobs/load";
+import type { JobRecord } from "@svc/db/jobs/record";
+import type { JobEnd } from "../drive/context.ts";
+import type { JobHints } from "./notes.ts";
+
+/** A wait for the end of a job. */
+type JobWait = {
+  readonly jobId: Id<"job">;
+  /** Longest time to wait, in milliseconds. */
+  readonly waitMs: number;
+  /** Ends the wait with an error. */
+  readonly signal: AbortSignal;
+  /** True if the job was stored just now, so that it need not be read at once. Default false. */
+  readonly isNew?: boolean | undefined;
+  /** Called when the log of the job has grown. */
+  readonly onGrown?: (() => Promise<void>) | undefined;
+};
+
+/** The waits of one node for the ends of jobs. */
+export type JobWaits = {
+  /**
+   * Resolves when the job has ended, when the time is over, or when more waiting brings nothing: the job waits for a person or for a later
+   * time, the job is missing, or this node stops. Returns the end of the job if its driver on this node has just committed it. Otherwise
+   * the caller reads the job. Rejects with the reason of the signal. The wait does not affect the job.
+   */
+  until(wait: JobWait): Promise<JobEnd | undefined>;
+  /** Ends all waits. From now on, `until` resolves at once. */
+  end(): void;
+};
+
+/** Shortest and longest pause between two reads of a job while no hint arrives, in milliseconds. After a read without news, it doubles. */
+const pollMsMin = 25;
+const pollMsMax = 500;
+
+/** Creates the waits of a node. A wait uses no connection while it waits. Hints end it at once; ends on other nodes are found by reads. */
+export function createJobWaits({ db, clock, hints }: { db: Executor; clock: Clock; hints: JobHints }): JobWaits {
+  const waiting = new Set<() => void>();
+  let isEnding = false;
+  return {
+    async until({ jobId, waitMs, signal, isNew = false, onGrown }) {
+      const untilMs = clock.now() + waitMs;
+      let [ended, seq, pauseMs, pause] = [undefined as JobEnd | undefined, 0, pollMsMin, new AbortController()];
+      const wake = (end?: JobEnd) => {
+        ended ??= end;
+        // With a reason, because an abort without one makes an exception with a stack.
+        pause.abort("woken");
+      };
+      const stop = () => wake();
+      const pass = () => clock.wait(Math.min(pauseMs, untilMs - clock.now()), pause.signal);
+      const isOver = async () => {
+        const job = await loadJob(db, jobId);
+        if (job === undefined) return true;
+        const hasGrown = job.lastSeq > seq;
+        [seq, pauseMs] = [job.lastSeq, hasGrown ? pollMsMin : Math.min(2 * pauseMs, pollMsMax)];
+        if (hasGrown) await onGrown?.();
+        return isAtRest(job, untilMs);
+      };
+      const unsubscribe = hints.subscribe(jobId, wake);
+      waiting.add(stop);
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        if (isNew && !isEnding) await pass();
+        for (;;) {
+          signal.throwIfAborted();
+          // Created before the job is read, so that commits during the read are noticed.
+          pause = new AbortController();
+          if (ended !== undefined && onGrown === undefined) return ended;
+          if ((await isOver()) || isEnding || clock.now() >= untilMs) return ended;
+          await pass();
+        }
+      } finally {
+        unsubscribe();
+        waiting.delete(stop);
+        signal.removeEventListener("abort", stop);
+      }
+    },
+    end() {
+      isEnding = true;
+      for (const stop of waiting) stop();
+    },
+  };
+}
+
+/** True if waiting until then brings nothing: the job has ended, or waits for a person or a later time. */
+function isAtRest({ finishedAt, status, park, cancelRequestedAt }: JobRecord, untilMs: number): boolean {
+  if (finishedAt !== null) return true;
+  // It is about to end.
+  if (cancelRequestedAt !== null) return false;
+  if (status === "pending_plan_approval") return true;
+  if (status !== "parked" || park === null) return false;
+  return park.reason !== "wait" || (park.wakeAt ?? untilMs) >= untilMs;
+}

@@ -105,16 +105,16 @@ describe("before a call is sent", () => {
     ["refuses", { decision: "refuse", reason: "not on a Friday" }, "not_callable", "refused it: not on a Friday"],
     ["answers with an error", { status: 500, body: "{}" }, "unreachable", "status 500"],
     ["leads elsewhere", { status: 302, body: "" }, "unreachable", "status 302"],
-    ["answers no JSON", { status: 200, body: "yes" }, "unreachable", "no JSON"],
+    ["answers no JSON", { status: 200, body: "yes" }, "unreachable", "not JSON"],
     ["answers bytes that are not UTF-8", { status: 200, body: latin }, "unreachable", "not text of the charset UTF-8"],
-    ["decides nothing", { decision: "perhaps" }, "unreachable", "none of allow"],
+    ["decides nothing", { decision: "perhaps" }, "unreachable", "not allow, edit or refuse"],
     ["changes nothing that is there", { decision: "edit" }, "unreachable", "without an object"],
     ["answers without end", { status: 200, body: `"${"x".repeat(1_100_000)}"` }, "unreachable", "more than"],
     [
       "makes what the tool does not take",
       { decision: "edit", arguments: { title: 7 } },
       "not_callable",
-      "does not take",
+      "the tool refuses",
     ],
   ])("a hook that %s has nothing sent", async (_what, answer, outcome, message) => {
     await hook("before", "/a");

@@ -71,7 +71,9 @@ test("a start that forgets what an earlier one was told keeps the projects apart
   expect((await create(told, "second")).code).toBe("ok");
   const shared = { SVC_DATABASE_URL: told.database.url };
   const forgetful = await start(shared);
-  expect(forgetful.logs.filter((line) => line.includes("SVC_WEBHOOK_AUDIENCE is unset"))).toHaveLength(1);
+  expect(
+    forgetful.logs.filter((line) => line.includes("SVC_WEBHOOK_AUDIENCE and SVC_DEPLOYMENT are unset")),
+  ).toHaveLength(1);
   expect(await post(forgetful)).toEqual({ accepted: 0 });
   // Neither is what it does taken for what it was told.
   expect(await post(await start(shared))).toEqual({ accepted: 0 });

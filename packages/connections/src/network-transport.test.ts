@@ -78,9 +78,9 @@ test.each([
   ["http://[::1]:1/", /::1/],
   ["http://169.254.169.254/latest", /metadata/],
   ["http://localhost:1/", /localhost/],
-  ["ftp://127.0.0.1/", /no http/],
-  ["http://user:pw@127.0.0.1/", /no http/],
-  ["nonsense", /no http/],
+  ["ftp://127.0.0.1/", /not an http/],
+  ["http://user:pw@127.0.0.1/", /not an http/],
+  ["nonsense", /not an http/],
 ])("%s is refused and not dialled", async (url, message) => {
   expect(await startTransport(["127.0.0.3/32"])(url)).toMatchObject({
     kind: "refused",

@@ -125,7 +125,7 @@ test("start page and consent each run out after 10 minutes", async () => {
   const back = t.app.consent(first.location);
   t.clock.advance(10 * 60_000);
   const answer = await t.pages.handleOauthCallback(back, { cookie: first.cookie });
-  expect(answer).toMatchObject({ status: 400, body: expect.stringContaining("run out") });
+  expect(answer).toMatchObject({ status: 400, body: expect.stringContaining("expired") });
   expect((await t.pages.handleOauthStart(new URL(first.authorizeUrl), {})).status).toBe(400);
   expect((await stateOf(first.id)).state).toBe("pending");
   // The next attempt removes consents that have expired.

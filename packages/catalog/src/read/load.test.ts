@@ -190,7 +190,7 @@ const wrongDefinitions: [name: string, damage: Damage, file: string, path: strin
     ({ toolkit }) => (toolkit.account[0].example = "A1"),
     "toolkit.yaml",
     "account[0].example",
-    "mend",
+    "correct one of the two",
   ],
   [
     "pattern not a regex",
@@ -310,7 +310,7 @@ const wrongDefinitions: [name: string, damage: Damage, file: string, path: strin
     ({ tools }) => (tools.delete_note.input.requird = ["note_id"]),
     deletion,
     "input.requird",
-    "mend the spelling",
+    "correct the spelling",
   ],
   [
     "unknown format",

@@ -71,10 +71,10 @@ test.each([
   ["/secret/client.json", "client_secret"],
   ["/nameless/client.json", "client_name"],
   ["/foreign/client.json", "http must lead to 127.0.0.1"],
-  ["/long/client.json", "no such answer"],
-  ["/moved/client.json", "answered with 302"],
-  ["/silent/client.json", "no such answer"],
-  ["/none/client.json", "no JSON object"],
+  ["/long/client.json", "no valid answer"],
+  ["/moved/client.json", "has status 302"],
+  ["/silent/client.json", "no valid answer"],
+  ["/none/client.json", "not a JSON object"],
   ["https://localhost/", "not an https address with a path"],
   ["https://localhost:1/../client.json", "not an https address with a path"],
   ["https://u:p@localhost:1/client.json", "not an https address with a path"],
@@ -93,7 +93,7 @@ test("no address inside is dialled for anyone's client, whatever its name", asyn
     `https://127.0.0.1:${port}/good/client.json`,
     `https://inside.example:${port}/good/client.json`,
   ])
-    await expect(find(address, guarded)).rejects.toThrow("no such answer");
+    await expect(find(address, guarded)).rejects.toThrow("no valid answer");
   expect(asked).toEqual([]);
   await guarded.close();
 });

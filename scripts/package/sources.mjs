@@ -1,8 +1,7 @@
-// The sources as JavaScript: types blanked out, so that every line and column stays where it is, and imports naming the files that are there.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { stripTypeScriptTypes } from "node:module";
-import { dirname, join, relative } from "node:path";
-import { parse } from "acorn";
+// The packages of the workspace, and the programs that are made of them.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { rolldown } from "rolldown";
 import { root } from "../run.mjs";
 
 /** Folders of the workspace that the service consists of, by the names they are imported by. */
@@ -27,85 +26,57 @@ export function workspaceOf(name, known = new Set()) {
 }
 
 /**
- * Writes a program below the checkout to the same place below `target`, as JavaScript (`.js` for `.ts`), with every source it imports and
- * every file that one of them reads beside itself. What it does not lead to, tests for one, is left out.
+ * Writes a program of the checkout as JavaScript into the same folder below `target`: one file with all that it imports at once, dependencies
+ * too, and one for each part that it imports later. A process that starts from them needs 40 MB less than from 2,500 modules. Files that the
+ * sources read beside themselves are copied; programs of threads are written as the program is.
  */
-export function writeProgram(program, target) {
-  const waiting = [program];
-  const known = new Set(waiting);
-  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-    for (const found of file.endsWith(".ts") ? writeStripped(file, target) : copyFile(file, target)) {
-      if (known.has(found)) continue;
-      known.add(found);
-      waiting.push(found);
-    }
+export async function writeProgram(program, target) {
+  const folder = dirname(program);
+  const named = new Set();
+  const bundle = await rolldown({
+    input: join(root, program),
+    platform: "node",
+    external: /^node:/,
+    logLevel: "silent",
+    plugins: [{ name: "places", transform: (code, id) => placed(code, relative(root, id), { folder, named }) }],
+  });
+  await bundle.write({
+    dir: join(target, folder),
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: `${basename(program, ".ts")}-[name]-[hash].js`,
+    comments: false,
+  });
+  await bundle.close();
+  for (const file of named) await (file.endsWith(".ts") ? writeProgram(file, target) : copyFile(file, target));
+}
+
+/** Files that a source finds by its own place. */
+const besideItself = /\bnew URL\("([^"]+)", import\.meta\.url\)/g;
+
+/** Dependencies that name their place and lose nothing: commander does so in comments, open uses the xdg-open of the system without its own. */
+const worksAlone = /\/node_modules\/(?:commander|open)\//;
+
+/** A module's code, where it finds files from the folder of the bundle as it does from its own; undefined if it looks for none. */
+function placed(code, file, { folder, named }) {
+  if (!code.includes("import.meta.")) return undefined;
+  if (file.includes("node_modules/")) {
+    if (!/\bimport\.meta\.(?:url|dirname|filename)\b/.test(code) || worksAlone.test(file)) return undefined;
+    throw new Error(`${file} may find files by its own place, which it loses in the bundle: read it`);
   }
+  for (const [, specifier] of code.matchAll(besideItself)) {
+    const found = join(dirname(file), specifier);
+    if (statSync(join(root, found), { throwIfNoEntry: false })?.isFile()) named.add(found);
+  }
+  const place = JSON.stringify(relative(folder, asJavaScript(file)));
+  return code
+    .replaceAll(besideItself, (whole, specifier) => whole.replace(specifier, asJavaScript(specifier)))
+    .replaceAll("import.meta.url", `new URL(${place}, import.meta.url).href`);
 }
 
 function copyFile(file, target) {
   mkdirSync(dirname(join(target, file)), { recursive: true });
   cpSync(join(root, file), join(target, file));
-  return [];
-}
-
-/** Answers the files that it names. */
-function writeStripped(file, target) {
-  const stripped = stripTypeScriptTypes(readFileSync(join(root, file), "utf8"), { mode: "strip" });
-  const tree = parse(stripped, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
-  const named = specifiersIn(tree)
-    .map((literal) => ({ ...literal, file: fileOf(literal.value, file) }))
-    .filter(({ file: found }) => found !== undefined)
-    .sort((a, b) => b.start - a.start);
-  const code = named.reduce(
-    (text, { start, end, file: found }) =>
-      `${text.slice(0, start)}${JSON.stringify(asJavaScript(pathBetween(file, found)))}${text.slice(end)}`,
-    stripped,
-  );
-  const to = join(target, asJavaScript(file));
-  mkdirSync(dirname(to), { recursive: true });
-  writeFileSync(to, code, { mode: code.startsWith("#!") ? 0o755 : 0o644 });
-  return named.map(({ file: found }) => found);
-}
-
-/** The string literals by which a module names others: imports, exports, and `new URL(…, import.meta.url)`. */
-function specifiersIn(node) {
-  if (node === null || typeof node !== "object") return [];
-  if (Array.isArray(node)) return node.flatMap(specifiersIn);
-  const named = namedBy(node);
-  const own = named?.type === "Literal" && typeof named.value === "string" ? [named] : [];
-  return [...own, ...Object.values(node).flatMap(specifiersIn)];
-}
-
-const importing = new Set(["ImportDeclaration", "ImportExpression", "ExportNamedDeclaration", "ExportAllDeclaration"]);
-
-function namedBy(node) {
-  if (importing.has(node.type)) return node.source;
-  return node.type === "NewExpression" && node.callee.name === "URL" ? node.arguments[0] : undefined;
-}
-
-/** The file of the checkout that a source names; undefined where it names none: a dependency, or a folder. */
-function fileOf(specifier, from) {
-  const [scope, name, ...rest] = specifier.split("/");
-  const found = workspace.get(`${scope}/${name}`);
-  if (found !== undefined) return join(found.folder, exported(found.manifest, rest.join("/")));
-  const path = join(dirname(from), specifier);
-  const isTaken = path.startsWith("packages/") || path.startsWith("gen/");
-  return isTaken && statSync(join(root, path), { throwIfNoEntry: false })?.isFile() ? path : undefined;
-}
-
-function pathBetween(from, to) {
-  const path = relative(dirname(from), to);
-  return path.startsWith(".") ? path : `./${path}`;
-}
-
-/** The file that a package exports under a name, as its package.json says. */
-function exported({ name, exports }, subpath) {
-  const direct = exports[subpath === "" ? "." : `./${subpath}`];
-  if (direct !== undefined) return direct;
-  for (const [pattern, file] of Object.entries(exports)) {
-    if (pattern === "./*") return file.replace("*", subpath);
-  }
-  throw new Error(`${name} exports no ${subpath}`);
 }
 
 function asJavaScript(path) {

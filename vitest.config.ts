@@ -14,11 +14,17 @@ const measured = [
 ];
 const named = (folder: string, ...names: string[]) => names.map((name) => `${folder}/${name}.test.ts`);
 
-/** What `npm test` has no time for, and needs no machine of its own: most of the console, recorded histories, lists of many rows, and guides that are run as they are printed. `npm run test:rest` runs it, and so does CI. */
+/**
+ * Tests that `npm test` leaves to `npm run test:rest`, which CI runs too: most of the console, recorded histories, lists of many rows, guides
+ * that run as they are printed, long properties, and attacks and MCP tasks that start several processes.
+ */
 const rest = [
   ...named(
     "test/console/journeys",
+    "accounts",
     "administration",
+    "agents",
+    "getting-in",
     "habits",
     "jobs",
     "links",
@@ -33,19 +39,32 @@ const rest = [
   ...named("test/console", "overview", "pages"),
   ...named(
     "test",
+    "confirm-attacks",
+    "confirm-model",
+    "confirm-properties",
     "drill",
     "guides",
     "jobs/attack",
+    "jobs/examples",
     "jobs/guides",
+    "jobs/row-examples",
     "jobs/tutorial",
+    "mcp/conformance",
+    "mcp/task-restart",
+    "mcp/tasks",
     "operations",
+    "readme",
     "restored",
     "site/site",
     "stations",
     "toolkits-guide",
+    "tools/hostile",
+    "tools/providers",
+    "tools/shutdown",
   ),
+  ...named("test/attacks", "audience", "leaks", "log", "quotas"),
   ...named("test", "conformance/sandbox", "recorded/database", "recorded/histories", "tools/every-tool"),
-  ...named("packages/db/src", "lists-of-jobs", "narrowed-lists", "walked-lists"),
+  ...named("packages/db/src", "embedded/postgres", "lists-of-jobs", "narrowed-lists", "walked-lists"),
   ...named("packages/jobs/src/drive", "crash", "run-crash"),
 ];
 

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";
 import { createTestDataDir } from "@svc/testing/data-dir";
-import { freePort, postCalendar, startServerProcess } from "@svc/testing/server-process";
+import { freePort, postCalendar, startServerProcess, until } from "@svc/testing/server-process";
 import { expect, onTestFinished, test } from "vitest";
 import { codeBlocksOf } from "./markdown.ts";
 import { readText, root } from "./source.ts";
@@ -48,6 +48,7 @@ test("the restore of practice-a-restore.md runs as printed while the service rec
       accepted.push(Date.now());
     }
   })();
+  await until(() => accepted.length > 20);
   const { stderr } = await shell(backup).finally(() => {
     isPosting = false;
   });
@@ -61,4 +62,4 @@ test("the restore of practice-a-restore.md runs as printed while the service rec
   // Posts came one after the other, so those that are there are the first of them.
   const events = JSON.parse(await readFile(listed, "utf8")) as { id: string }[];
   expect(new Set(events.map(({ id }) => id)).size).toBeGreaterThanOrEqual(before);
-}, 100_000);
+}, 300_000);

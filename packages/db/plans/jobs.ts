@@ -12,7 +12,7 @@ import {
 import type { JobTaskLease } from "../src/job-tasks/task.ts";
 import { beginJobAttempt, findKeyedJobAttempt, listJobAttempts } from "../src/jobs/attempts.ts";
 import { lockChildJobs, readChildJobs } from "../src/jobs/children.ts";
-import { commitJobs } from "../src/jobs/commit-job.ts";
+import { commitJobPage, commitJobs, type JobCommit } from "../src/jobs/commit-job.ts";
 import { clearJobLoopHolds, countJobLoopHold, lockJob, requestJobCancel, setJobPause } from "../src/jobs/hold.ts";
 import { findKeyedJob } from "../src/jobs/insert.ts";
 import { insertJobBatch } from "../src/jobs/insert-batch.ts";
@@ -120,42 +120,39 @@ plan("take_idle_run_task", (db) => leaseIdleRunTask(db, { jobId, projectId, owne
 plan("count_job_loop_hold", (db) => countJobLoopHold(db, jobId));
 plan("clear_job_loop_holds", (db) => clearJobLoopHolds(db, jobId));
 plan("append_job_events", (db) => appendJobEvents(db, jobId, [event, event], nowMs));
-plan("commit_job_runs", (db) =>
-  commitJobs(db, [
-    {
-      lease: { jobId, owner, leaseToken: 1 },
-      change: {
-        job: {
-          ...newJobDocuments,
-          status: "running",
-          generation: 1,
-          position: 1,
-          progress: null,
-          planApprovalId: "",
-          park: null,
-          deadlineAt: null,
-          deadlineLeftMs: null,
-          lastError: "",
-          finishedAt: null,
-        },
-        events: [event],
-        steps: [],
-        task: "end",
-        isProgress: true,
-      },
-      options: { nowMs, seesCancel: false, seesPause: false },
+const runCommit: JobCommit = {
+  lease: { jobId, owner, leaseToken: 1 },
+  change: {
+    job: {
+      ...newJobDocuments,
+      status: "running",
+      generation: 1,
+      position: 1,
+      progress: null,
+      planApprovalId: "",
+      park: null,
+      deadlineAt: null,
+      deadlineLeftMs: null,
+      lastError: "",
+      finishedAt: null,
     },
-  ]),
-);
+    events: [event],
+    steps: [],
+    task: "end",
+    isProgress: true,
+  },
+  options: { nowMs, seesCancel: false, seesPause: false },
+};
+const rowPage = {
+  rows: [{ rowNumber: 500_000, data: Buffer.alloc(1) }],
+  run: { setId: "new", fromOrdinal: 0, rowNumbers: [1, 2, 3] },
+};
+plan("commit_job_runs", (db) => commitJobs(db, [runCommit]));
+plan("commit_job_page", (db) => commitJobPage(db, runCommit, rowPage));
 plan("write_job_rows", (db) =>
   writeJobRows(db, jobId, { rows: [{ rowNumber: 500_000, data: Buffer.alloc(1) }], setRows: [setRow] }),
 );
-plan("place_job_rows", (db) =>
-  storeJobRows(db, jobId, {
-    rows: [{ rowNumber: 500_000, data: Buffer.alloc(1) }],
-    run: { setId: "new", fromOrdinal: 0, rowNumbers: [1, 2, 3] },
-  }),
-);
+plan("place_job_rows", (db) => storeJobRows(db, jobId, rowPage));
 plan("write_job_undo_entries", (db) =>
   writeJobUndo(db, jobId, {
     entries: [{ entry: 500_000, stepId: "s", ordinal: 0, toolSlug: "", entityId: "", args: Buffer.alloc(1) }],

@@ -5,11 +5,12 @@ import { storedReceipt } from "../documents/jobs.ts";
 import { toolCalls } from "../schema/calls.ts";
 import { jobEvents, jobSteps, jobs } from "../schema/jobs.ts";
 import { bool, fieldsBut, fieldsOf, idOf, int4, int8, orNull, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
-import { compose, query } from "../sql/compose.ts";
+import { compose, type PartNames, type PartValues, query } from "../sql/compose.ts";
 import { filterBy } from "../sql/filter.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { logRowColumns, logRowFields, logRowsOf } from "./log.ts";
 import type { NewJobEvent } from "./record.ts";
+import { type JobPage, pageParts, storePage } from "./rows.ts";
 
 /** Columns of a job that its driver owns. Every commit writes all of them. */
 const drivenFields = fieldsOf(
@@ -128,6 +129,15 @@ const callEndFields = fieldsOf(
 );
 const callEndNames = keysOf(callEndFields).filter((name) => name !== "id" && name !== "jobId");
 
+const commitParts = {
+  commits: rows(commitFields),
+  events: rows({ ...fieldsOf(jobEvents, "jobId"), ...logRowFields }),
+  steps: rows(fieldsBut(jobSteps)),
+  storedSteps: rows(fieldsBut(jobSteps)),
+  calls: rows(fieldsBut(toolCalls)),
+  ends: rows(callEndFields),
+};
+
 /**
  * Commits any number of jobs in one statement, one round trip and one commit. `job` locks the jobs in the order of their ids; then `held`
  * locks their tasks. Every writer uses this order. If another node holds a job's lease, `held` does not contain the job, and the statement
@@ -139,17 +149,19 @@ const callEndNames = keysOf(callEndFields).filter((name) => name !== "id" && nam
  * keep their idempotency keys, because removing a key would change an indexed column. All parts use
  * primary keys.
  */
-const commit = compose(
-  "commit_job_runs",
-  {
-    commits: rows(commitFields),
-    events: rows({ ...fieldsOf(jobEvents, "jobId"), ...logRowFields }),
-    steps: rows(fieldsBut(jobSteps)),
-    storedSteps: rows(fieldsBut(jobSteps)),
-    calls: rows(fieldsBut(toolCalls)),
-    ends: rows(callEndFields),
-  },
-  ({ commits, events, steps, storedSteps, calls, ends }) => query<
+const commit = compose("commit_job_runs", commitParts, (names) => commitQuery(names, ""));
+
+/** Commits a change of one job together with a page of rows, in one statement. If the lease is lost, no row is stored. */
+const commitPage = compose("commit_job_page", { ...commitParts, ...pageParts }, (names) => {
+  const { rows: stored, positions } = storePage(names, { job: "c.id", from: "changed c, " });
+  return commitQuery(names, `, stored as (${stored}), placed as (${positions})`);
+});
+
+function commitQuery(
+  { commits, events, steps, storedSteps, calls, ends }: PartNames<typeof commitParts>,
+  others: string,
+) {
+  return query<
     RawRow<Pick<RunCommit, (typeof requestNames)[number]>> & { id: string; last_seq: number; has_begun: boolean }
   >`with job as materialized (
     select j.id, j.cancel_requested_at, j.cancel_chain, j.paused_at, j.pause_chain, w.* from ${commits.from("w")} join jobs j on j.id = w.job_id
@@ -198,17 +210,30 @@ const commit = compose(
     update tool_calls t set ${ends.set("e", callEndNames)}
     from held h join ${ends.from("e")} on e.job_id = h.id
     where t.id = e.id and ${filterBy("t.outcome", "'running'")}
-  )
+  )${others}
   select c.id, c.last_seq, c.id in (select job_id from called where outcome = 'running') as has_begun, ${requestColumns.text}
-  from held h join changed c on c.id = h.id`,
-);
+  from held h join changed c on c.id = h.id`;
+}
 
 /**
  * Commits changes of different jobs. Returns one result for each job, in order. The result is undefined if the job's lease is lost; nothing
  * is then written for this job.
  */
 export async function commitJobs(db: Executor, all: readonly JobCommit[]): Promise<(RunCommit | undefined)[]> {
-  const found = await commit(db, {
+  return resultsOf(await commit(db, valuesOf(all)), all);
+}
+
+/** Commits a change of one job, and the rows of a page with it. Returns undefined, with nothing written, if the job's lease is lost. */
+export async function commitJobPage(
+  db: Executor,
+  one: JobCommit,
+  { rows: stored, run }: JobPage,
+): Promise<RunCommit | undefined> {
+  return resultsOf(await commitPage(db, { ...valuesOf([one]), of: run, rows: stored }), [one])[0];
+}
+
+function valuesOf(all: readonly JobCommit[]): PartValues<typeof commitParts> {
+  return {
     commits: all.map(rowOf),
     events: all.flatMap(({ lease: { jobId }, change: { events } }) =>
       logRowsOf(events).map((row) => ({ jobId, ...row })),
@@ -219,7 +244,10 @@ export async function commitJobs(db: Executor, all: readonly JobCommit[]): Promi
     ends: all.flatMap(({ change: { madeCalls = [] } }) =>
       madeCalls.flatMap(({ record, wasBegun }) => (wasBegun ? [storedCall(record)] : [])),
     ),
-  });
+  };
+}
+
+function resultsOf(found: Awaited<ReturnType<typeof commit>>, all: readonly JobCommit[]): (RunCommit | undefined)[] {
   const byId = new Map(found.map((row) => [row.id, row]));
   return all.map(({ lease }) => {
     const row = byId.get(uuidOfId(lease.jobId));

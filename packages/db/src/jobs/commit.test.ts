@@ -193,6 +193,36 @@ test("a lost lease writes nothing, not even in another table", async () => {
   expect(await taskOf(jobId)).toHaveLength(1);
 });
 
+test("a page's rows are committed by one statement without a transaction of its own, and not if the lease is lost", async () => {
+  const { jobId, projectId, lease } = await heldJob();
+  const { sql } = db;
+  // The query builder opens transactions, so none can be opened here.
+  const withoutTransactions = { sql, orm: undefined as never };
+  const [first, second] = [
+    { rowNumber: 1, data: Buffer.from("1 to 2") },
+    { rowNumber: 3, data: Buffer.from("3") },
+  ];
+  const page = change({
+    events: [event("page")],
+    rows: [first, second],
+    setRuns: [{ setId: "s", fromOrdinal: 0, rowNumbers: [1, 2, 3] }],
+  });
+  expect(await commitRun(withoutTransactions, lease, page, options)).toMatchObject({ lastSeq: 2 });
+  const chosen = change({ setRuns: [{ setId: "s", fromOrdinal: 3, rowNumbers: [2] }] });
+  expect(await commitRun(withoutTransactions, lease, chosen, options)).toMatchObject({ lastSeq: 2 });
+  await claimOnly(projectId, createId("node", nowMs), nowMs + 30_001);
+  const late = change({ ...page, rows: [], setRuns: [{ setId: "s", fromOrdinal: 4, rowNumbers: [1] }] });
+  expect(await commitRun(withoutTransactions, lease, late, options)).toBeUndefined();
+  const { rows } = await readJobSetRows(db, { jobId, setId: "s" }, { fromOrdinal: 0, limit: 10, ...wholePage });
+  expect(rows.map(({ ordinal, rowNumber, block, state }) => [ordinal, rowNumber, block, state])).toEqual([
+    [0, 1, 1, "in"],
+    [1, 2, 1, "in"],
+    [2, 3, 3, "in"],
+    [3, 2, 1, "in"],
+  ]);
+  expect(await loadJob(db, jobId)).toMatchObject({ lastSeq: 2 });
+});
+
 test("seq has no gap however many write at once", async () => {
   const { jobId, projectId, lease } = await heldJob();
   await Promise.all([

@@ -6,6 +6,7 @@ import { putJobTasks } from "../job-tasks/queue.ts";
 import type { NewJobTask } from "../job-tasks/task.ts";
 import {
   type CommitOptions,
+  commitJobPage,
   commitJobs,
   type JobChange,
   type JobCommit,
@@ -14,6 +15,7 @@ import {
 } from "./commit-job.ts";
 import {
   clearJobSets,
+  type JobPage,
   type JobSetRowChange,
   type JobSetRun,
   type NewJobRow,
@@ -42,8 +44,8 @@ export type RunChange = JobChange & {
 
 /**
  * Commits a job's progress under its driver's lease. Returns undefined, with nothing written, if the lease is lost. A change that writes no
- * rows, set entries or other tables shares one statement and one commit with changes of other jobs that arrive at the same time. Any other
- * change has its own transaction.
+ * rows, set entries or other tables shares one statement and one commit with changes of other jobs that arrive at the same time. A change
+ * that also stores a page of rows is one statement of its own. Any other change has its own transaction.
  */
 export function commitRun(
   db: Executor,
@@ -51,6 +53,8 @@ export function commitRun(
   change: RunChange,
   options: CommitOptions,
 ): Promise<RunCommit | undefined> {
+  const page = pageOf(change);
+  if (page !== undefined) return commitJobPage(db, { lease, change, options }, page);
   const others = otherWrites(lease.jobId, change);
   if (others.length === 0) return commitTogether(db, { lease, change, options });
   return withTransaction(db, async (tx) => {
@@ -92,6 +96,14 @@ async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(
   const done: (RunCommit | undefined)[] = [];
   for (const commit of commits) done.push(...(await commitJobs(db, [commit])));
   return done;
+}
+
+/** Returns the page that a change stores, if it writes nothing else beside the job. */
+function pageOf({ rows, setRuns, ...change }: RunChange): JobPage | undefined {
+  const [run, ...more] = setRuns;
+  const { setRows, clearedSets, undoEntries, undoChanges, calls, tasks, also } = change;
+  const others = [more, setRows, clearedSets, undoEntries, undoChanges, calls, tasks];
+  return run === undefined || also !== undefined || others.some(({ length }) => length > 0) ? undefined : { rows, run };
 }
 
 /** Returns the writes of a change that go to other tables than the job, its log, its steps and its task. */

@@ -2,7 +2,7 @@ import { type Id, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { jobRows, jobSetRows } from "../schema/jobs.ts";
 import { fieldsBut, idOf, int4, int4Array, text, type ValuesOf } from "../sql/codec.ts";
-import { compose, query } from "../sql/compose.ts";
+import { compose, type PartNames, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/select-list.ts";
 import { arrayLiteral, plainArrayLiteral, statement } from "../sql/statement.ts";
 import type { JobSetRow } from "./sets.ts";
@@ -81,32 +81,45 @@ export type JobSetRun = {
   readonly rowNumbers: readonly number[];
 };
 
+/** The parameters of a page: the place of its run in a set, and its rows. */
+export const pageParts = {
+  of: values({ setId: text, fromOrdinal: int4, rowNumbers: int4Array }),
+  rows: rows(rowFields),
+};
+
+/** A page to store: rows of a job, and the run of rows to append to a set. */
+export type JobPage = { readonly rows: readonly NewJobRow[]; readonly run: JobSetRun };
+
 /**
- * Uses primary keys. Writing these rows is most of the cost of a row in a large set. One parameter for each value, and a check for
+ * Returns the parts of a statement that store a page. `job`: the expression of the job's id. `from`: where the id is from, with a comma or
+ * empty. Uses primary keys. Writing these rows is most of the cost of a row in a large set. One parameter for each value, and a check for
  * conflicts, would double this cost. No check is needed, because the positions of a run are always free: a set grows only in the commit
  * that counts its rows, and is cleared before a step fills it again.
  */
+export function storePage(
+  { of, rows: fetched }: PartNames<typeof pageParts>,
+  { job, from }: { readonly job: string; readonly from: string },
+): { readonly rows: string; readonly positions: string } {
+  return {
+    rows: `insert into job_rows (job_id, ${fetched.columns}) select ${job}, ${fetched.values("r")} from ${from}${fetched.from("r")}`,
+    positions: `insert into job_set_rows (job_id, set_id, ordinal, row_number, state)
+    select ${job}, ${of.setId}, ${of.fromOrdinal} + n.place::int4 - 1, n.row_number, 'in'
+    from ${from}unnest(${of.rowNumbers}) with ordinality as n(row_number, place)`,
+  };
+}
+
 const insertRowsAndSets = compose(
   "place_job_rows",
-  {
-    of: values({ jobId: idOf("job"), setId: text, fromOrdinal: int4, rowNumbers: int4Array }),
-    rows: rows(rowFields),
+  { job: values({ jobId: idOf("job") }), ...pageParts },
+  ({ job: { jobId }, ...page }) => {
+    const stores = storePage(page, { job: jobId, from: "" });
+    return query`with stored as (${stores.rows}) ${stores.positions}`;
   },
-  ({ of, rows: fetched }) => query`with stored as (
-    insert into job_rows (job_id, ${fetched.columns}) select ${of.jobId}, ${fetched.values("r")} from ${fetched.from("r")}
-  )
-  insert into job_set_rows (job_id, set_id, ordinal, row_number, state)
-  select ${of.jobId}, ${of.setId}, ${of.fromOrdinal} + n.place::int4 - 1, n.row_number, 'in'
-  from unnest(${of.rowNumbers}) with ordinality as n(row_number, place)`,
 );
 
 /** Stores rows of a job, and appends a run of rows to a set. */
-export async function storeJobRows(
-  tx: Executor,
-  jobId: Id<"job">,
-  { rows: stored, run }: { rows: readonly NewJobRow[]; run: JobSetRun },
-): Promise<void> {
-  await insertRowsAndSets(tx, { of: { jobId, ...run }, rows: stored });
+export async function storeJobRows(tx: Executor, jobId: Id<"job">, { rows: stored, run }: JobPage): Promise<void> {
+  await insertRowsAndSets(tx, { job: { jobId }, of: run, rows: stored });
 }
 
 const updateStates = statement<{ ordinal: number }>(

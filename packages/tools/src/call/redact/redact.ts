@@ -56,7 +56,7 @@ const escapedCore = /\\u00(?:2[de]|3\d|[46][1-9a-f]|5[\dacf]|7[\da])/i;
 /** Characters that are searched at once for all cores, in addition to the length of a core. */
 const sparedMax = 65_536;
 
-/** A core contains only characters that the other JSON escapes do not mean. So it stands in the JSON text as it stands in the value. */
+/** A core contains only characters that the other JSON escapes do not mean. So a core of the value is unchanged in the JSON text. */
 function* isSpared(json: string, secrets: readonly SecretForms[]): Generator<undefined, boolean> {
   const cores = [...new Set(secrets.flatMap((secret) => secret.cores))];
   for (let from = 0; from < json.length; from += sparedMax) {

@@ -5,7 +5,14 @@ import { type CallableAccountRow, findActiveAccounts, findCallableAccount } from
 import { expireAccount, noteCredentialTry } from "@svc/db/connections/refresh";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import { isUnavailable } from "@svc/db/driver";
-import type { AccountAccess, AccountFault, AccountQuery, CallableAccount } from "./account-access.ts";
+import type {
+  AccountAccess,
+  AccountFault,
+  AccountQuery,
+  CallableAccount,
+  ReadAccounts,
+  SeenAccounts,
+} from "./account-access.ts";
 import type { AppRequest } from "./app-transport.ts";
 import { type Credential, openCredential, tokenOf } from "./credential.ts";
 import { belongsTo, definitionOf, keepsOrigin } from "./definition.ts";
@@ -66,10 +73,11 @@ export function createAccountAccess(options: RenewalOptions): AccountAccess {
 
 async function resolve(context: Context, query: AccountQuery): Promise<CallableAccount | AccountFault> {
   const { projectId, toolkit, entityId, accountId } = query;
-  const row =
+  const readNowMs = context.clock.now();
+  const { row, readAtMs } =
     accountId === undefined
       ? await findOfEntity(context, query)
-      : await findCallableAccount(context.db, projectId, accountId);
+      : { row: await findCallableAccount(context.db, projectId, accountId), readAtMs: readNowMs };
   if (row === undefined) return accountId === undefined ? whyNone(context, query) : noSuchAccount(query);
   const isAsked = belongsTo(row, toolkit) && (accountId === undefined || entityId === "" || row.entityId === entityId);
   if (!isAsked) return noSuchAccount(query);
@@ -82,7 +90,7 @@ async function resolve(context: Context, query: AccountQuery): Promise<CallableA
     variables: row.variables,
     grantedScopes: row.grantedScopes,
   };
-  context.held.set(account, { row, readAtMs: context.clock.now(), used: undefined });
+  context.held.set(account, { row, readAtMs, used: undefined });
   return account;
 }
 
@@ -116,11 +124,12 @@ function createActiveLookups(db: Database): Context["active"] {
  * project's own account.
  */
 async function findOfEntity(
-  { active, isSandbox }: Pick<Context, "active" | "isSandbox">,
+  context: Pick<Context, "active" | "clock" | "isSandbox">,
   query: AccountQuery,
-): Promise<CallableAccountRow | undefined> {
-  const { projectId, toolkit, entityId } = query;
-  const rows = await active.add({ ...definitionOf(toolkit, isSandbox), projectId, entityId });
+): Promise<Omit<ReadAccounts, "rows"> & { readonly row: CallableAccountRow | undefined }> {
+  const { projectId, toolkit, entityId, seen } = query;
+  const asked = { ...definitionOf(toolkit, context.isSandbox), projectId, entityId };
+  const { rows, readAtMs } = await readActive(context, asked, seen);
   const rank = ({ scheme, entityId: owner }: CallableAccountRow) => {
     const place = toolkit.auth.findIndex(({ type }) => type === scheme);
     if (place < 0) return undefined;
@@ -131,7 +140,21 @@ async function findOfEntity(
     const place = rank(row);
     return place === undefined ? [] : [{ row, place }];
   });
-  return ranked.sort((a, b) => a.place - b.place)[0]?.row;
+  return { row: ranked.sort((a, b) => a.place - b.place)[0]?.row, readAtMs };
+}
+
+async function readActive(
+  { active, clock }: Pick<Context, "active" | "clock">,
+  asked: ActiveQuery,
+  seen: SeenAccounts | undefined,
+): Promise<ReadAccounts> {
+  const name = seen === undefined ? "" : JSON.stringify(asked);
+  const readAtMs = clock.now();
+  const known = seen?.get(name);
+  if (known !== undefined && readAtMs - known.readAtMs < rowFreshMs) return known;
+  const read = { rows: await active.add(asked), readAtMs };
+  seen?.set(name, read);
+  return read;
 }
 
 function noSuchAccount({ toolkit, entityId, accountId }: AccountQuery): AccountFault {
@@ -139,12 +162,13 @@ function noSuchAccount({ toolkit, entityId, accountId }: AccountQuery): AccountF
   return { kind: "no_account", message: `${owner} has no account ${accountId ?? ""} of toolkit ${toolkit.slug}` };
 }
 
-async function whyNone({ db, active, isSandbox }: Context, query: AccountQuery): Promise<AccountFault> {
+async function whyNone(context: Context, query: AccountQuery): Promise<AccountFault> {
+  const { db, isSandbox } = context;
   const { projectId, toolkit, entityId } = query;
   const definition = definitionOf(toolkit, isSandbox);
   const row = await connectedAccountsForProject(db, projectId).findUnusable(definition, entityId);
   if (row?.state === "expired") return unusable(`${row.id} is expired${reasonOf(row)}; ${again(row)}`);
-  const elsewhere = row === undefined ? await findOfEntity({ active, isSandbox: !isSandbox }, query) : undefined;
+  const { row: elsewhere } = row === undefined ? await findOfEntity({ ...context, isSandbox: !isSandbox }, query) : {};
   if (elsewhere !== undefined) return madeElsewhere(elsewhere);
   const owner = entityId === "" ? "no entity is named, and the project itself" : `entity ${formatValue(entityId)}`;
   const cure =

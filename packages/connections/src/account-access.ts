@@ -1,6 +1,13 @@
 import type { Action, Toolkit } from "@svc/catalog";
 import type { AccountId, ProjectId } from "@svc/core";
+import type { CallableAccountRow } from "@svc/db/connections/find-callable";
 import type { AppRequest } from "./app-transport.ts";
+
+/** Active accounts as they were read, and when, in epoch milliseconds. */
+export type ReadAccounts = { readonly rows: readonly CallableAccountRow[]; readonly readAtMs: number };
+
+/** Accounts that a request has looked up, for its later steps. They use a lookup for at most five seconds, and check its accounts again. */
+export type SeenAccounts = Map<string, ReadAccounts>;
 
 /** Selects the account for a call: the account with `accountId`, or the entity's active account of the toolkit. */
 export type AccountQuery = {
@@ -9,6 +16,8 @@ export type AccountQuery = {
   readonly entityId: string;
   /** Only this account is used. If entityId is not empty, the account must be that entity's. */
   readonly accountId?: AccountId | undefined;
+  /** Lookups of entities' accounts that may be used again. A new lookup is added to it. Default: each query looks up. */
+  readonly seen?: SeenAccounts | undefined;
 };
 
 /** An account for calls, without its credential. */

@@ -1,5 +1,5 @@
 export { createAccountAccess } from "./access.ts";
-export type { AccountAccess, AccountFault, AccountQuery, CallableAccount } from "./account-access.ts";
+export type { AccountAccess, AccountFault, AccountQuery, CallableAccount, SeenAccounts } from "./account-access.ts";
 export type { AppAnswer, AppCall, AppRequest, AppTransport } from "./app-transport.ts";
 export {
   createDeploymentSecrets,

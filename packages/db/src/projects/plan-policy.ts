@@ -36,6 +36,15 @@ const selectPolicies = statement<RawRow<PlanPolicy & { projectId: ProjectId }> &
 const unset: PlanPolicy = { planApproval: "never", confirm: noConfirmRule };
 const batchers = new WeakMap<object, Batcher<PolicyQuestion, ConfirmPolicies>>();
 
+/** The current rules for a plan: if it needs approval, and which of its calls a person confirms (see `readConfirmRules`). */
+export type PlanRules = { readonly planApproval: StoredPlanApproval; readonly rules: readonly ConfirmRule[] };
+
+/** Returns the current rules for the plans of a project's keys. */
+export async function readPlanRules(db: Executor, projectId: ProjectId, keyIds: readonly KeyId[]): Promise<PlanRules> {
+  const { planApproval, confirm, byKeys } = await readPolicy(db, { projectId, keyIds });
+  return { planApproval, rules: confirmRulesOf(confirm, ...byKeys) ?? [] };
+}
+
 /** Returns which plans of a project need approval, by its current policy. Requests that arrive together share a statement. */
 export async function readPlanApproval(db: Executor, projectId: ProjectId): Promise<StoredPlanApproval> {
   return (await readPolicy(db, { projectId, keyIds: [] })).planApproval;
@@ -50,8 +59,7 @@ export async function readConfirmRules(
   projectId: ProjectId,
   keyIds: readonly KeyId[],
 ): Promise<readonly ConfirmRule[]> {
-  const { confirm, byKeys } = await readPolicy(db, { projectId, keyIds });
-  return confirmRulesOf(confirm, ...byKeys) ?? [];
+  return (await readPlanRules(db, projectId, keyIds)).rules;
 }
 
 function readPolicy(db: Executor, asked: PolicyQuestion): Promise<ConfirmPolicies> {

@@ -1,4 +1,5 @@
 import type { CatalogView } from "@svc/catalog";
+import type { SeenAccounts } from "@svc/connections";
 import type { Binding, ProjectId } from "@svc/core";
 import { contactsForProject } from "@svc/db/contacts/repo";
 import { readHttpHosts } from "@svc/db/projects/http-hosts";
@@ -26,14 +27,16 @@ type CheckRequest = {
   readonly within?: readonly string[];
   /** True if the caller that starts the program creates its input. */
   readonly isInputMade?: boolean;
+  /** Receives the accounts that the check looks up. */
+  readonly seen?: SeenAccounts;
 };
 
 /** Checks a program against the present tools, accounts and contacts of a project. */
 export async function checkForProject(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
-  { projectId, programJson, isStored, binding, within = [], isInputMade = false }: CheckRequest,
+  { projectId, programJson, isStored, binding, within = [], isInputMade = false, seen }: CheckRequest,
 ): Promise<CheckedProgram> {
-  const found = checkContext(context, { projectId, binding }, await context.views.forProject(projectId));
+  const found = checkContext(context, { projectId, binding, seen }, await context.views.forProject(projectId));
   const checked = await checkProgram(programJson, { ...found, isStored, within, isInputMade });
   const faults =
     binding === null || "faults" in checked ? [] : boundFaultsOf(checked, binding, documentOf(programJson));
@@ -55,7 +58,7 @@ export async function youngerFaults(
 
 function checkContext(
   { db, sealer, accounts }: Pick<JobsContext, "db" | "sealer" | "accounts">,
-  { projectId, binding }: Pick<CheckRequest, "projectId" | "binding">,
+  { projectId, binding, seen }: Pick<CheckRequest, "projectId" | "binding"> & { readonly seen: SeenAccounts | undefined },
   view: CatalogView,
 ): CheckContext {
   const bound = binding?.entityId ?? "";
@@ -72,7 +75,7 @@ function checkContext(
         questions.map(async ({ toolkit, entity }) => {
           // A scoped caller must not learn what another entity has. So the fault is that the program names the other entity.
           if (bound !== "" && entity !== bound) return true;
-          return !("kind" in (await accounts.resolve({ projectId, toolkit, entityId: entity })));
+          return !("kind" in (await accounts.resolve({ projectId, toolkit, entityId: entity, seen })));
         }),
       ),
     async hasSecrets(names) {

@@ -2,7 +2,7 @@ import { type ConfirmRule, confirmingRule, type Fault, type KeyId, type ProjectI
 import type { Executor } from "@svc/db/connect";
 import { contactsForProject } from "@svc/db/contacts/repo";
 import type { EstimateDocument } from "@svc/db/documents/programs";
-import { readConfirmRules, readPlanApproval } from "@svc/db/projects/plan-policy";
+import { type PlanRules, readConfirmRules, readPlanApproval } from "@svc/db/projects/plan-policy";
 import { gateOf, needsPlanApproval, type Program, type ProgramEstimate } from "@svc/program";
 import { jobFaults } from "../errors.ts";
 
@@ -11,6 +11,8 @@ type Planner = {
   readonly projectId: ProjectId;
   readonly keyIds: readonly KeyId[];
   readonly confirm?: readonly ConfirmRule[] | undefined;
+  /** The rules of these keys, if they were read for this request. */
+  readonly known?: PlanRules | undefined;
 };
 
 /**
@@ -19,12 +21,13 @@ type Planner = {
  */
 export async function confirmerOf(
   db: Executor,
-  { projectId, keyIds, confirm = [] }: Planner,
+  { projectId, keyIds, confirm = [], known }: Planner,
   { accessClasses }: Pick<EstimateDocument, "accessClasses">,
 ): Promise<string | undefined> {
   const worst = accessClasses.at(-1) ?? "read";
   if (worst === "read") return undefined;
-  return confirmingRule([...confirm, ...(await readConfirmRules(db, projectId, keyIds))], worst)?.contact;
+  const rules = known?.rules ?? (await readConfirmRules(db, projectId, keyIds));
+  return confirmingRule([...confirm, ...rules], worst)?.contact;
 }
 
 type Plan = {
@@ -43,10 +46,10 @@ type Plan = {
  */
 export async function checkApproval(
   db: Executor,
-  { projectId, role }: { projectId: ProjectId; role: Role },
+  { projectId, role, known }: { projectId: ProjectId; role: Role } & Pick<Planner, "known">,
   { program, estimate, demandsApproval, skillGate }: Plan,
 ): Promise<boolean | Fault> {
-  const minimum = await readPlanApproval(db, projectId);
+  const minimum = known?.planApproval ?? (await readPlanApproval(db, projectId));
   const needed = demandsApproval || needsPlanApproval(program, estimate, minimum);
   if (role !== "approver") {
     const gate = gateOf(program) ?? skillGate;

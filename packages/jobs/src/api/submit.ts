@@ -10,9 +10,11 @@ import {
   quotaFaults,
   type Role,
 } from "@svc/core";
+import type { SeenAccounts } from "@svc/connections";
 import type { EstimateDocument } from "@svc/db/documents/programs";
 import { findKeyedJob } from "@svc/db/jobs/insert";
 import type { KeyedJob } from "@svc/db/jobs/new-job";
+import { type PlanRules, readPlanRules } from "@svc/db/projects/plan-policy";
 import {
   type AcceptedProgram,
   canonicalHash,
@@ -78,23 +80,23 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   // This is done before any check: the job is returned even if tools, accounts or contacts have changed since.
   if (earlier !== undefined) return repeated(earlier, submission);
   const within = skill === undefined ? [] : [skill.within];
-  const checked = await checkForProject(context, {
-    ...{ projectId, programJson, binding, within },
-    isStored: skill !== undefined,
-  });
+  const isLive = submission.mode === "live";
+  const seen: SeenAccounts = new Map();
+  // Asked beside the accounts, in one round trip. The plan of the first call uses the accounts again.
+  const [checked, known] = await Promise.all([
+    checkForProject(context, { projectId, programJson, binding, within, isStored: skill !== undefined, seen }),
+    isLive ? readPlanRules(context.db, projectId, [keyId]) : undefined,
+  ]);
   if ("faults" in checked)
     return { refusal: jobFaults.PROGRAM_FAULTY(checked.faults, checked.omitted, programJson.length) };
   const { program, programHash, estimate, notes } = checked;
   // A simulation sends no write, so it needs neither approval nor confirmation.
   const pins = pinsText(checked);
-  const isLive = submission.mode === "live";
-  // Both are requested at the same time, so that they share one statement.
-  const [needsApproval, confirmBy] = await Promise.all([
-    approvalOf(context, submission, checked),
-    isLive
-      ? confirmerOf(context.db, { ...submission, keyIds: [keyId] }, classesToConfirm(estimate, checked.pins))
-      : undefined,
-  ]);
+  const asked = { ...submission, keyIds: [keyId], known };
+  const needsApproval = await approvalOf(context, asked, checked);
+  const confirmBy = isLive
+    ? await confirmerOf(context.db, asked, classesToConfirm(estimate, checked.pins))
+    : undefined;
   if (needsApproval instanceof Fault) return { refusal: needsApproval };
   const submitted = await submitJob(context, {
     ...submission,
@@ -107,6 +109,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
     skills: skillPrograms(checked),
     input: skill?.input,
     skillSlug: skill?.slug ?? "",
+    seen,
     principalChain: [`key:${keyId}`, ...(skill === undefined ? [] : [`skill:${skill.calledAs}`])],
     contentDigest: idempotencyKey === undefined ? noDigest : contentDigest(submission, programHash),
   });
@@ -117,7 +120,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
 
 async function approvalOf(
   { db }: SubmitContext,
-  submission: Submission,
+  submission: Submission & { readonly known: PlanRules | undefined },
   plan: Parameters<typeof checkApproval>[2],
 ): Promise<boolean | Fault> {
   const isAskedOtherwise = submission.mode !== "live" || submission.confirmText !== undefined;

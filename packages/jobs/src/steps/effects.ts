@@ -1,3 +1,4 @@
+import type { SeenAccounts } from "@svc/connections";
 import type { Clock, Id, MemoryHold } from "@svc/core";
 import type { CallRecord } from "@svc/db/calls/repo";
 import type { CallCounts } from "@svc/db/documents/calls";
@@ -135,6 +136,8 @@ export type CallTurn = {
   readonly tool: PinnedTool;
   readonly attempt: number;
   readonly takeRecord?: TakeRecord | undefined;
+  /** Accounts that the submission of a new job has looked up. Default: none. */
+  readonly seen?: SeenAccounts | undefined;
 };
 
 /** A child job that runs a skill, as its parent sees it. */

@@ -1,4 +1,5 @@
 import type { Action, Toolkit } from "@svc/catalog";
+import type { SeenAccounts } from "@svc/connections";
 import type { AccountId, Binding, ConfirmRule, Id, KeyId, ProjectId, Role } from "@svc/core";
 import type { CallRecord } from "@svc/db/calls/repo";
 import type { SecretUse } from "./prepare/secret-uses.ts";
@@ -50,6 +51,8 @@ export type CallRequest = {
   readonly args: Readonly<Record<string, unknown>>;
   readonly entityId: string;
   readonly accountId: AccountId | undefined;
+  /** Accounts that the caller's request has just looked up. Default: the call looks its account up. */
+  readonly seen?: SeenAccounts | undefined;
   /** The caller's idempotency key. Undefined: every call is executed. */
   readonly idempotencyKey: string | undefined;
   readonly job?: CallOfJob | undefined;

@@ -1,3 +1,4 @@
+import type { SeenAccounts } from "@svc/connections";
 import type { Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import { apply, type WorkingJob } from "../../state/apply.ts";
@@ -17,6 +18,9 @@ import { follow } from "./follow.ts";
  */
 export type JobBeginning = { readonly work: WorkingJob; readonly call: ReadyAttempt | undefined };
 
+/** A beginning whose first call is a read, or is ready. `ready`: prepares the read, which need not be stored before it is sent. */
+export type PlannedBeginning = JobBeginning & { readonly ready?: () => Promise<ReadyAttempt | undefined> };
+
 /** Returns the implementation of a step's kind. */
 export function kindOf(step: Step): StepKind<Step["kind"]> {
   return stepKinds[step.kind] as StepKind<Step["kind"]>;
@@ -25,10 +29,13 @@ export function kindOf(step: Step): StepKind<Step["kind"]> {
 /** The first status change of a job, from queued to running. */
 export const started: Edit = { kind: "move", to: "running", reason: "started" };
 
-/** Begins a step that makes calls, unless the step has begun, and prepares its first call. Commits nothing. */
-async function beginStep(work: WorkingJob, step: Step, port: Port): Promise<JobBeginning> {
+/** Begins a step that makes calls, unless the step has begun, and prepares its first call if that is not a read. Commits nothing. */
+async function beginStep(work: WorkingJob, step: Step, port: Port, seen?: SeenAccounts): Promise<PlannedBeginning> {
   const { begun, first } = await firstOf(work, step, port);
-  return { work: begun, call: first && (await port.ready(begun.state, first.invocation, first.turn)) };
+  if (first === undefined) return { work: begun, call: undefined };
+  const ready = () => port.ready(begun.state, first.invocation, { ...first.turn, seen });
+  if (first.turn.tool.action.class === "read") return { work: begun, call: undefined, ready };
+  return { work: begun, call: await ready() };
 }
 
 /**
@@ -76,14 +83,17 @@ async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<StepBe
   return { begun, first: at && (await kind.firstCall(at, port)) };
 }
 
-/** Returns a job that is stored as running instead of queued. Its first step has also begun if that step makes calls. */
-export async function beginJob(work: WorkingJob, port: Port): Promise<JobBeginning> {
+/**
+ * Returns a job that is stored as running instead of queued. Its first step has also begun if that step makes calls. `seen`: accounts that
+ * its submission has looked up.
+ */
+export async function beginJob(work: WorkingJob, port: Port, seen?: SeenAccounts): Promise<PlannedBeginning> {
   const running = apply(work, [started], port.clock.now());
   const step = stepAtHand(running, port.clock.now())?.step;
   // A step with a condition is not begun here, because only the driver evaluates conditions.
   const isCertain = step !== undefined && step.when === undefined;
   if (!isCertain || kindOf(step).needs !== "commit") return { work: running, call: undefined };
-  return beginStep(running, step, port);
+  return beginStep(running, step, port, seen);
 }
 
 /**

@@ -64,7 +64,7 @@ const askingPollMs = 1_000;
 function requestOf(
   state: JobState,
   invocation: Invocation,
-  { tool, attempt, takeRecord, isFirst }: CallTurn & { readonly isFirst: boolean },
+  { tool, attempt, takeRecord, seen, isFirst }: CallTurn & { readonly isFirst: boolean },
 ): CallRequest {
   const { id, projectId, keyId, binding } = state;
   const { call, place, args, secretUses } = invocation;
@@ -78,6 +78,7 @@ function requestOf(
     entityId: call.entity,
     // The call uses the account that the person was asked about, even if the entity has another account now.
     accountId: binding?.accountId,
+    seen,
     idempotencyKey,
     appKey,
     isDryRun: false,

@@ -1,3 +1,4 @@
+import type { SeenAccounts } from "@svc/connections";
 import type { ProjectId } from "@svc/core";
 import { isUnavailable } from "@svc/db/driver";
 import { type ClaimedJobTask, claimJobTasks, releaseJobTasks } from "@svc/db/job-tasks/queue";
@@ -26,10 +27,10 @@ export type TaskHandlers = Readonly<Record<Exclude<JobTaskKind, "run" | "deadlin
 export type Reservation = {
   readonly lease: FirstLease;
   /**
-   * Returns how the job begins, so that its beginning is stored with the job. The job's first call is then ready and must be sent or
-   * cancelled.
+   * Returns how the job begins, so that its beginning is stored with the job. If the job's first call is ready, it must be sent or
+   * cancelled. `seen`: accounts that the submission has looked up.
    */
-  plan(job: JobRecord, program: CheckedRecord): Promise<PlannedJob>;
+  plan(job: JobRecord, program: CheckedRecord, seen?: SeenAccounts): Promise<PlannedJob>;
   /** Runs the job after it was stored under the lease. `planned`: the plan that was stored with the job, if any. */
   begin(job: JobRecord, planned?: PlannedJob): void;
   /** Releases the slot if the job was not stored under the lease. */
@@ -209,7 +210,7 @@ export class Worker {
     this.#places.take(projectId);
     return {
       lease: { owner: nodeId, untilMs: clock.now() + limits.leaseMs },
-      plan: (job, program) => planNewJob(this.context, job, program),
+      plan: (job, program, seen) => planNewJob(this.context, job, program, seen),
       begin: (job, planned) => void this.#do(firstRunOf(job), { job, planned }),
       cancel: () => this.#leave(projectId),
     };
@@ -300,11 +301,16 @@ function firstRunOf({ id: jobId, projectId, createdAt }: JobRecord): ClaimedJobT
 }
 
 /** Plans a job that is about to be stored: runs it up to its first commit. */
-async function planNewJob(context: EngineContext, job: JobRecord, program: CheckedRecord): Promise<PlannedJob> {
+async function planNewJob(
+  context: EngineContext,
+  job: JobRecord,
+  program: CheckedRecord,
+  seen: SeenAccounts | undefined,
+): Promise<PlannedJob> {
   // The database does not have the program yet, so it is put into the cache.
   context.programs.put(job.projectId, job.programDigest, program);
   const { work, port } = await openNewJob(context, job);
-  const beginning = await beginJob(work, port);
+  const beginning = await beginJob(work, port, seen);
   const parts = { task: "keep", call: beginning.call?.begun } as const;
   const change = changeOf(beginning.work, parts, jobSeals(context.sealer, job.projectId, job.id), context);
   return { port, beginning, change };

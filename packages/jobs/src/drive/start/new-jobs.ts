@@ -1,4 +1,5 @@
 import type { AskPort, PreparedAsk } from "@svc/asks";
+import type { SeenAccounts } from "@svc/connections";
 import {
   createId,
   type Id,
@@ -60,6 +61,8 @@ export type JobSubmission = {
   readonly idempotencyKey: string | undefined;
   /** SHA-256 of the content that the idempotency key is bound to. Without a key it may be empty. */
   readonly contentDigest: Buffer;
+  /** The accounts that the check of the program has looked up. The plan of the job's first call uses them. Default: none. */
+  readonly seen?: SeenAccounts | undefined;
 };
 
 /**

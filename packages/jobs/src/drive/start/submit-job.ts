@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type Clock, createId } from "@svc/core";
 import { insertJobs } from "@svc/db/jobs/insert";
 import type { KeyedJob, NewJob, NewJobProgram } from "@svc/db/jobs/new-job";
@@ -6,6 +7,7 @@ import type { JobRecord } from "@svc/db/jobs/record";
 import type { QuotaReached } from "@svc/db/projects/quotas";
 import { type Program, programDigest } from "@svc/program";
 import type { JobEngine } from "../engine.ts";
+import type { ReadyAttempt } from "../port.ts";
 import type { PlannedJob } from "../store/open.ts";
 import { type CheckedRecord, type ProgramCache, sealProgram } from "../store/stored-program.ts";
 import { type JobSubmission, type NewJobsContext, newJob, newTwin } from "./new-jobs.ts";
@@ -68,7 +70,7 @@ type NewJobs = {
   readonly main: NewJob;
   readonly twin: readonly NewJob[];
   readonly nowMs: number;
-  readonly checked: CheckedRecord;
+  readonly checked: CheckedRecord & Pick<JobSubmission, "seen">;
 };
 
 /**
@@ -82,20 +84,29 @@ async function storeAndDrive(
   const kept = main.job.status === "queued" ? engine?.reserve(program.projectId) : undefined;
   const record = recordOfNewJob(main);
   // Any error in planning is ignored here: the driver meets the same error again and reports it.
-  const planned = await kept?.plan(record, checked).catch(() => undefined);
-  let isStored = false;
-  try {
-    const first = { ...(planned === undefined ? main : begun(main, planned)), lease: kept?.lease };
-    const earlier = await insertJobs(db, program, [first, ...twin], nowMs);
-    isStored = earlier === undefined;
-    return earlier;
-  } finally {
-    if (!isStored) {
-      planned?.beginning.call?.cancel();
-      kept?.cancel();
-    } else if (kept === undefined) engine?.wake();
-    else kept.begin(record, planned);
+  const planned = await kept?.plan(record, checked, checked.seen).catch(() => undefined);
+  const first = { ...(planned === undefined ? main : begun(main, planned)), lease: kept?.lease };
+  const [stored, readied] = await Promise.allSettled([
+    insertJobs(db, program, [first, ...twin], nowMs),
+    planned && readyFirst(planned),
+  ]);
+  const call = readied.status === "fulfilled" ? readied.value : undefined;
+  if (stored.status === "fulfilled" && stored.value === undefined) {
+    if (kept === undefined) engine?.wake();
+    else kept.begin(record, planned && { ...planned, beginning: { work: planned.beginning.work, call } });
+    return undefined;
   }
+  call?.cancel();
+  kept?.cancel();
+  if (stored.status === "rejected") throw stored.reason;
+  return stored.value;
+}
+
+/** Returns the first call of a planned job. A read is prepared after the job was sent to the store, so that both happen at the same time. */
+async function readyFirst({ beginning: { call, ready } }: PlannedJob): Promise<ReadyAttempt | undefined> {
+  if (ready === undefined) return call;
+  await setImmediate();
+  return ready();
 }
 
 /** Returns a job that is stored as running instead of queued. */

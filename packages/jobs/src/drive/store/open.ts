@@ -10,7 +10,7 @@ import type { JobState, LoadedProgram } from "../../state/job.ts";
 import { openState } from "../../state/open.ts";
 import type { EngineContext } from "../context.ts";
 import type { Follower, Port } from "../port.ts";
-import type { JobBeginning } from "../run/begin.ts";
+import type { JobBeginning, PlannedBeginning } from "../run/begin.ts";
 import { type JobSeals, jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
 
@@ -20,7 +20,7 @@ export type OpenJob = { readonly work: WorkingJob; readonly port: Port };
 /** A job that is stored as running: how the job begins, and the parts of this beginning for its row, log and ledger. */
 export type PlannedJob = {
   readonly port: Port;
-  readonly beginning: JobBeginning;
+  readonly beginning: PlannedBeginning;
   readonly change: Pick<RunChange, "job" | "events" | "steps" | "begunCall">;
 };
 

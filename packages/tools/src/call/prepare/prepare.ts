@@ -87,8 +87,8 @@ async function buildCall(
   action: Action,
   params: Params,
 ): Promise<PreparedCall | EndedCall> {
-  const { caller, toolkit, entityId, accountId, appKey, secrets: known = [] } = plan;
-  const query: AccountQuery = { projectId: caller.projectId, toolkit, entityId, accountId };
+  const { caller, toolkit, entityId, accountId, seen, appKey, secrets: known = [] } = plan;
+  const query: AccountQuery = { projectId: caller.projectId, toolkit, entityId, accountId, seen };
   const account = await accounts.resolve(query);
   if ("kind" in account) return ended(account.kind, account.message);
   const missing = missingScopes(action.scopes, account.grantedScopes);

@@ -10,7 +10,7 @@ import {
 import type { Histogram, LatencySummary } from "../histogram.ts";
 import { chainSteps, type LatencyResult, measureJobLatency, measureTimeline, serverNames } from "../jobs/latency.ts";
 import type { JobsSetting } from "../jobs/setting.ts";
-import type { TimelinePart } from "../jobs/timeline.ts";
+import type { TimelineMark } from "../jobs/timeline.ts";
 import type { providerCommands } from "../provider.ts";
 import { spreadOf } from "../statistics.ts";
 
@@ -42,7 +42,7 @@ const spans: readonly (readonly [name: string, of: (result: LatencyResult) => Hi
   [`${chainSteps} steps: overhead of all`, ({ overhead }) => overhead],
 ];
 
-function report(results: readonly LatencyResult[], timeline: readonly TimelinePart[]): CaseReport {
+function report(results: readonly LatencyResult[], timeline: readonly TimelineMark[]): CaseReport {
   const missing = latencyEngineNames.filter((name) => results.every(({ variant }) => variant !== engineTitles[name]));
   return {
     columns: ["span", "system", "count", "p50", "p95", "p99"],
@@ -51,13 +51,13 @@ function report(results: readonly LatencyResult[], timeline: readonly TimelinePa
         ...results.map((result) => row(name, result.variant, of(result).summary())),
         ...missing.map((engine) => [name, engineTitles[engine], "not installed"]),
       ]),
-      ...timeline.map(({ to, took }) => row(`way of one job: to "${to}"`, "svc, with marks", took.summary())),
+      ...timeline.map(({ what, after }) => row(`one job: submitted to ${what}`, "svc, with marks", after.summary())),
     ],
     figures: figuresOf(results),
     notes: [
       "one job at a time on a machine that does nothing else; every request is one GET, timed as it arrives at the app",
       `submitted: the submission is about to be sent; result: the request is answered once the job has ended, of every system; "${serverNames.watched}": answered once it is stored, and WatchJob's stream has ended`,
-      "way of one job: each part begins where the one above it ends, the first when the submission is sent; a statement of PostgreSQL is named as in its own text; the marks take time themselves",
+      "with marks: the timeline of the same job, of jobs in which a mark occurs; a statement of PostgreSQL is named as in its own text; the marks take time themselves",
       `overhead: from submission to result, without ${chainSteps} times the median of the same GET sent by undici, one after the other`,
       "workflow is asked every 5 ms whether it has ended, since its own way asks once a second; it has 20 connections and 18 places",
       "svc keeps of each step a call in the ledger, a log entry and a receipt; the others the result of the step",

@@ -6,7 +6,7 @@ import { delay, monotonicMicros } from "../monotonic.ts";
 import type { System, Variant } from "../system.ts";
 import { runEngine } from "./engine-run.ts";
 import { callStep, itemHeaders, type JobsSetting, jobServer, readCall, submission, submitJob } from "./setting.ts";
-import { type SeenJob, type TimelinePart, withMarks } from "./timeline.ts";
+import { type SeenJob, type TimelineMark, withMarks } from "./timeline.ts";
 import { watchToEnd } from "./watch.ts";
 
 /** Steps of the long job: the most that a program may have. */
@@ -74,8 +74,8 @@ function emptyResult(variant: string): LatencyResult {
   };
 }
 
-/** The parts of one job's way, of jobs of one step that a server with marks runs one at a time. */
-export async function measureTimeline(setting: JobsSetting): Promise<TimelinePart[]> {
+/** The marks on the way of one job, of jobs of one step that a server with marks runs one at a time. */
+export async function measureTimeline(setting: JobsSetting): Promise<TimelineMark[]> {
   const { ctx, origin } = setting;
   const { seconds = 6 } = ctx.settings;
   ctx.progress("timeline of one job");

@@ -36,49 +36,61 @@ if (file !== undefined) {
   markStatements();
 }
 
-/** Marks what is sent to PostgreSQL and what it answers. With one job at a time, no two statements share a connection. */
+/** What is known of a connection: the texts of its prepared statements, those that are not answered yet, and a message that is not whole. */
+type Connection = { readonly names: Map<string, string>; readonly open: string[]; rest: Buffer };
+
+/** Marks what is sent to PostgreSQL and what it answers. It answers the statements of a connection in their order. */
 function markStatements(): void {
-  const known = new WeakMap<Socket, { readonly names: Map<string, string>; open: string[] }>();
+  const known = new WeakMap<Socket, Connection>();
   const { write } = Socket.prototype;
   Socket.prototype.write = function writeMarked(this: Socket, chunk: unknown, ...rest: never[]) {
-    if (Buffer.isBuffer(chunk)) {
-      for (const { kind, texts } of messagesOf(chunk)) {
-        let state = known.get(this);
-        if (state === undefined) {
-          state = { names: new Map(), open: [] };
-          known.set(this, state);
-          this.on("data", () => {
-            for (const name of known.get(this)?.open.splice(0) ?? []) mark(`${name} answered`);
-          });
-        }
-        const [first = "", second = ""] = texts;
-        if (kind === "P") state.names.set(first, /^\/\* (\w+) \*\//.exec(second)?.[1] ?? second.slice(0, 30));
-        else {
-          const name = kind === "Q" ? first.slice(0, 30) : (state.names.get(second) ?? "a statement");
-          state.open.push(name);
-          mark(`${name} sent`);
-        }
+    for (const { kind, texts } of Buffer.isBuffer(chunk) ? messagesOf(chunk, "PBQDESCH").messages : []) {
+      let connection = known.get(this);
+      if (connection === undefined) {
+        connection = { names: new Map(), open: [], rest: Buffer.alloc(0) };
+        known.set(this, connection);
+        this.on("data", (data: Buffer) => markAnswers(known.get(this), data));
       }
+      const [first = "", second = ""] = texts;
+      if (kind === "P") connection.names.set(first, nameOf(second));
+      if (kind !== "B" && kind !== "Q") continue;
+      const name = kind === "Q" ? nameOf(first) : (connection.names.get(second) ?? "a statement");
+      connection.open.push(name);
+      mark(`${name} sent`);
     }
     return Reflect.apply(write, this, [chunk, ...rest]) as boolean;
   };
 }
 
+function markAnswers(connection: Connection | undefined, data: Buffer): void {
+  if (connection === undefined) return;
+  const { messages, rest } = messagesOf(Buffer.concat([connection.rest, data]), undefined);
+  connection.rest = rest;
+  // The server is ready for the next statement.
+  for (const { kind } of messages) if (kind === "Z") mark(`${connection.open.shift() ?? "a statement"} answered`);
+}
+
+/** The name in a statement's comment, or of the table that it reads. */
+function nameOf(text: string): string {
+  const [, name = `a statement of ${/ (?:from|into|update) "?(\w+)/.exec(text)?.[1] ?? "no table"}`] =
+    /^\/\* (\w+) \*\//.exec(text) ?? [];
+  return name;
+}
+
 type Message = { readonly kind: string; readonly texts: readonly string[] };
 
-/** The messages of PostgreSQL's protocol that parse (P), bind (B) or are a simple query (Q), with their first texts; none in other bytes. */
-function messagesOf(bytes: Buffer): Message[] {
-  const found: Message[] = [];
-  for (let at = 0; at + 5 <= bytes.length; ) {
+/** The messages of PostgreSQL's protocol with their first texts, and what is left of the bytes. None in bytes that begin with a kind that is not among `kinds`. */
+function messagesOf(bytes: Buffer, kinds: string | undefined): { messages: Message[]; rest: Buffer } {
+  const messages: Message[] = [];
+  let at = 0;
+  while (at + 5 <= bytes.length) {
     const kind = String.fromCharCode(bytes[at] ?? 0);
-    const length = bytes.readUInt32BE(at + 1);
-    // Any other protocol, such as HTTP, has no such length here.
-    if (!"PBQDESCH".includes(kind) || length < 4 || at + 1 + length > bytes.length) return found;
-    if ("PBQ".includes(kind)) {
-      const texts = bytes.toString("latin1", at + 5, at + 1 + length).split("\0", 2);
-      found.push({ kind, texts });
-    }
-    at += 1 + length;
+    const end = at + 1 + bytes.readUInt32BE(at + 1);
+    // Another protocol, such as HTTP, has no such length here.
+    if (kinds?.includes(kind) === false || end > bytes.length || end < at + 5) break;
+    const texts = kinds === undefined ? [] : bytes.toString("latin1", at + 5, end).split("\0", 2);
+    messages.push({ kind, texts });
+    at = end;
   }
-  return found;
+  return { messages, rest: bytes.subarray(at) };
 }

@@ -8,8 +8,8 @@ import type { System, Variant } from "../system.ts";
 import { type Mark, marksVariable } from "./marks.ts";
 import { itemsOptions } from "./setting.ts";
 
-/** A part of the way of one job: from the mark before it to this one. */
-export type TimelinePart = { readonly to: string; readonly took: Histogram };
+/** A mark on the way of one job, and how long after the submission it was. */
+export type TimelineMark = { readonly what: string; readonly after: Histogram };
 
 /** A job as its client and the app saw it, monotonic microseconds. */
 export type SeenJob = {
@@ -19,7 +19,7 @@ export type SeenJob = {
 };
 
 /** The server with the marks of its submissions. */
-type MarkedServer = { readonly variant: Variant; read(jobs: readonly SeenJob[]): Promise<TimelinePart[]> };
+type MarkedServer = { readonly variant: Variant; read(jobs: readonly SeenJob[]): Promise<TimelineMark[]> };
 
 /** Runs `use` with a server that writes marks, which it reads once the server has stopped. */
 export async function withMarks<T>(origin: string, use: (server: MarkedServer) => Promise<T>): Promise<T> {
@@ -33,7 +33,7 @@ export async function withMarks<T>(origin: string, use: (server: MarkedServer) =
       variant: { name: "svc", start },
       async read(jobs) {
         const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
-        return partsOf(
+        return marksOfMost(
           jobs,
           lines.slice(-jobs.length).map((line) => JSON.parse(line) as Mark[]),
         );
@@ -44,24 +44,21 @@ export async function withMarks<T>(origin: string, use: (server: MarkedServer) =
   }
 }
 
-/**
- * Returns the parts of the commonest way. Jobs of another way are left out: beside them the server did something else, such as a look for
- * due tasks.
- */
-function partsOf(jobs: readonly SeenJob[], marksOf: readonly (readonly Mark[])[]): TimelinePart[] {
-  const ways = jobs.map(({ submittedAt, arrivals, endedAt }, index) =>
-    [
-      ["submission sent", submittedAt] as const,
-      ...(marksOf[index] ?? []),
-      ...arrivals.map((at) => ["request at the app", at] as const),
-      ["client has the end", endedAt] as const,
-    ].toSorted(([, a], [, b]) => a - b),
-  );
-  const nameOf = (way: readonly Mark[]) => way.map(([what]) => what).join();
-  const [common = []] = [...Map.groupBy(ways, nameOf).values()].toSorted((a, b) => b.length - a.length);
-  return (common[0] ?? []).slice(1).map(([to], index) => {
-    const took = new Histogram();
-    for (const way of common) took.record((way[index + 1]?.[1] ?? 0) - (way[index]?.[1] ?? 0));
-    return { to, took };
-  });
+/** Returns the marks that most of the jobs have, in the order of their medians. Of a mark that a job has twice, the first counts. */
+function marksOfMost(jobs: readonly SeenJob[], marksOf: readonly (readonly Mark[])[]): TimelineMark[] {
+  const found = new Map<string, Histogram>();
+  for (const [index, { submittedAt, arrivals, endedAt }] of jobs.entries()) {
+    const seen = arrivals.map((at): Mark => ["request at the app", at]);
+    const ended: Mark = ["client has the end", endedAt];
+    const first = new Map([...(marksOf[index] ?? []), ...seen, ended].toReversed());
+    for (const [what, at] of first) {
+      const after = found.get(what) ?? new Histogram();
+      after.record(at - submittedAt);
+      found.set(what, after);
+    }
+  }
+  return [...found]
+    .map(([what, after]) => ({ what, after, ...after.summary() }))
+    .filter(({ count }) => count > jobs.length / 2)
+    .toSorted((a, b) => a.p50 - b.p50);
 }

@@ -1,7 +1,7 @@
 import { createId, type ProjectId, systemClock } from "@svc/core";
 import { type Database, openDatabase } from "@svc/db/connect";
 import { createProject } from "@svc/db/projects/repo";
-import { JobsService } from "@svc/gen/jobs";
+import { JobStatus, JobsService } from "@svc/gen/jobs";
 import { catalogOf } from "@svc/testing/catalog";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { connectDesk, createWorld, desk } from "@svc/testing/desk";
@@ -46,17 +46,17 @@ async function walBytes(applicationName: string): Promise<number> {
   return Number(row?.bytes);
 }
 
-/** Counts the statements that are sent through a pool. */
-function countStatements(db: Database): () => number {
-  let count = 0;
+/** Returns the names of the statements that are sent through a pool, in their order. The list grows. */
+function noteStatements(db: Database): string[] {
+  const names: string[] = [];
   const send = db.sql.unsafe.bind(db.sql);
   Object.assign(db.sql, {
     unsafe: (...statement: Parameters<typeof send>) => {
-      count++;
+      names.push(/^\/\* (\w+) \*\//.exec(statement[0])?.[1] ?? statement[0]);
       return send(...statement);
     },
   });
-  return () => count;
+  return names;
 }
 
 /** Runs single-step jobs through a node, so many at once. */
@@ -68,7 +68,7 @@ async function costOfJobs(): Promise<Cost> {
   const tellAll = () => Promise.all(Array.from({ length: connectionsMax }, tell));
   await tellAll();
   const before = { commits: await commits(), walBytes: await walBytes("counted") };
-  const statements = countStatements(db);
+  const statements = noteStatements(db);
   const waiting: (() => void)[] = [];
   const node = createTestNode(db, {
     clock: systemClock,
@@ -90,7 +90,7 @@ async function costOfJobs(): Promise<Cost> {
   await Promise.all(Array.from({ length: atOnce }, work));
   expect(node.told.calls).toHaveLength(jobs);
   await node[Symbol.asyncDispose]();
-  const sent = statements();
+  const sent = statements.length;
   await tellAll();
   const after = { commits: (await commits()) - connectionsMax, walBytes: await walBytes("counted") };
   await db.close();
@@ -120,3 +120,29 @@ test("a job of one write costs two shares of a commit under load: its beginning,
   expect(bytes).toBeGreaterThan(1_000);
   expect(bytes).toBeLessThan(walBytesMax);
 });
+
+test.each(["send_note", "get_item"])(
+  "one job of %s looks up its account and its policy once before it is stored, and its wait asks the store nothing",
+  async (tool) => {
+    const db = openDatabase({ url: database.url });
+    const names = noteStatements(db);
+    const node = createTestNode(db, {
+      catalog: catalogOf({ toolkits: [desk] }),
+      transport: createWorld().transport,
+      isSandbox: true,
+      engines: ["jobs"],
+    });
+    const client = node.client(JobsService, { projectId, keyId: createId("key", 1), role: "approver" });
+    const args = tool === "get_item" ? { id: "i1" } : { text: "x" };
+    const steps = [{ id: "one", call: `desk.${tool}`, entity: "ops", args }];
+    const submission = { programJson: JSON.stringify({ version: 1, title: "One", steps }), waitSeconds: 30 };
+    // The first job fills the caches. The clock stands still, so they stay fresh.
+    await client.submitJob(submission);
+    names.length = 0;
+    const { job } = await client.submitJob(submission);
+    expect(job?.status).toBe(JobStatus.SUCCEEDED);
+    expect(names.toSorted()).toEqual(["commit_job_runs", "find_active_accounts", "insert_jobs", "read_plan_policies"]);
+    await node[Symbol.asyncDispose]();
+    await db.close();
+  },
+);

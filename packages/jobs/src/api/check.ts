@@ -58,7 +58,11 @@ export async function youngerFaults(
 
 function checkContext(
   { db, sealer, accounts }: Pick<JobsContext, "db" | "sealer" | "accounts">,
-  { projectId, binding, seen }: Pick<CheckRequest, "projectId" | "binding"> & { readonly seen: SeenAccounts | undefined },
+  {
+    projectId,
+    binding,
+    seen,
+  }: Pick<CheckRequest, "projectId" | "binding"> & { readonly seen: SeenAccounts | undefined },
   view: CatalogView,
 ): CheckContext {
   const bound = binding?.entityId ?? "";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { classToConfirm } from "@svc/catalog";
+import type { SeenAccounts } from "@svc/connections";
 import {
   type ConfirmRule,
   Fault,
@@ -10,7 +11,6 @@ import {
   quotaFaults,
   type Role,
 } from "@svc/core";
-import type { SeenAccounts } from "@svc/connections";
 import type { EstimateDocument } from "@svc/db/documents/programs";
 import { findKeyedJob } from "@svc/db/jobs/insert";
 import type { KeyedJob } from "@svc/db/jobs/new-job";
@@ -94,9 +94,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   const pins = pinsText(checked);
   const asked = { ...submission, keyIds: [keyId], known };
   const needsApproval = await approvalOf(context, asked, checked);
-  const confirmBy = isLive
-    ? await confirmerOf(context.db, asked, classesToConfirm(estimate, checked.pins))
-    : undefined;
+  const confirmBy = isLive ? await confirmerOf(context.db, asked, classesToConfirm(estimate, checked.pins)) : undefined;
   if (needsApproval instanceof Fault) return { refusal: needsApproval };
   const submitted = await submitJob(context, {
     ...submission,

@@ -8,7 +8,7 @@ import canonicalize from "canonicalize";
  */
 export function canonicalJson(value: unknown): string {
   const text = canonicalOf(value);
-  if (text === undefined) throw new Error("value has no JSON form");
+  if (text === undefined) throw new Error("value cannot be written as JSON");
   return text;
 }
 

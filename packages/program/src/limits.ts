@@ -57,7 +57,7 @@ export const defaultTimeoutMs = 30_000;
 export function beyondDeadline(waitMs: number, deadlineMs: number): readonly [message: string, hint: string] {
   const wanted = formatDuration(Math.min(waitMs + dayMs, limitBounds.deadlineMs.max));
   const hint = `shorten it, or write "limits": {"deadline": "${wanted}"}`;
-  return [`is longer than the deadline of the job, which is ${formatDuration(deadlineMs)}`, hint];
+  return [`is longer than the deadline of the job, ${formatDuration(deadlineMs)}`, hint];
 }
 
 /** Returns names as a sentence lists them: `a, b or c`. */

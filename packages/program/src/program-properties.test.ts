@@ -123,7 +123,7 @@ test("no text makes the check throw", async () => {
 });
 
 const beyondSchemas =
-  /surrogate|U\+0000|__proto__|twice|as \/.* is|is nested|is no time|is not a schema that can be used|not a keyword|not the path|not a path|holds no schemas|neither true nor false|only \$ref|only \$text|is (?:an? |null|true or false|nothing).*, not (?:a text|the text of a path|a CEL expression)|holds a reference|not a scalar|stands beside|no such number|is not the name of a secret|only \$secret|of at most 100 characters|which (?:GET|HEAD) does not have|is set by the service|asks for another method|among the headers|is no name of a header|white space|writes nothing|absolute https|carries credentials|has a fragment|is http, which|no name system|its whole host|begin with https|longer than/;
+  /surrogate|U\+0000|__proto__|twice|as \/.* is|is nested|is not a time|is not a valid schema|not a keyword|not the path|not a path|contains no schemas|neither true nor false|only \$ref|only \$text|is (?:an? |null|true or false|nothing).*, not (?:a text|the text of a path|a CEL expression)|contains a reference|not a scalar|is (?:not allowed )?next to|no such number|is not the name of a secret|only \$secret|of at most 100 characters|but (?:GET|HEAD) has none|svc sets|requests another method|already a header|is not a header name|white space|does not write|absolute https|carries credentials|has a fragment|is http, which|no name system|the end of its host|begin with https|longer than/;
 
 /** Faults of a program's form, as far as schemas can tell them. */
 function formFaultsOf(program: unknown): readonly ProgramFault[] {

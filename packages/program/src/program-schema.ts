@@ -11,7 +11,7 @@ import { functionNames } from "./types/cel-kinds.ts";
 /** The definition `value` of the JSON Schema. */
 const valueDefinition: JsonSchema = {
   description:
-    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace; where a source is null, absent or skipped, "else" beside it stands in for the whole text, and without one the step or the row fails. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now, the time at which the step began, with the functions that $defs/expression names; {"$literal": value} is the value as it stands; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive.',
+    'A JSON value. {"$ref": path} takes a value, with "else" if its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace; if a source is null, absent or skipped, "else" next to it replaces the whole text, and without "else" the step or the row fails. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value from them and from now, the time at which the step began, with the functions that $defs/expression names; {"$literal": value} is the value unchanged; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive.',
   examples: [
     { $ref: "steps.sum.sent", else: 0 },
     { $text: "{rows.open} open" },
@@ -24,7 +24,7 @@ const valueDefinition: JsonSchema = {
 /** The definition `schema` of the JSON Schema. */
 const schemaDefinition: JsonSchema = {
   description:
-    "A JSON Schema of an object, of the keywords type, title, description, default, examples, enum, const, required, properties, additionalProperties (true or false), items, anyOf, oneOf, allOf, dependentRequired and the bounds of numbers, texts, lists and objects.",
+    "A JSON Schema of an object. Keywords: type, title, description, default, examples, enum, const, required, properties, additionalProperties (true or false), items, anyOf, oneOf, allOf, dependentRequired and the bounds of numbers, texts, lists and objects.",
   type: "object",
   required: ["type"],
   properties: { type: { description: "Always object.", const: "object", examples: ["object"] } },
@@ -33,7 +33,7 @@ const schemaDefinition: JsonSchema = {
 
 /** The definition `expression` of the JSON Schema. */
 const expressionDefinition: JsonSchema = {
-  description: `A CEL expression that is true or false: at most 1,024 characters, 200 nodes, 24 levels, one comprehension. JSON numbers are doubles: write 1.0. It may name now, the time at which the step began. A field that is absent fails it: ask has(row.field) first. Functions, beside has, all, exists, exists_one, map and filter: ${functionNames.join(", ")}.`,
+  description: `A CEL expression that is true or false: at most 1,024 characters, 200 nodes, 24 levels, one comprehension. JSON numbers are doubles: write 1.0. It may name now, the time at which the step began. An absent field makes it fail: check has(row.field) first. Functions, besides has, all, exists, exists_one, map and filter: ${functionNames.join(", ")}.`,
   type: "string",
   minLength: 1,
   examples: ["size(row.attendees) > params.minGuests"],
@@ -46,7 +46,7 @@ export const programSchema: JsonSchema = {
   ...schemaOf(programForm),
   $defs: {
     id: nameSchema(
-      "Id of the step: letters, digits and _, a letter first. Unique in the program, branches and calls of maps included.",
+      "Id of the step: letters, digits and _, a letter first. Unique in the program, including branches and calls of maps.",
       "fetch",
     ),
     value: valueDefinition,
@@ -55,7 +55,7 @@ export const programSchema: JsonSchema = {
     ...Object.fromEntries(stepKinds.map((kind) => [kind, schemaOf(formOf(kind, "program"))])),
     mapCall: schemaInMap(),
     step: {
-      description: `One step, told by the one of these fields it has: ${listed(stepKinds, "or")}.`,
+      description: `One step. Its kind is the one of these fields that it has: ${listed(stepKinds, "or")}.`,
       ...oneOf(stepKinds),
       examples: languageOf("call").form.examples,
     },
@@ -76,7 +76,7 @@ function schemaInMap(): JsonSchema {
   });
   if (first !== undefined && others.length === 0) return first;
   return {
-    description: "What is done for each row of a map, told by the one of these fields it has.",
+    description: "A call for each row of a map. Its kind is the one of these fields that it has.",
     oneOf: [first, ...others],
     examples: [first, ...others].flatMap((schema) => schema?.examples ?? []),
   };

@@ -130,6 +130,6 @@ test("the faults of a definition are told with their lines", async () => {
   const text = readFileSync(example("look-every-quarter-hour"), "utf8").replace('"15m"', '"15s"');
   const { code, noted } = await runTestCommand(["standing", "create", "faulty", "-"], variables, text);
   expect(code).toBe(1);
-  expect(noted[0]).toMatch(/^stdin:\d+ \/source\/schedule\/every SCHEDULE_INVALID: is "15s", out of its bounds/);
+  expect(noted[0]).toMatch(/^stdin:\d+ \/source\/schedule\/every SCHEDULE_INVALID: is "15s", outside of its range/);
   expect((await run("preview")).noted.join(" ")).toContain("--program");
 });

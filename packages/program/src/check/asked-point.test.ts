@@ -26,7 +26,7 @@ test("a question names only what is there where it is asked; one in the store ma
     {
       code: "PROGRAM_REFERENCE_INVALID",
       pointer: "/points/sure/question",
-      message: "rows.deals: deals has not ended by then, or stands in another branch or map",
+      message: "rows.deals: deals ends later, or is in another branch or map",
     },
   ]);
   expect(await check("{rows.deals}?", later, {}, { isStored: true })).toEqual([]);

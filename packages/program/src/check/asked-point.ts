@@ -72,7 +72,7 @@ function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: 
   });
   if (parallel === undefined) return;
   const path = [...pathOf(point.pointer), "overrides", "target"];
-  const message = `changes params, and ${step.id} asks in a branch of ${parallel.id}, whose others read them`;
+  const message = `changes params, but ${step.id} asks in a branch of ${parallel.id}, and other branches read params`;
   const hint = "change the arguments of a call of the branch (steps.<id>.args), or ask before the parallel";
   faults.add("PROGRAM_POINT_INVALID", path, message, hint);
 }
@@ -98,7 +98,7 @@ function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint,
   if (!point.continuations.includes("skip")) return;
   const path = continuationPath(point, "skip");
   if (list.at(-1) === step) {
-    const message = `skips the step after ${step.id}, and there is none`;
+    const message = `skips the step after ${step.id}, but no step follows it`;
     faults.add("PROGRAM_POINT_INVALID", path, message, "leave skip out");
     return;
   }
@@ -109,8 +109,8 @@ function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint,
     noteSkip(point, next, writesAfterSkip(program, step, next, check), { step, faults });
     return;
   }
-  const message = `skips the one step after ${step.id}, which is the ${next.kind} ${next.id}: what comes behind it would be done`;
-  const hint = `put ${step.id} directly before the step that acts, or put all that is to be skipped into an if behind it, such as {"id": "act", "if": "true", "then": [...]}`;
+  const message = `skips only the one step after ${step.id}, which is the ${next.kind} ${next.id}: the steps after ${next.id} would still run`;
+  const hint = `put ${step.id} directly before the step that acts, or put all steps to skip into an if after it, such as {"id": "act", "if": "true", "then": [...]}`;
   faults.addYounger("PROGRAM_POINT_INVALID", path, message, hint);
 }
 
@@ -127,8 +127,8 @@ function noteSkip(
     "and",
   );
   const when = point.defaultContinuation === "skip" ? ", also when the clock answers it" : "";
-  const message = `leaves out ${next.id} alone, the one step after ${step.id}${when}: ${names} would still write`;
-  const hint = `put all that is to be skipped into an if behind ${step.id}, such as {"id": "act", "if": "true", "then": [...]}`;
+  const message = `skips only ${next.id}, the one step after ${step.id}${when}: ${names} would still write`;
+  const hint = `put all steps to skip into an if after ${step.id}, such as {"id": "act", "if": "true", "then": [...]}`;
   faults.note("SKIP_LEAVES_WRITES", continuationPath(point, "skip"), message, hint);
 }
 
@@ -148,7 +148,7 @@ function checkRetry(asked: AskedPoint, check: Check): void {
     fault(path, "has no answerSchema to check them", "add answerSchema");
   }
   if (overrides.rerunFrom === undefined) {
-    fault(path, `has no rerunFrom, and ${use.step.id} is a judge step`, "add rerunFrom: the step to go back to");
+    fault(path, `has no rerunFrom, but ${use.step.id} is a judge step`, "add rerunFrom: the step to go back to");
   } else if (!leftOut.has(overrides.rerunFrom)) checkRerun(asked, overrides, overrides.rerunFrom, check);
 }
 
@@ -158,11 +158,11 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
     check.faults.add(code, path, message, hint);
   const rerun = rerunOf(program, from, use.step.id);
   if ("fault" in rerun) {
-    const hint = `name a step before ${use.step.id} in its own list, or in the list of the if that it stands in`;
+    const hint = `name a step before ${use.step.id} in the same list, or in the list of the if around it`;
     const why = {
       later: "comes after",
-      branch: "stands in a branch that does not lead to",
-      block: "stands outside of the until, parallel or onError that holds",
+      branch: "is in a branch that does not lead to",
+      block: "is outside of the until, parallel or onError that contains",
       unknown: "is not before",
     }[rerun.fault];
     if (rerun.fault === "unknown") fault(`there is no step ${from}`, hint, "PROGRAM_REFERENCE_INVALID");
@@ -175,18 +175,18 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
     return effect !== undefined && effect.access !== "read";
   });
   if (writing !== undefined) {
-    const hint = "go back to a step after it: what was written is not written again";
-    fault(`would cross the write ${writing.id} (${writing.tool})`, hint);
+    const hint = "go back to a step after it: a write is never repeated";
+    fault(`would repeat the write ${writing.id} (${writing.tool})`, hint);
   }
   const running = rerun.steps.find((step) => ownRunsOf(step).length > 0 && mayWrite(step, check));
   if (running !== undefined) {
-    const hint = "go back to a step after it: what was written is not written again";
-    fault(`would cross ${running.id}, which runs a skill that writes`, hint);
+    const hint = "go back to a step after it: a write is never repeated";
+    fault(`would repeat ${running.id}, which runs a skill that writes`, hint);
   }
   // If the call does not exist at all, checkOverrideTarget reports it.
   if (target.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
-  const hint = `go back to ${target.step} or before it`;
-  fault(`does not run ${target.step} again, whose arguments are overridden`, hint);
+  const hint = `go back to ${target.step} or to a step before it`;
+  fault(`does not run ${target.step} again, but overrides its arguments`, hint);
 }
 
 /** Checks a point about rows with an unknown outcome: if such rows run again, their call may be made twice. */
@@ -208,7 +208,7 @@ function checkRowTarget({ program, point, use: { step } }: AskedPoint, { faults 
   if (target?.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
   const path = [...pathOf(point.pointer), "overrides", "target"];
   const hint = `name one of ${calls.map(({ id }) => id).join(", ")}`;
-  faults.add("PROGRAM_POINT_INVALID", path, `${target.step} is no call of ${step.id}`, hint);
+  faults.add("PROGRAM_POINT_INVALID", path, `${target.step} is not a call of ${step.id}`, hint);
 }
 
 function isStep({ step }: { readonly step: string }): (call: { readonly id: string }) => boolean {
@@ -264,14 +264,14 @@ function checkQuestion(asked: AskedQuestion, check: Check): void {
     if ("fault" in found) fault(found.fault, found.hint);
     else if (found.maySkip || found.mayFail === true) {
       const [id] = reference.path;
-      const why = found.maySkip ? "may be skipped" : "may have failed, or not";
-      const place = `in the branch in which ${id} is done, or "when": "has(steps.${id})"`;
-      const hint = `a question has no else: ask it ${place} at ${use.step.id}, or name what is there in any case, such as rows.<set>, which is 0 where its step was skipped`;
+      const why = found.maySkip ? "may be skipped" : "may or may not have failed";
+      const place = `in the branch that runs ${id}, or with "when": "has(steps.${id})"`;
+      const hint = `a question has no else: ask it ${place} at ${use.step.id}, or name a value that always exists, such as rows.<set>, which is 0 if its step was skipped`;
       fault(`step ${id} ${why}`, hint);
     } else if (mayLack(reference, asked, check)) {
-      const message = `${reference.text}: may be absent, and nothing stands in for it in a question`;
+      const message = `${reference.text}: may be absent, and a question has no else`;
       const name = reference.path.join(".");
-      const hint = `give ${name} a default in inputSchema, or require it there; or ask on condition, with "when": "has(${reference.text})" at ${use.step.id}`;
+      const hint = `give ${name} a default in inputSchema, or require it there; or ask only on a condition: "when": "has(${reference.text})" at ${use.step.id}`;
       faults.addYounger("PROGRAM_REFERENCE_INVALID", path, message, hint);
     }
   }

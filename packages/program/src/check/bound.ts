@@ -24,7 +24,7 @@ export function boundFaultsOf(accepted: AcceptedProgram, binding: Binding, docum
   }
   if (binding.entityId !== "") {
     for (const { path, name } of secretUsesOf(program)) {
-      const message = `names the secret ${name} of the project, and who submits it is bound to ${bindingText(binding)}`;
+      const message = `names the secret ${name} of the project, but the key that submits it is limited to ${bindingText(binding)}`;
       faults.add("PROGRAM_ENTITY_BOUND", path, message, "use an account of the entity");
     }
   }
@@ -45,7 +45,7 @@ type Looking = {
 function checkCall({ tool, entity, http, pointer }: ToolCall, { accepted, binding, faults }: Looking): void {
   const path = pathOf(pointer);
   if (http === undefined && binding.entityId !== "" && entity !== binding.entityId) {
-    const message = `names the entity ${formatValue(entity)}, and who submits it is bound to ${bindingText(binding)}`;
+    const message = `names the entity ${formatValue(entity)}, but the key that submits it is limited to ${bindingText(binding)}`;
     faults.add("PROGRAM_ENTITY_BOUND", [...path, "entity"], message, `write ${formatValue(binding.entityId)}`);
   }
   const [toolkitSlug = ""] = tool.split(".");
@@ -60,6 +60,6 @@ function checkCall({ tool, entity, http, pointer }: ToolCall, { accepted, bindin
 }
 
 function notGranted(faults: FaultList, path: Path, what: string, binding: Binding): void {
-  const message = `${what}, and who submits it may use ${bindingText({ ...binding, entityId: "" })} alone`;
-  faults.add("PROGRAM_TOOL_NOT_GRANTED", path, message, "use one of those, or a key that was granted more");
+  const message = `${what}, but the key that submits it may use only ${bindingText({ ...binding, entityId: "" })}`;
+  faults.add("PROGRAM_TOOL_NOT_GRANTED", path, message, "use one of those, or a key with more access");
 }

@@ -61,7 +61,7 @@ export function faultOfMatches(node: Expr | undefined): ConstantFault | undefine
   const message = faultOfPattern(pattern);
   return message === undefined
     ? undefined
-    : { message, hint: "write a short RE2 expression, without look-around and back references" };
+    : { message, hint: "write a short RE2 expression, without look-around and backreferences" };
 }
 
 const timeForms = {
@@ -102,7 +102,7 @@ export function faultOfZone(text: string): ConstantFault | undefined {
   if (isZone(text)) return undefined;
   const meant = zoneNamed(text);
   const hint = `write a name of the IANA database, such as "${meant ?? "Europe/Berlin"}", or an offset such as "+02:00"`;
-  return { message: `names the time zone ${formatValue(text)}, which there is not`, hint };
+  return { message: `names the time zone ${formatValue(text)}, which does not exist`, hint };
 }
 
 /** The kinds of values that each clause of a format accepts, by the clause's letter. An empty list accepts every kind. */
@@ -128,12 +128,12 @@ export function faultOfFormat(text: string, kinds: readonly CelKind[] | undefine
   const found = [...text.matchAll(/%(?:\.\d+)?(.?)/gs)].filter(([whole]) => whole !== "%%");
   for (const [whole, clause = ""] of found) {
     if (Object.hasOwn(clauses, clause)) continue;
-    const cure = clause === "," ? "thousands get no separator: write %.2f" : clauseForms;
-    return { message: `formats with ${formatValue(whole)}, which is no clause`, hint: cure };
+    const cure = clause === "," ? "svc writes no thousands separators: write %.2f" : clauseForms;
+    return { message: `formats with ${formatValue(whole)}, which is not a clause`, hint: cure };
   }
   if (kinds === undefined) return undefined;
   if (found.length !== kinds.length) {
-    const message = `formats ${kinds.length} values by ${found.length} clauses`;
+    const message = `formats ${kinds.length} values with ${found.length} clauses`;
     return { message, hint: `give one value for each clause, as in '%s of %s'.format([a, b]); ${clauseForms}` };
   }
   for (const [index, [whole, clause = ""]] of found.entries()) {
@@ -147,8 +147,8 @@ export function faultOfFormat(text: string, kinds: readonly CelKind[] | undefine
 
 function mendedClause(kind: CelKind): string {
   if (kind === "double") return "write %.0f for a double without digits after the point; numbers of JSON are doubles";
-  if (kind === "int" || kind === "uint") return "write %d for it, or make a double of it: double(…)";
-  return kind === "string" ? "write %s for a text, or make a number of it: double(…)" : "write %s for it";
+  if (kind === "int" || kind === "uint") return "write %d for it, or convert it to a double: double(…)";
+  return kind === "string" ? "write %s for a text, or convert it to a number: double(…)" : "write %s for it";
 }
 
 /**
@@ -165,5 +165,5 @@ function faultOfPattern(pattern: string): string | undefined {
   if (counts.some((count) => count > patternRepeats))
     return `repeats a part of its pattern more than ${patternRepeats} times`;
   const tried = plan(env, parse("text.matches(pattern)"))({ text: "", pattern } as Record<string, CelInput>);
-  return isCelError(tried) ? "has a pattern that is not an RE2 expression" : undefined;
+  return isCelError(tried) ? "has a pattern that is not a valid RE2 expression" : undefined;
 }

@@ -187,7 +187,7 @@ export function constantFault(node: Expr, { constants }: Pick<Scope, "constants"
   if (isConstant(node, true)) {
     const found = evaluateConstant(node, constants);
     if (found === undefined || !("error" in found)) return undefined;
-    const hint = "it is made of constants alone: write others, or what the job is given";
+    const hint = "it contains only constants: change them, or use the input of the job";
     return { message: `fails whenever it is evaluated: ${found.error}`, hint };
   }
   if (node.exprKind.case === "callExpr") {

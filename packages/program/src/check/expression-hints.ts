@@ -35,7 +35,7 @@ export const roots: readonly string[] = [
 export function hintOfMember(sought: Expr | undefined, set: string): string {
   const path = pathOfNode(sought);
   const field = path?.root === "row" ? path.path.join(".") : "id";
-  return `join the two sets: {"id": "known", "join": "<this set>", "with": "${set}", "on": {"${field}": "<field of ${set}>"}}; with "kind": "anti" it has the rows that ${set} has not`;
+  return `join the two sets: {"id": "known", "join": "<this set>", "with": "${set}", "on": {"${field}": "<field of ${set}>"}}; "kind": "anti" keeps the rows that are not in ${set}`;
 }
 
 /** Returns a chain of names as it is written in the expression, or `date` if the node is not a chain of names. */
@@ -49,12 +49,12 @@ export function hintOfNoScalar(path: NodePath["path"], type: ValueType): string 
   const [id, ...rest] = path;
   const names = namesOf(type ?? {});
   if (typesOf(type)?.has("array") !== true) {
-    return names.length === 0 ? "name a scalar of it" : `name a scalar of it: ${names.slice(0, 10).join(", ")}`;
+    return names.length === 0 ? "name a text, number or boolean in it" : `name a text, number or boolean in it: ${names.slice(0, 10).join(", ")}`;
   }
   const items = namesOf(type && isObject(type["items"]) ? type["items"] : {});
   const keep = items.length === 0 ? "value" : items.includes("id") ? "id" : items[0];
   const rows = `"rows": {"from": "${rest.join(".")}[]", "keep": ["${keep}"]}`;
-  return `take its rows where a call answers it, ${rows} at step ${id}, and name rows.${id} for how many there are, or filter and map them; whether a row is among those of another set a join tells`;
+  return `make a set of it in the call: ${rows} at step ${id}; then rows.${id} is the number of rows, and filter and map can read them; to find rows that are in another set, use join`;
 }
 
 /** Returns a hint with the name to use instead of an unknown name. `whole`: the unknown name with the fields after it. */
@@ -62,8 +62,8 @@ export function hintOfName(name: string, whole: string, scope: Scope): string {
   const foreign = hintOfForeign(whole);
   if (foreign !== undefined) return foreign;
   const ended = scope.ended.get(name);
-  if (ended?.set !== undefined) return `write rows.${name} for how many rows it has`;
-  if (ended !== undefined) return `write steps.${name}.<field> for what it answered`;
+  if (ended?.set !== undefined) return `write rows.${name} for its number of rows`;
+  if (ended !== undefined) return `write steps.${name}.<field> for a field of its answer`;
   return `start with ${roots.join(", ")} or now`;
 }
 
@@ -99,7 +99,7 @@ export function faultOfMember(name: string, left: Side, right: Side, scope: Scop
 function faultOfDay(day: Side, time: Side): ConstantFault | undefined {
   if (day.type?.["format"] !== "date" || time.type !== timestampType) return undefined;
   return {
-    message: `compares the day ${nameOf(day.node)} with a time such as 2026-11-24T09:00:00Z, which it never is`,
+    message: `compares the day ${nameOf(day.node)} with a time such as 2026-11-24T09:00:00Z, and a day never equals a time`,
     hint: "write string(…).substring(0, 10) for the day of a time, in UTC",
   };
 }
@@ -143,10 +143,10 @@ function faultOf({ node, type }: Side, value: JsonValue | undefined): MemberFaul
   const meant = near === undefined ? "" : `write ${formatValue(near)}; `;
   const list = `${named.join(", ")}${all.length > named.length ? `, and ${all.length - named.length} others` : ""}`;
   const message = `compares ${nameOf(node)} with ${formatValue(value)}`;
-  if (given === undefined) return { message: `${message}, which it never is`, hint: `${meant}it is one of ${list}` };
+  if (given === undefined) return { message: `${message}, a value that it never has`, hint: `${meant}it is one of ${list}` };
   return {
-    message: `${message}, which is none of the values that the argument ${given.argument} of its tool takes`,
-    hint: `${meant}that argument takes ${list}`,
+    message: `${message}, a value that the argument ${given.argument} of its tool does not take`,
+    hint: `${meant}the argument takes ${list}`,
     isNote: true,
   };
 }
@@ -156,8 +156,8 @@ function faultOfBoth(left: Side, right: Side): ConstantFault | undefined {
   if (own === undefined || others === undefined || own.some((member) => others.includes(member))) return undefined;
   const listOf = (members: readonly JsonValue[]) => members.slice(0, namedMax).map(formatValue).join(", ");
   return {
-    message: `compares ${nameOf(left.node)} with ${nameOf(right.node)}, and no value of the one is a value of the other`,
-    hint: `the first is one of ${listOf(own)}, the second one of ${listOf(others)}`,
+    message: `compares ${nameOf(left.node)} with ${nameOf(right.node)}, but the two have no value in common`,
+    hint: `the first is one of ${listOf(own)}, the second is one of ${listOf(others)}`,
   };
 }
 

@@ -19,7 +19,7 @@ import { faultOfMember, hintOfMember, hintOfName, hintOfNoScalar, roots, textOfP
 
 /** Hint on how to use a set. Expressions cannot read the rows of a set. */
 const useOfSets =
-  "rows.<set> is a number, how many rows it has: choose rows by filter, sort and limit, and take their fields by reduce";
+  "rows.<set> is a number, the size of the set: choose rows with filter, sort and limit, and read their fields with reduce";
 
 /** Namespaces of functions, such as math. */
 const functionNamespaces: ReadonlySet<string> = new Set(
@@ -89,7 +89,7 @@ function typeOfComprehension(node: Expr, walk: ExpressionWalk): TypedPart {
   const { iterRange, iterVar, accuVar, accuInit, loopStep } = node.exprKind.value;
   const range = iterRange === undefined ? dynamic : rangeType(iterRange, walk);
   if (range.kind !== "list" && range.kind !== "map" && range.kind !== "dyn") {
-    walk.fault(`walks through ${range.kind}`, "walk through a list");
+    walk.fault(`iterates over ${range.kind}`, "iterate over a list");
   }
   const item = range.kind === "list" ? fieldType(range.type, 0) : { type: undefined };
   const itemType = "type" in item ? item.type : undefined;
@@ -104,8 +104,8 @@ function rangeType(range: Expr, walk: ExpressionWalk): TypedPart {
   const path = pathOfNode(range);
   if (path?.root !== "rows" || walk.locals.has("rows")) return typeOf(range, walk);
   walk.fault(
-    "walks through a row set",
-    "use rows.<set> for its size, a filter to choose rows, a reduce for numbers, lists and texts",
+    "iterates over a row set",
+    "use rows.<set> for its size, a filter to choose rows, and a reduce for numbers, lists and texts",
   );
   return dynamic;
 }
@@ -118,15 +118,15 @@ function typeOfCall(node: Expr, walk: ExpressionWalk): TypedPart {
   const typed = args.map((argument) => typeOf(argument, walk));
   const set = name === "@in" && isSet(args[1], walk) ? pathOfNode(args[1])?.path[0] : undefined;
   if (set !== undefined) {
-    walk.fault(`looks for something in the set ${set}`, hintOfMember(args[0], String(set)));
+    walk.fault(`searches the set ${set}`, hintOfMember(args[0], String(set)));
     return { kind: "bool", type: undefined };
   }
   if ([target, ...args].some((part) => isFieldOfSet(part, walk))) return dynamic;
   if (name === "timestamp" && isDate(typed[0])) {
     const named = textOfPath(args[0]);
     walk.youngerFault(
-      "makes a timestamp of a date",
-      `write timestamp(${named} + "T00:00:00Z"), which is when the day begins in UTC`,
+      "makes a timestamp of a date without a time",
+      `write timestamp(${named} + "T00:00:00Z"), the start of the day in UTC`,
     );
   }
   checkConstants(name, target, args, walk);
@@ -217,12 +217,12 @@ function typeOfPath(node: Expr, walk: ExpressionWalk): TypedPart {
   if (local !== undefined) return typeOfLocal(local, path, walk);
   if (walk.scope.given !== undefined) return typeOfGiven(walk.scope.given, path, walk);
   if (path.root === "now") {
-    if (path.path.length > 0) walk.noName("now is a time, and has no fields", 'compute with it: now - duration("24h")');
+    if (path.path.length > 0) walk.noName("now is a time, and has no fields", 'calculate with it: now - duration("24h")');
     return { kind: "timestamp", type: undefined };
   }
   if (!roots.includes(path.root)) {
     const whole = [path.root, ...path.path.filter((step) => typeof step === "string")].join(".");
-    walk.fault(`names ${formatValue(path.root)}, which is nothing here`, hintOfName(path.root, whole, walk.scope));
+    walk.fault(`names ${formatValue(path.root)}, which does not exist here`, hintOfName(path.root, whole, walk.scope));
     return dynamic;
   }
   return typeOfReference(path, walk);
@@ -234,7 +234,7 @@ function typeOfGiven(given: ReadonlyMap<string, ValueType>, path: NodePath, walk
     const type = given.get(path.root);
     return typeOfLocal({ kind: kindOfType(type), type }, path, walk);
   }
-  walk.fault(`names ${formatValue(path.root)}, which is nothing here`, `start with ${[...given.keys()].join(", ")}`);
+  walk.fault(`names ${formatValue(path.root)}, which does not exist here`, `start with ${[...given.keys()].join(", ")}`);
   return dynamic;
 }
 
@@ -246,8 +246,8 @@ function typeOfLocal(local: TypedPart, { root, path, isTest }: NodePath, walk: E
       walk.noName(
         `${root} ${field.fault}; it has no ${step}`,
         walk.scope.given?.has(root) === true
-          ? "name a field that it has"
-          : "name a field that the items of the list have",
+          ? "name a field that exists"
+          : "name a field of the list's items",
       );
       return dynamic;
     }
@@ -263,13 +263,13 @@ function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk)
     return dynamic;
   }
   if (path.length === 0 && root === "row") {
-    if (walk.scope.row === undefined) walk.noName("row stands where there is no row", walk.scope.hints.expressionRows);
+    if (walk.scope.row === undefined) walk.noName("row is used where no row exists", walk.scope.hints.expressionRows);
     return { kind: "map", type: undefined };
   }
   const text = `${root}.${path.join(".")}`;
   if (root === "rows" && path.length > 1 && walk.scope.ended.has(String(path[0]))) {
     const field = path.find((step, index) => index > 0 && typeof step === "string");
-    walk.youngerFault(`takes ${text}, and rows.<set> is a number`, hintOfSetField(String(path[0]), field as string));
+    walk.youngerFault(`takes ${text}, but rows.<set> is a number`, hintOfSetField(String(path[0]), field as string));
     return dynamic;
   }
   const found = resolveType(walk.scope, { root: root as ReferenceRoot, path, text });
@@ -281,14 +281,14 @@ function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk)
   const source = `${root}.${path[0]}`;
   if (found.mayFail === true && !walk.guarded.has(`${source}.`)) {
     const ask = `has(${source}.${path[1] ?? "error"})`;
-    walk.noName(`${text} is there only where ${path[0]} ended as well as it says`, `ask ${ask} first: ${ask} && …`);
+    walk.noName(`${text} exists only if ${path[0]} ended with that result`, `ask ${ask} first: ${ask} && …`);
   }
   if (found.maySkip && !walk.guarded.has(source)) {
-    walk.noName(`${text} may be skipped`, `ask has(${source}) first: has(${source}) && …`);
+    walk.noName(`${text} may be skipped`, `check has(${source}) first: has(${source}) && …`);
   }
   const types = typesOf(found.type);
   if (root === "steps" && types !== undefined && [...types].every((type) => type === "object" || type === "array")) {
-    walk.fault(`takes ${text}, which is no scalar`, hintOfNoScalar(path, found.type));
+    walk.fault(`takes ${text}, which is not a text, number or boolean`, hintOfNoScalar(path, found.type));
   }
   return { kind: kindOfType(found.type), type: found.type };
 }

@@ -12,7 +12,7 @@ import { constantFault } from "./constants.ts";
 import { type ExpressionWalk, type TypedPart, typeOf } from "./expression-types.ts";
 
 /** Hint for a text in quotes that has a line break in it. */
-const lineBreaks = String.raw`a line break in a text is written \n (in JSON: \\n), as in 'one\ntwo'`;
+const lineBreaks = String.raw`write a line break in a text as \n (in JSON: \\n), as in 'one\ntwo'`;
 
 /** The general hint, used if no specific hint fits. */
 const celWords =
@@ -23,7 +23,7 @@ export function checkExpression(expression: Expression, scope: Scope, faults: Fa
   const typed = typeOfExpression(expression, scope, faults);
   if (typed === undefined || typed.kind === "bool" || typed.kind === "dyn") return;
   const message = `is of type ${typed.kind}, not bool`;
-  const hint = "compare it, so that it is true or false";
+  const hint = "compare it with a value, so that the result is true or false";
   faults.add("PROGRAM_EXPRESSION_INVALID", pathOf(expression.pointer), message, hint);
 }
 
@@ -35,8 +35,8 @@ export function checkCondition(expression: Expression, scope: Scope, faults: Fau
   checkExpression(expression, scope, faults);
   const id = ruledOut(scope, expression);
   if (id === undefined) return;
-  const message = `never holds: step ${id} has failed where its onError is done`;
-  const hint = "leave it out; of a set that may not be there ask has(rows.<set>)";
+  const message = `is never true: step ${id} has failed when its onError runs`;
+  const hint = "leave it out; to test if a set exists, use has(rows.<set>)";
   faults.addYounger("PROGRAM_EXPRESSION_INVALID", pathOf(expression.pointer), message, hint);
 }
 
@@ -79,9 +79,9 @@ function typeOfExpression(expression: Expression, scope: Scope, faults: FaultLis
   });
   const hintOf = (message: string, hint: string) => {
     if (meant() === undefined) return hint;
-    return /no function here|nothing here/.test(message)
+    return /not a function here|not exist here/.test(message)
       ? `write ${meant()}`
-      : `${hint}; in CEL the whole is ${meant()}`;
+      : `${hint}; the whole expression in CEL is ${meant()}`;
   };
   const fault = (message: string, hint: string) =>
     faults.add("PROGRAM_EXPRESSION_INVALID", path, message, hintOf(message, hint));
@@ -144,7 +144,7 @@ function checkSize(tree: Expr, fault: ExpressionWalk["fault"]): boolean {
   if (depth > celLimits.depth) fault(`is ${depth} levels deep; at most ${celLimits.depth} are allowed`, "flatten it");
   if (comprehensions > 1) {
     fault(
-      `walks through ${comprehensions} lists; at most one is allowed`,
+      `iterates over ${comprehensions} lists; at most one is allowed`,
       "use one of all, exists, exists_one, map and filter",
     );
   }

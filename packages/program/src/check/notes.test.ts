@@ -75,10 +75,10 @@ test("an answer skip that leaves writes in place is noted with them", async () =
       : checked.notes.map((note) => note.message);
   };
   const [first] = await notes([gate, say("a"), say("b"), say("c")]);
-  expect(first).toBe("leaves out a alone, the one step after gate: b and c would still write");
+  expect(first).toBe("skips only a, the one step after gate: b and c would still write");
   const inside = ifStep("block", "true", [gate, say("a")]);
   expect(await notes([inside, say("after")])).toEqual([
-    "leaves out a alone, the one step after gate: after would still write",
+    "skips only a, the one step after gate: after would still write",
   ]);
   expect(await notes([gate, say("a")])).toEqual([]);
   expect(await notes([gate, ifStep("act", "true", [say("a"), say("b")]), say("c")])).toEqual([]);
@@ -96,7 +96,7 @@ test("a point that no step asks is refused, with the step before which it belong
   expect(fault).toMatchObject({
     code: "PROGRAM_POINT_INVALID",
     pointer: "/points/sure",
-    message: "is asked by no step, so what it is about is done unasked",
+    message: "is not asked by any step, so the job acts without asking",
   });
   expect(fault?.hint).toContain('put {"id": "ask_sure", "judge": "sure"} directly before a,');
   expect(
@@ -201,8 +201,8 @@ test("a field that is compared with none of the values which the tool's argument
   expect(await where("row.status == 'open' || row.title == 'OPEN'")).toEqual([]);
   const checked = await check([all, { id: "won", filter: "deals", where: "row.status == 'WON'" }]);
   expect("notes" in checked && checked.notes[0]).toMatchObject({
-    message: 'compares row.status with "WON", which is none of the values that the argument status of its tool takes',
-    hint: 'write "won"; that argument takes "won", "open", "lost", "deleted"',
+    message: 'compares row.status with "WON", a value that the argument status of its tool does not take',
+    hint: 'write "won"; the argument takes "won", "open", "lost", "deleted"',
   });
 });
 
@@ -235,7 +235,7 @@ test.each<[object, string]>([
 ])("%j is answered with the step that fails", async (step, mended) => {
   const all = deals({ page: { max: 2 } });
   const hints = (await faultsOf([all, { id: "s", ...step }])).map(({ hint }) => hint).join("\n");
-  if (mended !== "") expect(hints).toContain(`end the job as failed by ${mended}`);
+  if (mended !== "") expect(hints).toContain(`end the job as failed with ${mended}`);
   if (mended !== "") expect(await faultsOf([all, JSON.parse(mended) as object])).toEqual([]);
 });
 
@@ -248,13 +248,13 @@ test("a fail step names what there is, and a condition beside it is written as w
     pointer: "/steps/1/fail",
   });
   const [both] = await faultsOf([all, { id: "s", fail: "few", if: "rows.deals < 10" }]);
-  expect(both?.hint).toContain('write the condition as "when": "rows.deals < 10" beside fail');
+  expect(both?.hint).toContain('write the condition as "when": "rows.deals < 10" next to fail');
 });
 
 test.each<[string, string]>([
   ["keep", 'write it in rows, such as "rows"'],
   ["confirm", 'write it in args, such as "args": {"confirm": true}'],
-  ["saga", 'write it beside steps, such as {"steps": […], "saga": …}'],
+  ["saga", 'write it next to steps, such as {"steps": […], "saga": …}'],
 ])("the field %s of a call is answered with where it belongs", async (name, place) => {
   const [fault] = await faultsOf([{ ...say("a"), [name]: true }]);
   expect(String(fault?.hint)).toContain(place);

@@ -29,8 +29,8 @@ function notePages(call: StepOf<"call">, { steps }: Program, text: string, { act
   const action = actions.get(tool);
   if (rows === undefined || rows.page !== undefined || action?.paging === undefined) return;
   if (takesFirst(call, action, [...stepsOf(steps)], text)) return;
-  const message = `reads the first page alone: ${tool} lists in pages, and rows on later ones are missing from all that is done with ${id}`;
-  const first = `take the first rows by a step such as {"id": "first", "limit": "${id}", "max": 10} if they are enough`;
+  const message = `reads only the first page: ${tool} returns its list in pages, so rows of later pages are missing from ${id}`;
+  const first = `if the first rows are enough, take them with a step such as {"id": "first", "limit": "${id}", "max": 10}`;
   faults.note("PAGES_UNREAD", [...pathOf(pointer), "rows"], message, `${readAll}; or ${first}`);
 }
 
@@ -68,8 +68,8 @@ function noteAnswer({ id, tool, rows, pointer }: StepCall, text: string, { actio
     const parsed = parsePath(path);
     const found = parsed === undefined ? undefined : walkType(action.outputSchema, parsed);
     if (found === undefined || "fault" in found || typesOf(found.type)?.has("array") !== true) continue;
-    const message = `hands on ${path} of its first page alone: ${tool} lists in pages`;
-    const hint = `take its rows in a step of its own, "rows": {"from": "${path}[]", "keep": […], "page": {"max": 20}}, and list or map those`;
+    const message = `returns ${path} of its first page only: ${tool} returns its list in pages`;
+    const hint = `read the rows in a separate step, "rows": {"from": "${path}[]", "keep": […], "page": {"max": 20}}, and list or map those`;
     faults.note("PAGES_UNREAD", [...pathOf(pointer), "call"], message, hint);
   }
 }
@@ -82,7 +82,7 @@ function noteSaga({ steps, sagaOn }: Program, { faults }: Check): void {
   });
   if (isUndone) return;
   const hint = "give each call that writes an undo, or leave saga out";
-  faults.note("SAGA_UNDOES_NOTHING", ["saga"], "undoes nothing, since no call says how it is undone", hint);
+  faults.note("SAGA_UNDOES_NOTHING", ["saga"], "undoes nothing, because no call has an undo", hint);
 }
 
 /** True if a step itself makes a call that writes, or runs a skill that may write. Steps inside it are not checked. */
@@ -122,9 +122,9 @@ export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Sc
   const { mostMs } = waitedOfList(steps, (step) => spans.get(step) ?? 0);
   const isTold = [...spans.values()].some((ms) => ms > deadlineMs);
   if (mostMs <= deadlineMs || faults.has("/limits/deadline") || isTold) return;
-  const message = `limits.deadline is ${formatDuration(deadlineMs)}, but the waits on one way through the steps are ${formatDuration(mostMs)} together`;
+  const message = `limits.deadline is ${formatDuration(deadlineMs)}, but the waits of one path through the steps take ${formatDuration(mostMs)} together`;
   const hint =
-    "shorten them, or raise limits.deadline beyond that: until then the job expires before the last one ends";
+    "shorten them, or raise limits.deadline above that sum: otherwise the job expires before the last wait ends";
   faults.addYounger("PROGRAM_LIMIT_INVALID", ["limits", "deadline"], message, hint);
 }
 

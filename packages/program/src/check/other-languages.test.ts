@@ -107,7 +107,7 @@ test.each<[string, readonly object[], string]>([
     ],
     '"rows": {"from": "data[]"',
   ],
-  ["a path as a set", [deals, { id: "m", map: "steps.deals.data", do: [say("x")] }], 'write "deals", the id alone'],
+  ["a path as a set", [deals, { id: "m", map: "steps.deals.data", do: [say("x")] }], 'write "deals", only the id'],
   ["a skill by its name", [{ id: "r", run: "announce", input: {} }], 'write "skills.announce"'],
   ["a skill as a tool", [{ id: "r", call: "skills.announce", entity: "ops" }], '"run": "skills.announce"'],
   ["a wait in words", [{ id: "w", wait: { seconds: 30 } }], 'write "30s"'],
@@ -126,9 +126,9 @@ test.each<[string, readonly object[], string]>([
 test("operators of filters are values of their own, and what is meant so is sent", async () => {
   const search = (filter: object) => ({ ...deals, id: "found", args: { filter_id: 1, extra: filter } });
   const texts = async (filter: object) => (await faultsOf([search(filter)])).join("\n");
-  expect(await texts({ genre: { $eq: "drama" }, $and: [{ year: { $gt: 2000 } }] })).not.toContain("no form of a value");
-  expect(await texts({ $literal: { $now: true } })).not.toContain("no form of a value");
-  expect(await texts({ $now: true })).toContain("no form of a value");
+  expect(await texts({ genre: { $eq: "drama" }, $and: [{ year: { $gt: 2000 } }] })).not.toContain("not a form of a value");
+  expect(await texts({ $literal: { $now: true } })).not.toContain("not a form of a value");
+  expect(await texts({ $now: true })).toContain("not a form of a value");
 });
 
 test("an input that is missing is told with its name", async () => {
@@ -165,7 +165,7 @@ test.each<[string, readonly object[], string, readonly object[]]>([
   [
     "a total of a set",
     [deals, say({ $cel: "string(sum(rows.deals.value))" })],
-    'takes rows.deals.value, and rows.<set> is a number: rows.deals is how many rows the set has: make a value of them, {"id": "found", "reduce": "deals", "as": {"value": "list value"}}',
+    'takes rows.deals.value, but rows.<set> is a number: rows.deals is the number of rows in the set: make a value of them, {"id": "found", "reduce": "deals", "as": {"value": "list value"}}',
     [deals, { id: "found", reduce: "deals", as: { value: "sum value" } }, say({ $text: "{steps.found.value}" })],
   ],
   [
@@ -195,14 +195,14 @@ test.each<[string, readonly object[], string, readonly object[]]>([
   [
     "a map that goes on",
     [deals, { id: "m", map: "deals", do: [say("x")], continueOnError: true }],
-    '"tolerate": {"percent": 100} beside its do',
+    '"tolerate": {"percent": 100} next to its do',
     [deals, { id: "m", map: "deals", do: [say("x")], tolerate: { percent: 100 } }],
   ],
   [
     "a reduce that goes on",
     // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
     [deals, { id: "r", reduce: "deals", as: { n: "sum value" }, onError: { then: "continue" } }],
-    'stands in an if that has one, {"id": "safe", "if": "true", "then": […], "onError": {"then": "continue"}}',
+    'into an if that has one, {"id": "safe", "if": "true", "then": […], "onError": {"then": "continue"}}',
     [
       deals,
       {
@@ -230,7 +230,7 @@ test.each<[string, readonly object[], string, readonly object[]]>([
   [
     "a set in the result",
     [deals, { id: "r", reduce: "deals", as: { n: "count" } }],
-    'is the text "rows.deals", which would be answered as it stands: write {"$ref": "rows.deals"}',
+    'is the text "rows.deals", and the result would contain this text unchanged: write {"$ref": "rows.deals"}',
     [deals, { id: "r", reduce: "deals", as: { n: "count" } }],
   ],
 ])("%s is led to what is let pass", async (what, wrong, told, right) => {
@@ -244,7 +244,7 @@ test.each<[string, readonly object[], string, readonly object[]]>([
 test("rows that start a program are handed on by its definition, and taken", async () => {
   const each = (map: string) => ({ id: "m", map, do: [say("x")] });
   expect((await faultsOf([each("rows")])).join("\n")).toContain(
-    'write "input": {"rows": {"$ref": "rows"}} in the standing definition, beside program; in the program "inputSchema": {"type": "object", "required": ["rows"], "properties": {"rows": {"type": "array"}}}, the step {"id": "found", "take": "input.rows", "keep": ["id"]}',
+    'write "input": {"rows": {"$ref": "rows"}} in the standing definition, next to program; in the program "inputSchema": {"type": "object", "required": ["rows"], "properties": {"rows": {"type": "array"}}}, the step {"id": "found", "take": "input.rows", "keep": ["id"]}',
   );
   const found = { id: "found", take: "input.rows", keep: ["id"] };
   const inputSchema = {
@@ -260,6 +260,6 @@ test.each<[string, object]>([
   ["an expression", say({ $cel: "string(event.payload.id)" })],
 ])("%s that names what starts a program is told how it is handed on", async (_what, step) => {
   expect((await faultsOf([step])).join("\n")).toContain(
-    'write "input": {"id": {"$ref": "event.payload.id"}} in the standing definition, beside program; in the program "inputSchema": {"type": "object", "required": ["id"], "properties": {"id": {}}}, and input.id here',
+    'write "input": {"id": {"$ref": "event.payload.id"}} in the standing definition, next to program; in the program "inputSchema": {"type": "object", "required": ["id"], "properties": {"id": {}}}, and input.id here',
   );
 });

@@ -47,16 +47,16 @@ function checkPoint(
   checkDefault(point, check);
   if (overrides !== undefined && !continuations.includes("retry-with")) {
     const hint = "add retry-with to continuations, or leave overrides out";
-    faults.add("PROGRAM_POINT_INVALID", [...path, "overrides"], "has overrides that no continuation applies", hint);
+    faults.add("PROGRAM_POINT_INVALID", [...path, "overrides"], "has overrides that no continuation uses", hint);
   }
   if (answerSchema !== undefined && overrides === undefined && !hasField(check, point, "overrides")) {
-    const hint = "add overrides, which say what the answer changes";
+    const hint = "add overrides: they say what the answer changes";
     faults.add("PROGRAM_POINT_INVALID", [...path, "answerSchema"], "describes an answer that changes nothing", hint);
   }
   const own = uses.filter((use) => use.point === point.id);
   if (overrides?.rerunFrom !== undefined && own.length > 0 && own.every(({ about }) => about !== "step")) {
-    const hint = "leave it out: rows go on at their first call that is not ok";
-    const message = "is asked about rows, which no step is run again for";
+    const hint = "leave it out: rows continue at their first call that is not ok";
+    const message = "is asked about rows, and svc does not run a step again for rows";
     faults.add("PROGRAM_POINT_INVALID", [...path, "overrides", "rerunFrom"], message, hint);
   }
   if (overrides !== undefined) checkOverrideTarget(program, point, overrides, leftOut, check);
@@ -70,7 +70,7 @@ function checkUnasked({ steps }: Program, { id, pointer }: Point, check: Check):
   const acting = [...stepsOf(steps)].find((step) => mayWrite(step, check));
   const place = acting === undefined ? "before the step that it is about" : `directly before ${acting.id}`;
   const hint = `put {"id": "ask_${id}", "judge": "${id}"} ${place}, name it in onRows of a map if it is about rows, or leave the point out`;
-  const message = "is asked by no step, so what it is about is done unasked";
+  const message = "is not asked by any step, so the job acts without asking";
   check.faults.addYounger("PROGRAM_POINT_INVALID", pathOf(pointer), message, hint);
 }
 
@@ -82,10 +82,10 @@ function checkLadder(point: Point, { faults }: Check): void {
     const isFaulty = faults.has(`${point.pointer}/escalation/${index}/timeout`);
     if (timeoutMs !== undefined || isFaulty) return;
     if (index < escalation.length - 1) {
-      const message = `${principal} has no timeout, so the hops after it are never reached`;
-      faults.add("PROGRAM_POINT_INVALID", at, message, "add a timeout; only the last hop may lack one");
+      const message = `${principal} has no timeout, so svc never asks the contacts after it`;
+      faults.add("PROGRAM_POINT_INVALID", at, message, "add a timeout; only the last hop may have none");
     } else if (defaultContinuation !== undefined) {
-      const message = "has no timeout, so the default is never applied";
+      const message = "has no timeout, so the default is never used";
       faults.add("PROGRAM_POINT_INVALID", at, message, "add a timeout, or leave default out");
     }
   });
@@ -103,8 +103,8 @@ function checkDefault(point: Point, { faults }: Check): void {
     answerSchema !== undefined &&
     createTenantValidators()(answerSchema)({}).length > 0
   ) {
-    const hint = "use another continuation, or require nothing of the answer";
-    faults.add("PROGRAM_POINT_INVALID", at, "is retry-with, and the clock has nothing to answer", hint);
+    const hint = "use another continuation, or make no field of the answer required";
+    faults.add("PROGRAM_POINT_INVALID", at, "is retry-with, but a default answer has no values for it", hint);
   }
 }
 
@@ -132,7 +132,7 @@ function checkOverrideTarget(
     const at = [...path, "answerSchema", "properties", name];
     if (fault !== undefined) faults.add("PROGRAM_POINT_INVALID", at, fault.message, fault.hint);
     else if (!check.isStored && isShown(name, schema, found)) {
-      const message = "changes a sensitive argument, and answers are shown";
+      const message = "changes a sensitive argument, but answers are shown in plain text";
       faults.add("PROGRAM_SENSITIVE_LITERAL", at, message, 'mark it: "x-sensitive": true');
     }
   }
@@ -151,7 +151,7 @@ function targetType(program: Program, target: OverrideTarget, actions: Check["ac
   if (target.kind === "params") return { type: typeOfConstant(program.params), fixed: [] };
   const call = callsOf(program.steps).find(({ id }) => id === target.step);
   if (call === undefined) return { fault: `there is no call ${target.step}` };
-  if (call.http !== undefined) return { fault: `${target.step} is an http step, whose request no answer changes` };
+  if (call.http !== undefined) return { fault: `${target.step} is an http step, and answers cannot change its request` };
   const action = actions.get(call.tool);
   return { type: action?.inputSchema, fixed: ["confirm", ...argumentOfPage(call.rows?.page, action)] };
 }
@@ -161,13 +161,13 @@ function faultOfProperty(
   schema: unknown,
   { type, fixed }: Target,
 ): { readonly message: string; readonly hint: string } | undefined {
-  const field = fixed.includes(name) ? { fault: "is not for answers to change" } : fieldType(type, name);
+  const field = fixed.includes(name) ? { fault: "cannot be changed by an answer" } : fieldType(type, name);
   if ("fault" in field) {
     const names = type === undefined ? [] : namesOf(type).filter((known) => !fixed.includes(known));
-    return { message: `${name} ${field.fault}`, hint: `name what the target has: ${names.join(", ")}` };
+    return { message: `${name} ${field.fault}`, hint: `name a field of the target: ${names.join(", ")}` };
   }
   const misfit = isObject(schema) ? faultOfAssignment(schema, field.type) : undefined;
   return misfit === undefined
     ? undefined
-    : { message: `${misfit}, as the target needs`, hint: "give it the type of what it changes" };
+    : { message: `${misfit}, which the target requires`, hint: "give it the type of the value that it changes" };
 }

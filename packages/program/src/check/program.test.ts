@@ -202,7 +202,7 @@ test("where a text computes, and where a function is misspelled, the hint is wha
     const faults = await faultsOf({ version: 1, title: "x", steps: [{ ...say, args: { chat_id: "1", text } }] });
     return faults[0]?.hint;
   };
-  const whole = 'in the place of the whole {"$text": …} write ';
+  const whole = 'instead of the whole {"$text": …} write ';
   expect(await hintOf({ $text: { $cel: "'a'" } })).toBe(`${whole}{"$cel":"'a'"}`);
   expect(await hintOf({ $text: "Due {$cel: now - duration('1h')}" })).toBe(
     `${whole}{"$cel":"\\"Due \\" + string(now - duration('1h'))"}`,
@@ -225,14 +225,14 @@ test("for a function that there is not the nearest are named, and where all stan
     expect(others, $cel).toEqual([]);
     return `${fault?.message}: ${fault?.hint}`;
   };
-  const all = "all functions stand in $defs/expression of /schemas/program.v1.json";
-  const none = (name: string) => `calls ${name}(), which is no function here`;
+  const all = "see $defs/expression of /schemas/program.v1.json for all functions";
+  const none = (name: string) => `calls ${name}(), which is not a function here`;
   expect(await faultOf("'A'.lowerAsci()")).toBe(`${none("lowerAsci")}: use string.lowerAscii(); ${all}`);
   expect(await faultOf("['a'].glorify()")).toBe(
     `${none("glorify")}: list has size, join, sort, distinct, slice, flatten, sum, reverse; ${all}`,
   );
   expect(await faultOf("'a b'.split(' ').last()")).toBe(
-    `${none("last")}: take the last item by its place: list[size(list) - 1], where size(list) > 0`,
+    `${none("last")}: take the last item by its position: list[size(list) - 1], if size(list) > 0`,
   );
   expect(await faultOf("glorify(['a'])")).toContain("list has size, join, ");
   expect(await faultOf("glorify()")).toBe(`${none("glorify")}: ${all}`);
@@ -241,7 +241,7 @@ test("for a function that there is not the nearest are named, and where all stan
   );
   for (const last of ["last(rows.deals)", "rows.deals.last()"]) {
     expect(await faultOf(last)).toBe(
-      `${none("last")}: rows.<set> is a number, how many rows it has: choose rows by filter, sort and limit, and take their fields by reduce`,
+      `${none("last")}: rows.<set> is a number, the size of the set: choose rows with filter, sort and limit, and read their fields with reduce`,
     );
   }
   const { description } =
@@ -328,7 +328,7 @@ test("an answer skips a step that acts; where the one behind a judge only prepar
     {
       code: "PROGRAM_POINT_INVALID",
       pointer: "/points/go/continuations/1",
-      message: "skips the one step after gate, which is the sort sorted: what comes behind it would be done",
+      message: "skips only the one step after gate, which is the sort sorted: the steps after sorted would still run",
       hint: expect.stringContaining('{"id": "act", "if": "true", "then": [...]}'),
     },
   ]);
@@ -384,7 +384,7 @@ test("who handles an error takes the sets of an until whose rounds are used up; 
   for (const when of ["!has(steps.ended.error)", "1 < 2 && !has( steps.ended.error )"]) {
     const [never] = await faultsOf(programOf({ ...count, when }, ["UNTIL_EXHAUSTED"]));
     expect(never).toMatchObject({ code: "PROGRAM_EXPRESSION_INVALID", pointer: "/steps/0/onError/do/0/when" });
-    expect(never?.message).toContain("never holds: step ended has failed");
+    expect(never?.message).toContain("is never true: step ended has failed");
   }
   const before = JSON.stringify(programOf({ ...count, when: "!has(steps.ended.error)" }));
   expect(await checkProgram(before, { ...context, isStored: true })).toHaveProperty("estimate");
@@ -406,20 +406,20 @@ test("refusals say what to do in place of what no step is, names no tool has, an
     const [fault] = await faultsOf({ version: 1, title: "Test", steps: [fetch, ...steps] });
     return `${fault?.message}: ${fault?.hint}`;
   };
-  expect(await hintFor({ id: "u", concat: ["fetch", "fetch"] })).toContain("no step makes one set of two: ");
+  expect(await hintFor({ id: "u", concat: ["fetch", "fetch"] })).toContain("no step joins two sets into one: ");
   const judged = await hintFor({ id: "m", map: "fetch", do: [{ id: "j", judge: "x" }] });
-  expect(judged).toContain("is a step of kind judge, which does not stand in the do of a map");
+  expect(judged).toContain("is a step of kind judge, which is not allowed in the do of a map");
   expect(judged).not.toContain('"rows"');
   const decided = await hintFor({ id: "m", map: "fetch", do: [{ id: "j", if: "1 < 2" }] });
-  expect(decided).toContain('decide row by row by "when" at a call');
+  expect(decided).toContain('decide for each row with "when" at a call');
   const misspelt = await hintFor({ id: "s", call: "sales_crm.list_dealz", entity: "ops", args: {} });
   expect(misspelt).toContain("its toolkit has sales_crm.list_deals, ");
   const get = { id: "q", call: "sales_crm.get_deal", entity: "ops", args: { deal_id: { $ref: "row.id" } } };
   const kept = await hintFor({ id: "m", map: "fetch", do: [get], keep: { why: "calls.q.error.message" } });
-  expect(kept).toMatch(/^a row keeps no error of its calls: .*"states": \["failed"\]/);
+  expect(kept).toMatch(/^a row does not keep the error of its calls: .*"states": \["failed"\]/);
   const list = { id: "g", group: "fetch", by: ["title"], as: { ids: "list id" } };
   const text = { id: "t", reduce: "g", as: { t: { text: { of: "{row.ids}" } } } };
-  expect(await hintFor(list, text)).toContain('make a text there instead: {"text": {"of": "{row.<field>}"');
+  expect(await hintFor(list, text)).toContain('let it make a text instead: {"text": {"of": "{row.<field>}"');
 });
 
 test("a time that is computed for an argument of another form is refused, in what is stored it is not", async () => {
@@ -431,7 +431,7 @@ test("a time that is computed for an argument of another form is refused, in wha
     const [fault] = await faultsOf(programOf(cel));
     expect(fault).toMatchObject({ pointer: "/steps/0/args/expected_close_date", code: "PROGRAM_ARGUMENT_INVALID" });
     const cure = JSON.stringify({ $cel: `string(${cel}).substring(0, 10)` });
-    expect(fault?.message).toContain(`which is no date; write ${cure} for its day, in UTC`);
+    expect(fault?.message).toContain(`which is not a date; write ${cure} for its day, in UTC`);
   }
   expect(await faultsOf(programOf("string(now).substring(0, 10)"))).toEqual([]);
   expect(await checkProgram(JSON.stringify(programOf("now")), { ...context, isStored: true })).toHaveProperty(

@@ -214,8 +214,8 @@ function checkInput({ input, inputSchema }: Program, { isInputMade = false }: Ch
     const text = lacked === undefined ? message : `input lacks ${lacked}, which inputSchema requires`;
     const hint =
       lacked === undefined
-        ? "mend input, or what inputSchema says of it"
-        : `write "input": {${JSON.stringify(lacked)}: …}, a value that callers may change, or give ${lacked} a default in inputSchema`;
+        ? "change input, or its inputSchema"
+        : `write "input": {${JSON.stringify(lacked)}: …} as a default that callers may replace, or give ${lacked} a default in inputSchema`;
     faults.add("PROGRAM_ARGUMENT_INVALID", ["input", ...pathOf(pointer)], text, hint);
   }
 }
@@ -223,10 +223,10 @@ function checkInput({ input, inputSchema }: Program, { isInputMade = false }: Ch
 /** Reports calls with an undo in a program without a saga: the undo would never run. */
 function checkUndos({ steps, sagaOn }: Program, faults: FaultList): void {
   if (sagaOn.length > 0 || faults.has("/saga")) return;
-  const hint = 'add "saga": {"on": ["failed", "aborted", "cancelled"]} beside steps, or leave undo out';
+  const hint = 'add "saga": {"on": ["failed", "aborted", "cancelled"]} next to steps, or leave undo out';
   for (const { undo } of callsOf(steps)) {
     if (undo === undefined || faults.has(undo.pointer)) continue;
-    const message = "is never carried out, since the program has no saga";
+    const message = "never runs, because the program has no saga";
     faults.addYounger("PROGRAM_MALFORMED", pathOf(undo.pointer), message, hint);
   }
 }
@@ -244,7 +244,7 @@ function checkResult(program: Program, given: Scope, faults: FaultList): void {
     if (types === undefined || [...types].some((type) => type !== "object" && type !== "array")) continue;
     const named = template.kind === "reference" ? `${template.reference.text}: ` : "";
     const message = `${named}is ${[...types].join(" or ")}, not a scalar`;
-    faults.add("PROGRAM_REFERENCE_INVALID", path, message, "name text, numbers, true or false; rows are not returned");
+    faults.add("PROGRAM_REFERENCE_INVALID", path, message, "name a text, number or boolean; a result holds no rows");
   }
 }
 
@@ -280,9 +280,9 @@ function checkLimits(program: Program, { faults, actions }: Check, skills: Reado
     const message = `is ${limit}, but the steps make up to ${count} ${what}`;
     faults.add("PROGRAM_LIMIT_INVALID", ["limits", name], message, `raise limits.${name} to ${count}`);
   };
-  report("toolCalls", callsMax, limits.toolCalls, "calls, rows apart");
-  report("writes", writesMax, limits.writes, "writes, rows apart");
-  report("asks", asksMin, limits.asks, "questions in any case");
+  report("toolCalls", callsMax, limits.toolCalls, "calls, not counting calls per row");
+  report("writes", writesMax, limits.writes, "writes, not counting writes per row");
+  report("asks", asksMin, limits.asks, "questions in every run");
 }
 
 /** Creates a check. */
@@ -339,7 +339,7 @@ async function askSecrets(program: Program, { faults }: Check, context: CheckCon
   const known = new Set(names.filter((_name, index) => answers[index] === true));
   for (const { path, name } of secretUsesOf(program)) {
     if (known.has(name)) continue;
-    const hint = text`an approver keeps it with ${call("PutSecret", { name })}; ${call("ListSecrets")} lists those there are`;
+    const hint = text`an approver's key stores it with ${call("PutSecret", { name })}; ${call("ListSecrets")} lists the existing ones`;
     faults.add("PROGRAM_SECRET_UNKNOWN", path, `the project has no secret ${name}`, hint);
   }
 }

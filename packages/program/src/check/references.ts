@@ -10,7 +10,7 @@ export type SecretPlaces = { readonly takes: (path: Path) => boolean; readonly h
 
 const nowhere: SecretPlaces = {
   takes: () => false,
-  hint: "a secret stands in the headers, query and body of an http step, or at an argument that its tool marks x-sensitive",
+  hint: "use a secret only in the headers, query and body of an http step, or in an argument that its tool marks x-sensitive",
 };
 
 /**
@@ -27,7 +27,7 @@ export function checkReferences(
   checkTexts(template, path, scope, faults);
   for (const { name, path: inner } of secretsOf(template)) {
     if (places.takes(inner)) continue;
-    const message = `secret ${name} may not stand here, where others would see it`;
+    const message = `secret ${name} is not allowed here, because others could read it`;
     faults.add("PROGRAM_REFERENCE_INVALID", [...path, ...inner], message, places.hint);
   }
   for (const expression of expressionsOf(template)) checkComputed(expression, scope, faults);
@@ -36,16 +36,16 @@ export function checkReferences(
     const found = resolveType(scope, reference);
     if ("fault" in found) faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: ${found.fault}`, found.hint);
     else if ((found.maySkip || found.mayFail === true) && !hasElse) {
-      const hint = isInText ? hintInText(reference) : `say what stands in: {"$ref": "${reference.text}", "else": …}`;
+      const hint = isInText ? hintInText(reference) : `add an else: {"$ref": "${reference.text}", "else": …}`;
       const what = reference.root === "calls" ? "call" : "step";
-      const why = found.maySkip ? "may be skipped" : "may have failed, or not";
+      const why = found.maySkip ? "may be skipped" : "may or may not have failed";
       faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: ${what} ${reference.path[0]} ${why}`, hint);
     }
   }
 }
 
 function hintInText({ text, root, path }: Reference): string {
-  const whole = `say what stands in for the whole text: {"$text": "… {${text}} …", "else": "…"}`;
+  const whole = `add an else for the whole text: {"$text": "… {${text}} …", "else": "…"}`;
   return `${whole}; or compute it: {"$cel": "has(${root}.${path[0]}) ? '…' + string(${text}) : '…'"}`;
 }
 
@@ -54,9 +54,9 @@ function hintInText({ text, root, path }: Reference): string {
  * make a text.
  */
 function hintOfTypes({ root }: Reference, types: ReadonlySet<string>): string {
-  if (root !== "row" && root !== "steps") return "name a scalar of it";
-  if (!types.has("array")) return "name a scalar of it";
-  return 'name a scalar of it; of a list that a group or a reduce makes, make a text there instead: {"text": {"of": "{row.<field>}", "separator": ", "}}';
+  if (root !== "row" && root !== "steps") return "name a text, number or boolean in it";
+  if (!types.has("array")) return "name a text, number or boolean in it";
+  return 'name a text, number or boolean in it; if a group or a reduce makes the list, let it make a text instead: {"text": {"of": "{row.<field>}", "separator": ", "}}';
 }
 
 /** Checks that each value inside a text (`$text`) is a scalar. Records every fault. */
@@ -73,7 +73,7 @@ export function checkTexts(template: ValueTemplate, path: Path, scope: Scope, fa
     const types = found === undefined || "fault" in found ? undefined : typesOf(found.type);
     if (typeof part === "string" || types === undefined) continue;
     if ([...types].every((type) => type === "object" || type === "array")) {
-      const message = `${part.text}: is ${[...types].join(" or ")}, which no text takes`;
+      const message = `${part.text}: is ${[...types].join(" or ")}, which cannot be part of a text`;
       faults.add("PROGRAM_REFERENCE_INVALID", path, message, hintOfTypes(part, types));
     }
   }

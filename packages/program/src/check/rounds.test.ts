@@ -38,12 +38,12 @@ test.each<[string, object, string[]]>([
     },
     [
       "lacks version: add version",
-      '/name "name" is not known here: did you mean title? ',
-      '/steps/0/tool "tool" is not known here: did you mean call? it has id, call and entity and may have',
+      '/name "name" is not a known field: did you mean title? ',
+      '/steps/0/tool "tool" is not a known field: did you mean call? it has id, call and entity and may have',
       'did you mean "status"?: incident_mgmt.list_incidents takes',
       'status (one of "triggered" | "acknowledged" | "resolved")',
       "/steps/1/foreach",
-      '/steps/1/steps/0/params/text looks like a template, and would be sent as it stands: write {"$text": "Now {row.title}"}',
+      '/steps/1/steps/0/params/text looks like a template, but would be sent unchanged: write {"$text": "Now {row.title}"}',
       "/schemas/program.v1.json",
     ],
   ],
@@ -64,7 +64,7 @@ test.each<[string, object, string[]]>([
   [
     "the name of a set in an expression",
     program([deals, ifStep("any", "len(deals) > 0", [{ id: "w", wait: "10 minutes" }], [])]),
-    ["write rows.deals > 0", '"10m"', "leave it out where it may be absent"],
+    ["write rows.deals > 0", '"10m"', "leave it out if it is optional"],
   ],
   [
     "a question in the place of its point",
@@ -82,7 +82,7 @@ test.each<[string, object, string[]]>([
   [
     "a step of no kind",
     program([{ id: "x", something: 1 }]),
-    ['no step has "something"', "give it exactly one of call, ", "/schemas/program.v1.json has all of it"],
+    ['no step has "something"', "give it exactly one of call, ", "see /schemas/program.v1.json for all fields"],
   ],
   [
     "steps of kinds that do not exist",
@@ -92,15 +92,15 @@ test.each<[string, object, string[]]>([
     ]),
     [
       'no step has "union"',
-      "no step makes one set of two: do the same with each",
+      "no step joins two sets into one: make a text of each",
       'no step has "throw"',
-      'end the job as failed by {"id":"stop","fail":"no deals","when":"rows.deals < 10"}',
+      'end the job as failed with {"id":"stop","fail":"no deals","when":"rows.deals < 10"}',
     ],
   ],
   [
     "a line break in a text of an expression",
     program([{ ...say, args: { chat_id: "@x", text: { $cel: "'one\ntwo'" } } }]),
-    ["a line break in a text is written \\n (in JSON: \\\\n)"],
+    ["write a line break in a text as \\n (in JSON: \\\\n)"],
   ],
   [
     "a time that is joined with a text, a computation in braces, and a result that is no object",
@@ -112,7 +112,7 @@ test.each<[string, object, string[]]>([
       { input: { email: "a@x.com" }, result: "{{steps.say.message_id}}" },
     ),
     [
-      "make a text of the timestamp: string(…)",
+      "convert the timestamp to a text: string(…)",
       'write {"$cel": "md5(input.email.lowerAscii())"}',
       'such as {"sent":{"$ref":"steps.sum.sent"}}',
     ],
@@ -127,7 +127,7 @@ test.each<[string, object, string[]]>([
         do: [{ ...say, call: "messaging_bot.post_message", args: { text: { $ref: "$row.id" } } }],
       },
     ]),
-    ["its toolkit has ", "messaging_bot.send_message", '"$row.id" is no path; it is written "row.id"'],
+    ["its toolkit has ", "messaging_bot.send_message", '"$row.id" is not a path; write "row.id"'],
   ],
 ])("%s: the refusal has what mends it", async (_name, given, words) => {
   const text = await told(given);

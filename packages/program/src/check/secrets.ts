@@ -34,7 +34,7 @@ export async function askHosts(program: Program, { faults }: Check, context: Che
   for (const { http, pointer } of callsOf(program.steps)) {
     if (http === undefined || allowed.has(http.host)) continue;
     const named = [...allowed].slice(0, namedMax).join(", ");
-    const hint = text`have an administrator add it with ${call("SetProjectPolicy", { http: { hosts: [http.host] } })}, or call ${named === "" ? "another way: no host is on the list" : `one that is on it: ${named}`}`;
+    const hint = text`have an administrator add it with ${call("SetProjectPolicy", { http: { hosts: [http.host] } })}, or call ${named === "" ? "another host: the list is empty" : `a host on the list: ${named}`}`;
     const message = `${http.host} is not on the project's list of hosts`;
     faults.add("PROGRAM_HOST_NOT_ALLOWED", [...pathOf(pointer), "http", "url"], message, hint);
   }
@@ -54,7 +54,7 @@ export async function askContacts(program: Program, { faults }: Check, context: 
   const known = new Set(principals.filter((_principal, index) => answers[index] === true));
   for (const { path, principal } of hops) {
     if (known.has(principal)) continue;
-    const hint = text`${call("ListContacts")} lists those there are; ${call("PutContact")}, with an approver's key, makes one`;
+    const hint = text`${call("ListContacts")} lists the existing ones; ${call("PutContact")}, with an approver's key, creates one`;
     faults.add("PROGRAM_CONTACT_UNKNOWN", path, `there is no contact ${principal}`, hint);
   }
 }

@@ -26,7 +26,7 @@ export type SensitiveArguments = {
   readonly path: Path;
 };
 
-const useInput = text`use a secret of the project: {"$secret": "<name>"}, with "prefix": "Bearer " where it needs one, which ${call("PutSecret")} keeps; or an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema`;
+const useInput = text`use a secret of the project: {"$secret": "<name>"}, with "prefix": "Bearer " if needed, stored with ${call("PutSecret")}; or an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema`;
 
 /**
  * Checks that the value of a sensitive argument is not readable in the program, because its jobs show the program. The value may not be a
@@ -39,7 +39,7 @@ export function checkSensitiveArguments(
 ): void {
   if (isStored || !marksSensitive(inputSchema)) return;
   const report = (at: Path, why: string) => {
-    faults.add("PROGRAM_SENSITIVE_LITERAL", at, `${why}, and the argument is sensitive`, useInput);
+    faults.add("PROGRAM_SENSITIVE_LITERAL", at, `${why}, but the argument is sensitive`, useInput);
   };
   walk({ input, report }, args, schemaPlace(inputSchema), path);
 }
@@ -73,7 +73,7 @@ function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: 
       return;
     case "literal":
       // A null reveals nothing.
-      if (isSensitive && template.value !== null) context.report(path, "is written here");
+      if (isSensitive && template.value !== null) context.report(path, "is written in the program");
       else if (Array.isArray(template.value)) {
         const items = template.value.map((value) => ({ kind: "literal", value }) as const);
         walk(context, { kind: "list", items }, place, path);
@@ -101,7 +101,7 @@ function walkEntries(context: Walk, template: ValueTemplate, place: SchemaPlace,
 /** Checks a text. If all its parts are written in the program, the program reveals the text; otherwise each part decides. */
 function checkText(context: Walk, parts: readonly (string | Reference)[], place: SchemaPlace, path: Path): void {
   const references = parts.filter((part) => typeof part !== "string");
-  if (references.length === 0) context.report(path, "is written here");
+  if (references.length === 0) context.report(path, "is written in the program");
   for (const reference of references) checkSource(context, reference, place, path);
 }
 
@@ -111,7 +111,7 @@ function checkText(context: Walk, parts: readonly (string | Reference)[], place:
  */
 function checkComputedText(context: Walk, { source }: Expression, place: SchemaPlace, path: Path): void {
   const named = pathsNamed(source);
-  if (named.length === 0) context.report(path, "is written here");
+  if (named.length === 0) context.report(path, "is written in the program");
   for (const { root, path: steps } of named) {
     const text = [root, ...steps].join(".");
     checkSource(context, { root: root as ReferenceRoot, path: steps, text, pointer: "" }, place, path);
@@ -154,8 +154,8 @@ function walkSchema(
   const isMarked = isSensitive || part["x-sensitive"] === true;
   for (const keyword of isMarked ? valueKeywords : []) {
     if (part[keyword] === undefined) continue;
-    const hint = "leave it out: whoever reads the program reads it";
-    check.faults.add("PROGRAM_SENSITIVE_LITERAL", [...path, keyword], `is a value of what is marked x-sensitive`, hint);
+    const hint = "leave it out: everyone who can read the program can read this value";
+    check.faults.add("PROGRAM_SENSITIVE_LITERAL", [...path, keyword], `is a value of a field that is marked x-sensitive`, hint);
   }
   const below = (child: unknown, ...steps: (string | number)[]) =>
     walkSchema(child, [...path, ...steps], { check, isSensitive: isMarked });

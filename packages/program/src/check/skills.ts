@@ -47,7 +47,7 @@ async function checkSkill(
   const { within = [] } = context;
   const key = `${found.slug}@${found.version}`;
   if (within.includes(key))
-    return refused(`${name} would run itself`, "run a skill that does not lead back to this one");
+    return refused(`${name} would run itself`, "run a skill that does not run this one again");
   if (within.length >= skillDepthMax) return tooDeep(name);
   const accepted = await check(found.programJson, { ...context, isStored: true, within: [...within, key] });
   if ("faults" in accepted) return faulty(name, accepted.faults);
@@ -55,11 +55,11 @@ async function checkSkill(
 }
 
 function unknown(name: string, named: SkillName | undefined): RefusedSkill {
-  const which = named === undefined || named.version === 0 ? "" : " of that version";
+  const which = named === undefined || named.version === 0 ? "" : " with that version";
   return {
     code: "PROGRAM_TOOL_UNKNOWN",
     message: `there is no skill ${name}${which}`,
-    hint: text`${call("ListSkills")} names those there are; ${call("PromoteJob")} makes one of a job that succeeded`,
+    hint: text`${call("ListSkills")} lists the existing ones; ${call("PromoteJob")} makes one from a job that succeeded`,
   };
 }
 
@@ -68,8 +68,8 @@ function refused(message: string, hint: FaultText): RefusedSkill {
 }
 
 function tooDeep(name: string): RefusedSkill {
-  const message = `${name} would make skills stand more than ${skillDepthMax} deep`;
-  return refused(message, "run what the innermost ones do from here, one after the other");
+  const message = `${name} would nest skills more than ${skillDepthMax} deep`;
+  return refused(message, "run the innermost skills from this program, one after the other");
 }
 
 function faulty(
@@ -81,10 +81,10 @@ function faulty(
   const more = faults.length > 1 ? `; and ${faults.length - 1} more` : "";
   return {
     code: lacksAccounts ? "PROGRAM_ACCOUNT_MISSING" : "PROGRAM_TOOL_NOT_CALLABLE",
-    message: `${name} cannot be run now: in its program ${first?.pointer} ${first?.message}${more}`,
+    message: `${name} cannot run now: in its program ${first?.pointer} ${first?.message}${more}`,
     hint: lacksAccounts
       ? text`connect one with ${call("InitiateConnection")}`
-      : text`${call("GetSkill")} shows its program: mend that, and promote it as the next version`,
+      : text`${call("GetSkill")} shows its program: correct it, and promote it as the next version`,
   };
 }
 

@@ -13,7 +13,7 @@ async function faultsOf(steps: readonly object[], deadline: string | undefined, 
 const wait = (id: string, duration: string, rest: object = {}) => ({ id, wait: duration, ...rest });
 const until = (id: string, $cel: string) => ({ id, wait: { until: { $cel } } });
 const together = (waits: string) => [
-  `/limits/deadline limits.deadline is 1d, but the waits on one way through the steps are ${waits} together`,
+  `/limits/deadline limits.deadline is 1d, but the waits of one path through the steps take ${waits} together`,
 ];
 
 test.each<[string, object[], string[]]>([
@@ -46,13 +46,13 @@ test.each<[string, object[], string[]]>([
   [
     "until a time after now that is too far alone",
     [until("a", "duration('30h') + now"), wait("b", "20h")],
-    ["/steps/0/wait/until is longer than the deadline of the job, which is 1d"],
+    ["/steps/0/wait/until is longer than the deadline of the job, 1d"],
   ],
   ["until a time that depends on the hour", [until("a", "now + duration(string(now.getHours()) + 'h')")], []],
   [
     "one that is too long alone is told alone",
     [wait("a", "30h"), wait("b", "20h")],
-    ["/steps/0/wait is longer than the deadline of the job, which is 1d"],
+    ["/steps/0/wait is longer than the deadline of the job, 1d"],
   ],
 ])("waits %s are held to the deadline together", async (_name, steps, faults) => {
   expect(await faultsOf(steps, "24h")).toEqual(faults);
@@ -63,7 +63,7 @@ test("stored programs wait as they were written, and a deadline that is not said
   expect(await faultsOf(steps, "24h", true)).toEqual([]);
   expect(await faultsOf([until("a", "now + duration('30h')")], "24h", true)).toEqual([]);
   const [fault] = await faultsOf(steps, undefined);
-  expect(fault).toMatch(/ limits.deadline is 1d, but the waits on one way/);
+  expect(fault).toMatch(/ limits.deadline is 1d, but the waits of one path/);
 });
 
 test("a constant that is no time is refused where a time is waited for, of what is new", async () => {
@@ -74,7 +74,7 @@ test("a constant that is no time is refused where a time is waited for, of what 
     const checked = await checkProgram(JSON.stringify(program(until, params)), { ...context, isStored });
     return "faults" in checked ? checked.faults.map(({ pointer, message }) => `${pointer} ${message}`) : [];
   };
-  const wrong = ["/steps/0/wait/until is a constant that is no time"];
+  const wrong = ["/steps/0/wait/until is a constant, but not a time"];
   for (const at of ["2027-02-30T09:00:00Z", "2027-01-01T24:00:00Z", "2027-01-01T09:00Z", "task 12", "2026"])
     expect(await check({ $ref: "params.at" }, { at }), at).toEqual(wrong);
   expect(await check({ $ref: "params.at" }, { at: "2027-01-01t09:00:00.5z" })).toEqual([]);

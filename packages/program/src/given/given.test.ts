@@ -15,13 +15,13 @@ function faultsOf(value: object, isNew = true) {
 }
 
 test("what may be absent is refused without an else, with the form that has one; what was read before is not asked", () => {
-  const absent = "event.payload.note: may be absent, and no run would start where it is: say what stands in: ";
+  const absent = "event.payload.note: may be absent, and then no run starts: add an else: ";
   expect(faultsOf({ $ref: "event.payload.note" })).toEqual([`${absent}{"$ref": "event.payload.note", "else": …}`]);
   expect(faultsOf({ a: { $text: "{event.payload.note}" } })).toEqual([
     `${absent}{"$text": "… {event.payload.note} …", "else": "…"}`,
   ]);
   expect(faultsOf({ $text: "By {event.payload.by}", else: "" })).toEqual([
-    expect.stringContaining("event.payload.by: is object, which no text takes"),
+    expect.stringContaining("event.payload.by: is object, which cannot be part of a text"),
   ]);
   expect(faultsOf({ $ref: "event.payload.note" }, false)).toEqual([]);
   expect(faultsOf({ a: { $ref: "event.payload.note", else: "" }, b: { $ref: "event.payload.id" } })).toEqual([]);
@@ -36,7 +36,7 @@ test("a condition asks for what may be absent", () => {
     return faults.list().map(({ message, hint }) => `${message}: ${hint}`);
   };
   expect(check("event.payload.note == 'x'")).toEqual([
-    "event.payload.note may be absent, and no run would start where it is: ask has(event.payload.note) first: has(event.payload.note) && …",
+    "event.payload.note may be absent, and then no run starts: check has(event.payload.note) first: has(event.payload.note) && …",
   ]);
   expect(check("has(event.payload.note) && event.payload.note == 'x' || event.payload.id == 'y'")).toEqual([]);
   expect(check("event.payload.none == 'x'")).toHaveLength(1);

@@ -50,7 +50,7 @@ export function readGiven(
   const names = Object.keys(isObject(type.properties) ? type.properties : {}).join(", ");
   const hint = `write {"$ref": "path"} or {"$text": "… {path} …"}; paths start with ${names}`;
   const moved = underInput(value, path, (at) =>
-    faults.add("PROGRAM_MALFORMED", at, "is an expression, which only programs take here", hint),
+    faults.add("PROGRAM_MALFORMED", at, "is an expression, and expressions are allowed only in programs", hint),
   );
   const template = parseTemplate(moved, path, (at, kind, message) => {
     faults.add(kind === "shape" ? "PROGRAM_MALFORMED" : "PROGRAM_REFERENCE_INVALID", at, asGiven(message), hint);
@@ -66,12 +66,12 @@ export function readGiven(
       faults.add("PROGRAM_REFERENCE_INVALID", [...path, ...at], `${named}: ${asGiven(found.fault)}`, hint);
     } else if (isInText && types !== undefined && [...types].every((name) => name === "object" || name === "array")) {
       younger(
-        `is ${[...types].join(" or ")}, which no text takes`,
-        "name a field of it that is text, a number, true or false",
+        `is ${[...types].join(" or ")}, which cannot be part of a text`,
+        "name a field of it that is a text, number or boolean",
       );
     } else if (asksElse && !hasElse && mayLack(type, reference.path)) {
       const form = isInText ? `{"$text": "… {${named}} …", "else": "…"}` : `{"$ref": "${named}", "else": …}`;
-      younger("may be absent, and no run would start where it is", `say what stands in: ${form}`);
+      younger("may be absent, and then no run starts", `add an else: ${form}`);
     }
   }
   return { template, scope };
@@ -157,8 +157,8 @@ export function checkGivenExpression(expression: Expression, given: GivenTypes, 
         : path.findIndex((_step, index) => mayLack(given.get(root), path.slice(0, index + 1)));
     const text = textOf({ ...named, path: path.slice(0, lacked + 1) });
     if (lacked < 0 || [...asked].some((one) => one === text || one.startsWith(`${text}.`))) continue;
-    const message = `${text} may be absent, and no run would start where it is`;
-    const hint = `ask has(${text}) first: has(${text}) && …`;
+    const message = `${text} may be absent, and then no run starts`;
+    const hint = `check has(${text}) first: has(${text}) && …`;
     faults.addYounger("PROGRAM_EXPRESSION_INVALID", pathOf(expression.pointer), message, hint);
   }
 }

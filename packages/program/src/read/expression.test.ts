@@ -90,7 +90,7 @@ test("whatever stands around a path in braces, it is found, and the form that is
       async (parts, end) => {
         const text = parts.map(([before, [open, close], name]) => `${before}${open}${name}${close}`).join("") + end;
         expect(looksLikeTemplate(text)).toBe(true);
-        const spelled = /^write (.*?); where the braces are meant/s.exec(rightForm(text))?.[1] ?? "";
+        const spelled = /^write (.*?); if the braces are part of the text/s.exec(rightForm(text))?.[1] ?? "";
         const form = JSON.parse(spelled) as { $text?: string; $ref?: string };
         const filled = parts.map(([before, , name]) => `${before}{${name}}`).join("") + end;
         if (form.$ref === undefined) expect(form.$text).toBe(filled);

@@ -50,7 +50,7 @@ const repeatedMax = 300;
 
 /** Returns what to write in place of a text that looks like a template. */
 export function rightForm(text: string): string {
-  const meant = 'where the braces are meant, {"$literal": "…"}';
+  const meant = 'if the braces are part of the text, {"$literal": "…"}';
   const paths = [...text.matchAll(own)].map(([found]) => pathIn(found));
   const computed = expressionIn(text);
   if (computed !== undefined && paths.length <= 1 && paths[0] === undefined) {
@@ -63,7 +63,7 @@ export function rightForm(text: string): string {
     return `write {"$text": "… {path} …"} for a text with values in it: paths start with ${[...referenceRoots].join(", ")}; ${meant}`;
   }
   if (paths.includes(undefined)) {
-    return `write {"$cel": "…"} for what is computed, and {"$text": "… {path} …"} for a text with values in it; ${meant}`;
+    return `write {"$cel": "…"} for a computed value, and {"$text": "… {path} …"} for a text with values in it; ${meant}`;
   }
   const [only] = paths;
   const isWhole = paths.length === 1 && text.trim() === text.match(own)?.[0];

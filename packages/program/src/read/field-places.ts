@@ -29,7 +29,7 @@ export function placesOf(schema: JsonSchema, outside: string): FieldPlaces {
     if (first === undefined) return undefined;
     const shown = first.includes(".")
       ? nested(first.split("."))
-      : `beside ${outside}: {"${first}": …, "${outside}": …}`;
+      : `next to ${outside}: {"${first}": …, "${outside}": …}`;
     return `write it ${first.includes(".") ? `in ${withoutLast(first)}: ${shown}` : shown}${others.map((other) => `, or in ${withoutLast(other)}`).join("")}`;
   };
 }

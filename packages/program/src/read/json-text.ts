@@ -84,7 +84,7 @@ function checkText(content: string, frame: Frame | undefined, pathHere: () => Pa
       faults.push({
         path: [...parent, content],
         message,
-        hint: "keep one of the two: which one counts differs by reader",
+        hint: "keep only one of the two: readers of JSON differ in which one they use",
       });
     }
     frame.names.add(content);
@@ -97,6 +97,6 @@ function checkText(content: string, frame: Frame | undefined, pathHere: () => Pa
     faults.push({ path, message: "holds half a surrogate pair", hint: "write whole Unicode characters" });
   }
   if (content.includes("\0")) {
-    faults.push({ path, message: "holds the character U+0000", hint: "leave it out: the store cannot keep it" });
+    faults.push({ path, message: "holds the character U+0000", hint: "leave it out: the database cannot store it" });
   }
 }

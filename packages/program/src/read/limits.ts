@@ -5,22 +5,22 @@ import { durationSchema, type ObjectForm, wholeSchema } from "./form.ts";
 
 /** The form of `limits`. */
 export const limitsForm: ObjectForm = {
-  description: "What the job may use. Reaching one fails the step with LIMIT_REACHED.",
+  description: "Limits of the job. A step that reaches one fails with LIMIT_REACHED.",
   required: {},
   optional: {
     deadline: durationSchema(
-      "Time before the job expires, 1s to 30d; its clock stands still while a person is waited for. Default 24h.",
+      "Time before the job expires, 1s to 30d. The time in which it waits for a person does not count. Default 24h.",
       "24h",
     ),
     toolCalls: wholeSchema(
-      "Tool calls, repetitions included. 1 to 1,000,000. Default 10,000.",
+      "Tool calls, including repetitions. 1 to 1,000,000. Default 10,000.",
       limitBounds.toolCalls,
       10_000,
     ),
     writes: wholeSchema("Calls that write. 0 to 1,000,000. Default 1,000.", limitBounds.writes, 1000),
     rows: wholeSchema("Rows. 1 to 1,000,000. Default 10,000.", limitBounds.rows, 10_000),
     asks: wholeSchema("Questions to people. 0 to 1,000. Default 20.", limitBounds.asks, 20),
-    concurrency: wholeSchema("Calls at one time. 1 to 32. Default 8.", limitBounds.concurrency, 8),
+    concurrency: wholeSchema("Calls at the same time. 1 to 32. Default 8.", limitBounds.concurrency, 8),
   },
   examples: [{ deadline: "24h", toolCalls: 5000, writes: 500, rows: 20_000, asks: 10, concurrency: 8 }],
 };

@@ -28,7 +28,7 @@ function hintOfSet(value: ShapeNode["value"]): string {
       : [];
   return id === undefined || id === value
     ? idForm.hint
-    : `write ${JSON.stringify(id)}, the id alone, whose step has rows`;
+    : `write ${JSON.stringify(id)}, only the id, of a step that has rows`;
 }
 
 /** Returns the kind of a value in words, such as "a text". For an object it shows only the first key, because values may be sensitive. */

@@ -68,11 +68,11 @@ const example = {
 /** The form of `onError`. */
 export const onErrorForm: ObjectForm = {
   description:
-    "What is done when the step fails, or a step in it that handles nothing itself. steps.<id>.error has code, message and status.",
+    "Steps that run when the step fails, or when a step in it fails without an onError. steps.<id>.error has code, message and status.",
   required: {
     // biome-ignore lint/suspicious/noThenProperty: as above.
     then: {
-      description: "continue goes on behind the step; fail fails even so, once its steps are done.",
+      description: "continue: the job continues after the step. fail: the step still fails after the steps in do.",
       enum: ["continue", "fail"],
       examples: ["continue"],
     },
@@ -80,7 +80,7 @@ export const onErrorForm: ObjectForm = {
   optional: {
     codes: {
       description:
-        "The codes that are handled: outcomes of calls and codes of steps. Default: all but LIMIT_REACHED, which none handles, ROWS_UNKNOWN and FAIL_STEP.",
+        "Error codes to handle: outcomes of calls and codes of steps. Default: all except LIMIT_REACHED, which cannot be handled, ROWS_UNKNOWN and FAIL_STEP.",
       type: "array",
       minItems: 1,
       maxItems: 50,
@@ -108,7 +108,7 @@ export function readErrorRule(node: ShapeNode, reader: ShapeReader): ErrorRule |
   const codes = nodes?.flatMap((code) => readCode(code, reader) ?? []);
   const then = reader.oneOf(fields.at("then"), ["continue", "fail"]);
   if (then === "fail" && !fields.has("do")) {
-    const message = "does nothing, since the step fails in any case and has no do";
+    const message = "does nothing, because the step fails in any case and onError has no do";
     reader.faults.addYounger(
       "PROGRAM_MALFORMED",
       node.path,
@@ -125,14 +125,14 @@ function readCode(node: ShapeNode, reader: ShapeReader): string | undefined {
   const refused = (message: string, hint: string) => reader.faults.add("PROGRAM_MALFORMED", node.path, message, hint);
   if (code === "LIMIT_REACHED") refused("is LIMIT_REACHED, which ends the job", "raise the limit in limits instead");
   else if (code === "outcome_unknown") {
-    refused("is outcome_unknown, which people decide", "a write in doubt asks the approvers: leave it out");
+    refused("is outcome_unknown, which a person decides", "svc asks the approvers about a write in doubt: leave it out");
   } else if (!callOutcomes.includes(code) && !codePattern.test(code)) {
     const hint = `use ${callOutcomes.join(", ")}, or the code of a step, such as UNTIL_EXHAUSTED`;
-    refused(`is ${formatValue(code)}, which is no code of an error`, hint);
+    refused(`is ${formatValue(code)}, which is not an error code`, hint);
   } else if (![...callOutcomes, ...stepCodes].includes(code)) {
     const meant = nearest(code, stepCodes);
     const hint = meant === undefined ? `use ${[...callOutcomes, ...stepCodes].join(", ")}` : `did you mean ${meant}?`;
-    const message = `is ${formatValue(code)}, which no step fails with`;
+    const message = `is ${formatValue(code)}, a code that no step fails with`;
     reader.faults.addYounger("PROGRAM_MALFORMED", node.path, message, hint);
   }
   return code;

@@ -12,7 +12,7 @@ import { readText } from "./value.ts";
 
 /** The form of `overrides`. */
 const overridesForm: ObjectForm = {
-  description: "What a retry-with answer changes.",
+  description: "The target that a retry-with answer changes.",
   required: {
     target: {
       description: "params, or steps.<id>.args for the arguments of one call.",
@@ -22,7 +22,7 @@ const overridesForm: ObjectForm = {
     },
   },
   optional: {
-    rerunFrom: nameSchema("The step that a judge step goes back to. No write stands between.", "open"),
+    rerunFrom: nameSchema("The step that a judge step goes back to. No write may be between the two.", "open"),
   },
   examples: [{ target: "params", rerunFrom: "open" }],
 };
@@ -54,7 +54,7 @@ function readAnswerSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | un
   const schema = node.value as JsonSchema;
   if (schema.additionalProperties !== false) {
     const hint = 'add "additionalProperties": false';
-    reader.faults.add("PROGRAM_POINT_INVALID", node.path, "lets an answer name what nothing takes", hint);
+    reader.faults.add("PROGRAM_POINT_INVALID", node.path, "lets an answer contain names that the target does not have", hint);
   }
   return schema;
 }
@@ -62,17 +62,17 @@ function readAnswerSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | un
 /** The JSON Schema of `answerSchema`. */
 const answerSchema: JsonSchema = {
   ...ref("schema"),
-  description: "What a retry-with answer brings, closed with additionalProperties: false.",
+  description: "Form of a retry-with answer, closed with additionalProperties: false.",
   examples: [{ type: "object", additionalProperties: false, properties: { minGuests: { type: "number" } } }],
 };
 
 /** The form of a hop. */
 const hopForm: ObjectForm = {
-  description: "One contact that a question goes to.",
+  description: "One contact that svc asks.",
   required: { principal: principalSchema("lead") },
   optional: {
     timeout: durationSchema(
-      "How long the question stays here, 1m to 30d. Only the last hop may lack it, and then the question stays.",
+      "Time before svc asks the next contact, 1m to 30d. Only the last hop may have none: then the question stays with that contact.",
       "4h",
     ),
   },
@@ -90,7 +90,7 @@ const questionMax = 2000;
 const ownIds = ["approval", "in_doubt", "undo_stuck"];
 
 const defaultForm: ObjectForm = {
-  description: "What the clock answers when the ladder is over. Without it the question stays open.",
+  description: "The answer that svc uses when the last hop has timed out. Without it the question stays open.",
   required: {
     continuation: { description: "One of continuations.", enum: continuations, examples: ["abort"] },
   },
@@ -100,16 +100,16 @@ const defaultForm: ObjectForm = {
 
 /** Descriptions of the continuations; the same texts as in docs/reference/program/points.md. */
 const continuationTexts = [
-  "proceed: at a judge the job goes on; failed rows are accepted as failed, unknown ones count as done.",
-  "retry-with: the overrides are applied; at a judge the job goes back to rerunFrom, failed rows go on at their first call that did not end well, unknown ones only where the tool takes an idempotency key.",
-  "skip: at a judge the next step is skipped, exactly the one behind it, which must be a call, http, map, run, if, until or parallel, and what comes after it is done; failed and unknown rows are marked skipped.",
-  "abort: everywhere what the saga covers is undone, and the job ends as aborted.",
+  "proceed: at a judge the job continues; failed rows are accepted as failed, unknown ones count as done.",
+  "retry-with: the overrides are applied; at a judge the job goes back to rerunFrom, failed rows continue at their first call that did not end well, unknown ones only if the tool takes an idempotency key.",
+  "skip: at a judge the job skips exactly the next step, which must be a call, http, map, run, if, until or parallel, and runs the steps after it; failed and unknown rows are marked skipped.",
+  "abort: everywhere the job undoes all calls that the saga covers, and ends as aborted.",
 ].join(" ");
 
 /** Fields of a question with an escalation. An approval gate does not have them. */
 const ladderFields = {
   continuations: {
-    description: `What an answer may pick. ${continuationTexts}`,
+    description: `Possible answers. ${continuationTexts}`,
     type: "array",
     minItems: continuationCount.min,
     maxItems: continuationCount.max,
@@ -137,7 +137,7 @@ export const pointExample =
   '{"question": "{rows.open} would go out. Continue?", "continuations": ["proceed", "abort"], "escalation": [{"principal": "owner"}]}';
 
 const pointForm: ObjectForm = {
-  description: "A question that steps may put to people.",
+  description: "A question that steps may ask people.",
   required: {
     question: {
       description: "The question, 1 to 2,000 characters; {path} takes a value, {{ is a brace.",
@@ -150,7 +150,7 @@ const pointForm: ObjectForm = {
   optional: {
     approval: {
       description:
-        "True for an approval gate: asked of the approvers, answered with proceed or abort, without deadline. It declares nothing but its question.",
+        "True for an approval gate: svc asks the approvers, who answer proceed or abort, without a deadline. It declares only its question.",
       type: "boolean",
       examples: [true],
     },
@@ -179,7 +179,7 @@ export const pointDefinitions: Readonly<Record<string, JsonSchema>> = {
 
 /** The JSON Schema of `points`. */
 export const pointsSchema: JsonSchema = {
-  description: "Questions by name. approval, in_doubt and undo_stuck are names of the service's own.",
+  description: "Questions by name. approval, in_doubt and undo_stuck are reserved names of svc.",
   type: "object",
   maxProperties: programPointsMax,
   propertyNames: { pattern: idForm.pattern.source, not: { enum: ownIds } },
@@ -195,7 +195,7 @@ export function readPoints(node: ShapeNode, reader: ShapeReader, leftOut: Set<st
   const count = Object.keys(isObject(node.value) ? node.value : {}).length;
   if (count > programPointsMax) {
     const message = `has ${count} points; at most ${programPointsMax} are allowed`;
-    reader.faults.add("PROGRAM_TOO_LARGE", node.path, message, "let steps share their points");
+    reader.faults.add("PROGRAM_TOO_LARGE", node.path, message, "let steps share points");
   }
   for (const [id, value] of Object.entries(reader.object(node) ?? {}).slice(0, programPointsMax)) {
     const at: ShapeNode = { value, path: [...node.path, id] };
@@ -203,7 +203,7 @@ export function readPoints(node: ShapeNode, reader: ShapeReader, leftOut: Set<st
       reader.faults.add("PROGRAM_MALFORMED", at.path, `is named ${formatValue(id)}`, idForm.hint);
     }
     if (ownIds.includes(id)) {
-      reader.faults.add("PROGRAM_POINT_INVALID", at.path, `is named ${id}, as the service's own asks are`, "rename it");
+      reader.faults.add("PROGRAM_POINT_INVALID", at.path, `is named ${id}, a reserved name of svc`, "rename it");
     }
     const point = readPoint(id, at, reader);
     if (point === undefined) leftOut.add(id);
@@ -239,7 +239,7 @@ function readPoint(id: string, node: ShapeNode, reader: ShapeReader): Point | un
 function readGate(base: Pick<Point, "id" | "pointer" | "question">, fields: ShapeFields, reader: ShapeReader): Point {
   for (const name of Object.keys(ladderFields)) {
     if (!fields.has(name)) continue;
-    const message = "stands in an approval gate, which approvers answer with proceed or abort, whenever they do";
+    const message = "is not allowed in an approval gate: approvers answer proceed or abort, without a deadline";
     reader.faults.add("PROGRAM_POINT_INVALID", fields.at(name).path, message, `remove ${name}`);
   }
   return {

@@ -21,14 +21,14 @@ function readResult(node: ShapeNode, reader: ShapeReader): DeclaredResult {
   return Object.entries(reader.object(node, { sent: { $ref: "steps.sum.sent" } }) ?? {}).flatMap(([name, value]) => {
     const path = [...node.path, name];
     if (typeof value === "string" && isPath(value)) {
-      const message = `is the text ${formatValue(value)}, which would be answered as it stands`;
-      const hint = `write {"$ref": ${JSON.stringify(value)}}; where the text is meant, {"$literal": "…"}`;
+      const message = `is the text ${formatValue(value)}, and the result would contain this text unchanged`;
+      const hint = `write {"$ref": ${JSON.stringify(value)}}; if you mean the text itself, {"$literal": "…"}`;
       reader.faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, hint);
     }
     const template = readValue({ value, path }, reader.faults);
     if (template === undefined) return [];
     if (isScalar(template)) return [[name, template] as const];
-    reader.faults.add("PROGRAM_MALFORMED", path, "is not a scalar", "name text, numbers, true, false or null");
+    reader.faults.add("PROGRAM_MALFORMED", path, "is not a scalar", "name a text, number, true, false or null");
     return [];
   });
 }
@@ -49,7 +49,7 @@ const endCount = { min: 1, max: ends.length };
 
 /** The form of `saga`. */
 const sagaForm: ObjectForm = {
-  description: "Undoes what was done, in reverse, when the job ends as named.",
+  description: "Undoes the job's calls, in reverse order, when the job ends in one of the named ways.",
   required: {
     on: {
       description: "The ends.",
@@ -78,7 +78,7 @@ function readSaga(node: ShapeNode, reader: ShapeReader): readonly SagaEnd[] {
 
 /** The JSON Schema of `result`. */
 const resultSchema: JsonSchema = {
-  description: "Scalars by name that the receipt carries, at most 16 KB. What is absent is null.",
+  description: "Named scalars of the receipt, at most 16 KB. An absent value is null.",
   type: "object",
   additionalProperties: { ...ref("value"), description: "A reference, a text or a scalar." },
   examples: [{ sent: { $ref: "steps.sum.sent" } }],
@@ -103,17 +103,17 @@ const approverForm: ObjectForm = {
 
 /** The form of `approval`. */
 const approvalForm: ObjectForm = {
-  description: "Whether the plan is approved before it runs, and by whom.",
+  description: "Says if the plan needs approval before it runs, and from whom.",
   required: {},
   optional: {
     plan: {
       description:
-        "Never, when a destructive call stands in the plan (the default; undo calls do not count), or always. The project may demand more.",
+        "Never, if the plan has a destructive call (the default; undo calls do not count), or always. The project's policy may require more.",
       enum: plans,
       examples: ["destructive"],
     },
     escalation: {
-      description: "Contacts that approvals are addressed to, all at once. Default: every approver.",
+      description: "Contacts that are asked for approvals, all at the same time. Default: every approver.",
       type: "array",
       minItems: hopCount.min,
       maxItems: hopCount.max,
@@ -167,17 +167,17 @@ export function parseCheckedProgram(programJson: string): Program {
   const read = readProgram(programJson);
   const [fault] = read.faults.list();
   if (fault === undefined && "program" in read) return read.program;
-  throw new Error(`program is not a checked one: ${describe(fault)}`);
+  throw new Error(`program is not a checked program: ${describe(fault)}`);
 }
 
 function describe(fault: ProgramFault | undefined): string {
-  return fault === undefined ? "it is no object" : `${fault.pointer} ${fault.message}`;
+  return fault === undefined ? "it is not an object" : `${fault.pointer} ${fault.message}`;
 }
 
 /** The form of a program. */
 export const programForm: ObjectForm = {
   description:
-    "A program: data that the service interprets. At most 256 KiB and 100 steps, branches and calls of maps included. What no schema can say is checked at SubmitJob, all faults at once.",
+    "A program: data that svc interprets. At most 256 KiB and 100 steps, including branches and calls of maps. SubmitJob also checks rules that a schema cannot express, and reports all errors at once.",
   required: {
     version: { description: "Version of the language.", const: 1, examples: [1] },
     title: {
@@ -216,10 +216,10 @@ export const programForm: ObjectForm = {
     inputSchema: {
       ...ref("schema"),
       description:
-        "What input must satisfy. A program that has it can be promoted to a skill, which takes its input anew.",
+        "JSON Schema of input. A program with an inputSchema can be promoted to a skill, which takes a new input for each run.",
       examples: [{ type: "object", required: ["calendar"], properties: { calendar: { type: "string" } } }],
     },
-    input: { description: "What a caller gives.", type: "object", examples: [{ calendar: "primary" }] },
+    input: { description: "The values that a caller gives.", type: "object", examples: [{ calendar: "primary" }] },
     params: {
       description: "The program's own constants, which answers may change.",
       type: "object",
@@ -285,6 +285,6 @@ function readCount(node: ShapeNode, name: (typeof counts)[number], reader: Shape
   if (typeof value !== "number") return reader.number(node, { min, max });
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   const hint = `write a whole number from ${min} to ${max}`;
-  reader.faults.add("PROGRAM_LIMIT_INVALID", path, `is ${value}, out of its bounds`, hint);
+  reader.faults.add("PROGRAM_LIMIT_INVALID", path, `is ${value}, outside of its range`, hint);
   return undefined;
 }

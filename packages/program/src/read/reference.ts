@@ -40,29 +40,29 @@ function parseReference(text: string, pointer: string): Reference | SyntaxFault 
   if (root === undefined) {
     const bare = text.replaceAll(/^\s*\$?\{+\s*\$?\.?|\s*\}+\s*$/g, "");
     if (bare !== text && parsePath(bare) !== undefined) {
-      return { fault: `${formatValue(text)} is no path; it is written ${formatValue(bare)}` };
+      return { fault: `${formatValue(text)} is not a path; write ${formatValue(bare)}` };
     }
     return { fault: `${formatValue(text)} is not a path such as steps.fetch.items[0].id` };
   }
   if (typeof root === "string" && /^\$?secrets?$/i.test(root)) {
     return {
-      fault: `${formatValue(text)} is no path: a secret stands by itself, as {"$secret": "<name>", "prefix": "Bearer "}`,
+      fault: `${formatValue(text)} is not a path: write a secret by itself, as {"$secret": "<name>", "prefix": "Bearer "}`,
     };
   }
   if (typeof root !== "string" || !referenceRoots.has(root)) {
     const bare = text.replaceAll(/^\$?\{*\$?\.?|\}+$/g, "");
     const [first] = bare === text ? [] : (parsePath(bare) ?? []);
     if (typeof first === "string" && referenceRoots.has(first)) {
-      return { fault: `${formatValue(text)} is no path; it is written ${formatValue(bare)}` };
+      return { fault: `${formatValue(text)} is not a path; write ${formatValue(bare)}` };
     }
     return { fault: `${formatValue(text)} does not start with one of ${[...referenceRoots].join(", ")}` };
   }
   const needsName = root === "steps" || root === "calls" || root === "rows" || root === "row";
   if (needsName && typeof path[0] !== "string") {
-    return { fault: `${formatValue(text)} names nothing after ${root}` };
+    return { fault: `${formatValue(text)} has no name after ${root}` };
   }
   if (root === "rows" && path.length > 1) {
-    return { fault: `${formatValue(text)} goes on after the set's name, but rows.<set> is a number` };
+    return { fault: `${formatValue(text)} has more after the set's name, but rows.<set> is a number` };
   }
   return { text, root: root as ReferenceRoot, path, pointer };
 }
@@ -173,7 +173,7 @@ function parseElse(
   if (object.else === undefined) return undefined;
   const value = meant(object.else);
   if (!holdsTemplate(value)) return { value };
-  onFault([...path, "else"], "shape", "holds a reference; it stands in as it is");
+  onFault([...path, "else"], "shape", "contains a reference, but else is used unchanged");
   return "faulty";
 }
 
@@ -221,7 +221,7 @@ function parseSecretObject(object: JsonObject, path: Path, onFault: OnTemplateFa
 function hasOnly(object: JsonObject, names: readonly string[], path: Path, onFault: OnTemplateFault): boolean {
   const others = Object.keys(object).filter((name) => !names.includes(name));
   for (const name of others)
-    onFault([...path, name], "shape", `stands beside ${names[0]}, where only ${names.join(" and ")} may`);
+    onFault([...path, name], "shape", `is next to ${names[0]}, where only ${names.join(" and ")} are allowed`);
   return others.length === 0;
 }
 

@@ -26,7 +26,7 @@ export function checkSchemaDocument(node: ShapeNode, faults: FaultList, code: Pr
     return false;
   }
   if (node.value.type !== "object") {
-    faults.add(code, node.path, "does not say that it is an object's", 'add "type": "object"');
+    faults.add(code, node.path, "does not say that its type is object", 'add "type": "object"');
   }
   checkNode(node, faults, code);
   if (faults.count === before) checkCompiles(node.value, node.path, faults, code);
@@ -54,7 +54,7 @@ function checkNode({ value, path }: ShapeNode, faults: FaultList, code: ProgramF
 function checkGroup(group: object | undefined, path: Path, faults: FaultList, code: ProgramFaultCode): void {
   if (group === undefined) {
     const hint = path.at(-1) === "properties" ? "write an object of schemas" : "write a list of schemas";
-    faults.add(code, path, "holds no schemas", hint);
+    faults.add(code, path, "contains no schemas", hint);
     return;
   }
   const isList = Array.isArray(group);
@@ -69,6 +69,6 @@ function checkCompiles(schema: JsonSchema, path: Path, faults: FaultList, code: 
     createTenantValidators()(schema)({});
   } catch (error) {
     const message = error instanceof Error ? error.message.slice(0, 200) : String(error);
-    faults.add(code, path, `is not a schema that can be used: ${message}`, "write it as JSON Schema 2020-12");
+    faults.add(code, path, `is not a valid schema: ${message}`, "write it as JSON Schema 2020-12");
   }
 }

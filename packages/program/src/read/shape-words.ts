@@ -103,7 +103,7 @@ export function failingStep(value: JsonObject): string | undefined {
     fail: typeof text === "string" ? text.slice(0, 200) : `Stopped by ${given ?? "rows.deals < 10"}`,
     when: given === undefined ? "rows.deals < 10" : isDemand ? `!(${given})` : given,
   };
-  return `end the job as failed by ${JSON.stringify(step)}; to end it well, put the steps after it into an if`;
+  return `end the job as failed with ${JSON.stringify(step)}; to end it as succeeded, put the steps after it into an if`;
 }
 
 /** Names that other languages use for ending a run. */

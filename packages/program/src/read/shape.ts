@@ -10,33 +10,33 @@ import { meantField, schemaPath } from "./shape-words.ts";
 const strays: readonly (readonly [RegExp, FaultText])[] = [
   [
     /^(next|end|start|startat|dependson|depends_on|needs|after|before|runafter)$/i,
-    "leave it out: steps are done in the order in which they stand",
+    "leave it out: steps run in the order in which they are listed",
   ],
   [
     /^(schedule|cron|every|trigger|on|triggers|timezone)$/i,
-    text`leave it out: a program that starts by itself is a standing program, made of this one with ${call("CreateStandingProgram")}`,
+    text`leave it out: a program that starts by itself is a standing program; make one of this program with ${call("CreateStandingProgram")}`,
   ],
-  [/^(as|item|itemname|var|iterator)$/i, "leave it out: the row at hand is row, as in {row.title}"],
+  [/^(as|item|itemname|var|iterator)$/i, "leave it out: the current row is row, as in {row.title}"],
   [
     /^(init|initial|fn|reducer|accumulator)$/i,
-    'leave it out: what is made of the rows is named in as, such as {"total": "sum value"}',
+    'leave it out: as names the values to make of the rows, such as {"total": "sum value"}',
   ],
   [
     /^(order|direction|desc|asc)$/i,
-    'leave it out: the order stands with its field, as in {"field": "value", "order": "desc"}',
+    'leave it out: write the order next to its field, as in {"field": "value", "order": "desc"}',
   ],
   [
     /^(onerror|on_error|continueonerror|continue_on_error|ignoreerrors)$/i,
-    'leave it out here: rows of a map may fail by "tolerate": {"percent": 100} beside its do; what else takes no onError stands in an if that has one, {"id": "safe", "if": "true", "then": […], "onError": {"then": "continue"}}',
+    'leave it out here: rows of a map may fail with "tolerate": {"percent": 100} next to its do; put any other step without onError into an if that has one, {"id": "safe", "if": "true", "then": […], "onError": {"then": "continue"}}',
   ],
-  [/^(env|environment|secrets)$/i, 'leave it out: a secret stands where it is sent, as {"$secret": "<name>"}'],
+  [/^(env|environment|secrets)$/i, 'leave it out: write a secret where it is sent, as {"$secret": "<name>"}'],
 ];
 
 /** Fields that belong at another place of a program, each with that place. */
 const belonging: readonly (readonly [RegExp, string])[] = [
   [
     /^(points|saga|limits|approval|result|inputschema|params)$/,
-    'write it beside steps, such as {"steps": […], "NAME": …}',
+    'write it next to steps, such as {"steps": […], "NAME": …}',
   ],
   [
     /^(keep|key|from|page)$/,
@@ -109,7 +109,7 @@ export function createShapeReader(
       if (unknown.length > unknownMax) {
         malformed(
           node,
-          `has ${unknown.length - unknownMax} more names that are not known here`,
+          `has ${unknown.length - unknownMax} more unknown fields`,
           `use ${known.join(", ")}`,
         );
       }
@@ -130,7 +130,7 @@ export function createShapeReader(
             : stray === undefined
               ? shapeOnce(form)
               : text`${stray}; ${shapeOnce(form)}`;
-        malformed({ value, path: [...path, name] }, `${formatValue(name)} is not known here`, hint);
+        malformed({ value, path: [...path, name] }, `${formatValue(name)} is not a known field`, hint);
       }
       for (const name of missing.filter((field) => !aliases.has(field)))
         malformed(node, `lacks ${name}`, `add ${name}: ${shapeOnce(form)}`);
@@ -150,7 +150,7 @@ export function createShapeReader(
         return undefined;
       }
       if (pattern?.test(value) === false) {
-        malformed(node, `is ${formatValue(value)}, which does not have the form`, hint ?? `match ${pattern.source}`);
+        malformed(node, `is ${formatValue(value)}, which has the wrong form`, hint ?? `match ${pattern.source}`);
         return undefined;
       }
       return value;
@@ -178,7 +178,7 @@ export function createShapeReader(
       faults.add(
         "PROGRAM_LIMIT_INVALID",
         node.path,
-        `is ${formatValue(node.value)}, out of its bounds`,
+        `is ${formatValue(node.value)}, outside of its range`,
         `write ${range}`,
       );
       return undefined;
@@ -192,7 +192,7 @@ export function createShapeReader(
       if (isObject(value)) {
         if (isNamed(value)) {
           const [name = ""] = Object.keys(value);
-          return misfit(node, "a list", `write a list, each with its name in it: [{"id": ${JSON.stringify(name)}, …}]`);
+          return misfit(node, "a list", `write a list of objects, each with its name: [{"id": ${JSON.stringify(name)}, …}]`);
         }
         const such =
           example === undefined ? "put it into a list: [{…}]" : `write a list, such as ${JSON.stringify(example)}`;
@@ -209,7 +209,7 @@ export function createShapeReader(
           node,
           `has ${items.length} items`,
           max === Number.MAX_SAFE_INTEGER
-            ? `write at least ${min}, or leave it out where it may be absent`
+            ? `write at least ${min}, or leave it out if it is optional`
             : `write ${min} to ${max} of them`,
         );
       }
@@ -246,7 +246,7 @@ function shapeText({ required, optional, examples }: ObjectForm, schema: string)
     ...(must.length === 0 ? [] : [`it has ${listed(must, "and")}`]),
     ...(may.length === 0 ? [] : [`${must.length === 0 ? "it" : "and"} may have ${listed(may, "and")}`]),
   ];
-  return `${parts.join(" ")}, such as ${JSON.stringify(examples[0])}; ${schema} has all of it`;
+  return `${parts.join(" ")}, such as ${JSON.stringify(examples[0])}; see ${schema} for all fields`;
 }
 
 /** Returns the hint for a field of another language that does not exist here. Returns undefined if the field is unknown. */

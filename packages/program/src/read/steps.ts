@@ -39,7 +39,7 @@ export function readSteps(node: ShapeNode, reader: ShapeReader, context: StepCon
   const walk: Walk = { ...context, reader, seen: new Map(), count: 0, hasToldKinds: false };
   const steps = readList(node, { place: "program", inside: [] }, { min: 1, max: Number.MAX_SAFE_INTEGER }, walk);
   if (walk.count > programStepsMax) {
-    const message = `has ${walk.count} steps; at most ${programStepsMax} are allowed, those of branches and maps included`;
+    const message = `has ${walk.count} steps; at most ${programStepsMax} are allowed, including those of branches and maps`;
     reader.faults.add("PROGRAM_TOO_LARGE", node.path, message, "split it into several jobs");
   }
   return steps;
@@ -104,8 +104,8 @@ function readOnError(fields: ShapeFields, standing: ListPlace, walk: Walk): OnEr
   const rule = readErrorRule(node, walk.reader);
   if (rule === undefined) return undefined;
   if (standing.isHandling === true) {
-    const hint = "handle errors of the steps of an onError no further: leave it out";
-    walk.reader.faults.add("PROGRAM_MALFORMED", node.path, "stands inside another onError", hint);
+    const hint = "leave it out: steps of an onError cannot handle errors themselves";
+    walk.reader.faults.add("PROGRAM_MALFORMED", node.path, "is inside another onError", hint);
   }
   const list = { value: isObject(node.value) ? node.value.do : undefined, path: [...node.path, "do"] };
   const inner = { ...standing, place: "branch", isHandling: true } as const;
@@ -134,7 +134,7 @@ function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | u
   if (meant !== undefined) return meant;
   const { message, near, instead } = named.length === 0 ? strangerOf(value, kinds, place) : togetherOf(named, value);
   if (instead !== undefined) {
-    faults.add("PROGRAM_MALFORMED", node.path, message, `${instead}; ${schemaPath} has all kinds of steps`);
+    faults.add("PROGRAM_MALFORMED", node.path, message, `${instead}; see ${schemaPath} for all kinds of steps`);
     return undefined;
   }
   const [example] = walk.hasToldKinds ? [] : [...near, ...kinds];
@@ -142,7 +142,7 @@ function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | u
   const nearest = near.length === 0 ? "" : `; nearest ${near.length === 1 ? "is" : "are"} ${listed(near, "and")}`;
   const shown =
     example === undefined ? "" : `, as in ${JSON.stringify({ id: example, ...firstExample(example, place) })}`;
-  const hint = `give it exactly one of ${kinds.join(", ")}${nearest}${shown}; ${schemaPath} has all of it`;
+  const hint = `give it exactly one of ${kinds.join(", ")}${nearest}${shown}; see ${schemaPath} for all fields`;
   faults.add("PROGRAM_MALFORMED", node.path, message, hint);
   return undefined;
 }
@@ -173,7 +173,7 @@ function togetherOf(named: readonly Step["kind"][], value: JsonObject): UnknownS
   const isCondition =
     kind !== undefined && others.length === 0 && typeof condition === "string" && value["then"] === undefined;
   const instead = isCondition
-    ? `write the condition as "when": ${JSON.stringify(condition.slice(0, 200))} beside ${kind}`
+    ? `write the condition as "when": ${JSON.stringify(condition.slice(0, 200))} next to ${kind}`
     : undefined;
   return { message: `has ${named.join(" and ")} at once`, near: [], instead };
 }
@@ -193,13 +193,13 @@ function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: St
     .filter(({ shared }) => shared > 0)
     .sort((a, b) => b.shared - a.shared);
   const near = [...new Set([...alike, ...sharing.map(({ kind }) => kind)])].slice(0, nearMax);
-  if (unknown.length === 0) return { message: "has none of the fields that tell its kind", near };
+  if (unknown.length === 0) return { message: "has no field that names its kind", near };
   const words = unknown.slice(0, nearMax).map((name) => formatValue(name));
   const outside = stepKinds.find((kind) => names.includes(kind));
   const message =
     place === "map" && outside !== undefined
-      ? `is a step of kind ${outside}, which does not stand in the do of a map`
-      : `has none of the fields that tell its kind: no step has ${listed(words, "or")}`;
+      ? `is a step of kind ${outside}, which is not allowed in the do of a map`
+      : `has no field that names its kind: no step has ${listed(words, "or")}`;
   const instead =
     insteadOf(unknown, place === "map" ? outside : undefined) ?? (place === "map" ? undefined : failingStep(value));
   return { message, near, instead };
@@ -207,10 +207,10 @@ function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: St
 
 /** Returns how to reach a result for which there is no kind of step, or whose kind is not allowed in a map. */
 function insteadOf(unknown: readonly string[], outside: Step["kind"] | undefined): string | undefined {
-  if (outside === "if") return 'decide row by row by "when" at a call';
-  if (outside !== undefined) return `do it before the map or behind it, over the rows of a filter or of the map itself`;
+  if (outside === "if") return 'decide for each row with "when" at a call';
+  if (outside !== undefined) return `do it before or after the map, over the rows of a filter or of the map itself`;
   if (!unknown.some((name) => isUnion(name))) return undefined;
-  return 'no step makes one set of two: do the same with each, and put what they tell into one text, {"$text": "{steps.a.lines}\\n{steps.b.lines}"}';
+  return 'no step joins two sets into one: make a text of each, and put both into one text, {"$text": "{steps.a.lines}\\n{steps.b.lines}"}';
 }
 
 function firstExample(kind: Step["kind"], place: StepPlace): object {

@@ -105,13 +105,13 @@ export function hintOfForeign(text: string): string | undefined {
   const path = text.slice(0, repeatedMax);
   const name = /(\w+)$/.exec(path)?.[1] ?? "value";
   const schema = `"inputSchema": {"type": "object", "required": ["${name}"], "properties": {"${name}": {}}}`;
-  return `write "input": {"${name}": {"$ref": "${path}"}} in the standing definition, beside program; in the program ${schema}, and input.${name} here`;
+  return `write "input": {"${name}": {"$ref": "${path}"}} in the standing definition, next to program; in the program ${schema}, and input.${name} here`;
 }
 
 /** Returns a hint: how to read a field of a set's rows at a place without a current row. */
 export function hintOfSetField(set: string, field = "id"): string {
   const list = `{"id": "found", "reduce": "${set}", "as": {"${field}": "list ${field}"}}`;
-  return `rows.${set} is how many rows the set has: make a value of them, ${list} and "steps.found.${field}[0]" for the first, or "sum ${field}" for a total; or name row.${field} in a map, compute or filter of ${set}`;
+  return `rows.${set} is the number of rows in the set: make a value of them, ${list} and "steps.found.${field}[0]" for the first, or "sum ${field}" for a total; or name row.${field} in a map, compute or filter of ${set}`;
 }
 
 /** Returns what to write for a `$text` with a computation in its braces. Returns undefined if it has none. */

@@ -12,7 +12,7 @@ import { hintOfForeign, isForeignForm, meantForm, pathOfWords, textForm } from "
 
 /** The general hint, used if no specific hint fits. */
 const valueForms =
-  'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}; {"$literal": …} is a value as it stands';
+  'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}; {"$literal": …} is a value taken unchanged';
 
 /** Reads a JSON value with references. Records faults. Returns undefined only if the value is absent. */
 export function readValue({ value, path }: ShapeNode, faults: FaultList): ValueTemplate | undefined {
@@ -32,7 +32,7 @@ export function readValue({ value, path }: ShapeNode, faults: FaultList): ValueT
  */
 function writeForm(at: Path, meant: string): string {
   const isWhole = at.at(-1) === "$text" && meant.startsWith('{"$cel"');
-  return `${isWhole ? 'in the place of the whole {"$text": …} ' : ""}write ${meant}`;
+  return `${isWhole ? 'instead of the whole {"$text": …} ' : ""}write ${meant}`;
 }
 
 /** Reads a text with `{path}` references. */
@@ -48,7 +48,7 @@ export function readText(text: string, path: Path, faults: FaultList): TextTempl
 function lookForTemplates(value: JsonValue, path: Path, faults: FaultList): void {
   if (typeof value === "string") {
     if (looksLikeTemplate(value))
-      templateFault(faults, path, "looks like a template, and would be sent as it stands", value);
+      templateFault(faults, path, "looks like a template, but would be sent unchanged", value);
     return;
   }
   if (typeof value !== "object" || value === null) return;
@@ -60,9 +60,9 @@ function lookForTemplates(value: JsonValue, path: Path, faults: FaultList): void
   const fields = value as JsonObject;
   if (Object.hasOwn(fields, "$literal") || Object.hasOwn(fields, "$cel")) return;
   if (isForeignForm(fields)) {
-    const message = `is ${kindText(fields)}, which is no form of a value here, and would be sent as it stands`;
+    const message = `is ${kindText(fields)}, which is not a form of a value here and would be sent unchanged`;
     const meant = meantForm(fields);
-    const hint = meant === undefined ? valueForms : `write ${meant}; where it is meant so, {"$literal": …}`;
+    const hint = meant === undefined ? valueForms : `write ${meant}; if you mean the object itself, {"$literal": …}`;
     faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, hint);
     return;
   }
@@ -71,7 +71,7 @@ function lookForTemplates(value: JsonValue, path: Path, faults: FaultList): void
   }
   for (const [name, item] of Object.entries(fields)) {
     if (isPathOfStates(name, item)) {
-      const message = `is ${formatValue(item)}, a path as another language has it`;
+      const message = `is ${formatValue(item)}, a path of another language`;
       const meant = JSON.stringify({ [name.slice(0, -2)]: { $ref: pathOfWords(item) ?? `row.${item.slice(2)}` } });
       faults.addYounger("PROGRAM_TEMPLATE_LITERAL", [...path, name], message, `write ${meant.slice(1, -1)}`);
     } else if (name !== "$ref" && name !== "$text") lookForTemplates(item, [...path, name], faults);
@@ -83,21 +83,21 @@ function isPathOfStates(name: string, value: JsonValue): value is string {
   return name.endsWith(".$") && name.length > 2 && typeof value === "string" && value.startsWith("$.");
 }
 
-const doubledPath = "has a path in two braces, which stand for one brace: its name would be sent";
+const doubledPath = "has a path in double braces, which mean one literal brace: its name would be sent";
 
 /** Records a fault for each constant that looks like a path of the program, because it would be sent unchanged. */
 export function lookForPlaces(value: JsonValue, path: Path, faults: FaultList): void {
   if (typeof value === "string") {
     if (!namesPlace(value)) return;
-    const message = "looks like a template, and params are taken as they stand";
-    faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, `where the value goes, ${rightForm(value)}`);
+    const message = "looks like a template, but params are used unchanged";
+    faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, `in the place that uses the value, ${rightForm(value)}`);
   } else if (Array.isArray(value)) {
     const items: readonly JsonValue[] = value;
     for (const [index, item] of items.entries()) lookForPlaces(item, [...path, index], faults);
   } else if (isObject(value)) {
     if (typeof value["$secret"] === "string") {
-      const message = "names a secret, and params are taken as they stand";
-      faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, 'write {"$secret": "name"} where the value goes');
+      const message = "names a secret, but params are used unchanged";
+      faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, 'write {"$secret": "name"} in the place that uses the value');
     }
     for (const [name, item] of Object.entries(value)) lookForPlaces(item, [...path, name], faults);
   }
@@ -144,13 +144,13 @@ function hintOfPath(text: string): string {
   const meant = pathOfWords(text);
   if (meant !== undefined) return `write ${JSON.stringify(meant)}`;
   if (/^\$?(?:env|process|vars?|variables|secrets?|context|global)\b/i.test(text)) {
-    return 'name what the program is given: input.<name>, declared in inputSchema, or params.<name>; a secret stands by itself, as {"$secret": "<name>"}';
+    return 'name an input or a param: input.<name>, declared in inputSchema, or params.<name>; write a secret by itself, as {"$secret": "<name>"}';
   }
   const [first, ...rest] = parsePath(text.trim()) ?? [];
   if (first === "now") return 'write {"$cel": "now"} for the time, {"$cel": "string(now)"} for its text';
   if (typeof first === "string" && rest.length > 0) {
     const tail = rest.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
-    return `write "steps.${first}${tail}" for what step ${first} answered, "row${tail}" for a field of the row at hand, "input.${first}${tail}" for what the job is given`;
+    return `write "steps.${first}${tail}" for the answer of step ${first}, "row${tail}" for a field of the current row, "input.${first}${tail}" for an input of the job`;
   }
   return "start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>";
 }

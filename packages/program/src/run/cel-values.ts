@@ -106,7 +106,7 @@ export function jsonOfCel(value: CelValue): { readonly text: string } | { readon
   try {
     const text = JSON.stringify(toJson(value));
     if (text.length <= computedCharactersMax) return { text };
-    return { error: `gives more than the ${computedCharactersMax} characters that a value may have` };
+    return { error: `returns more than the ${computedCharactersMax} characters that a value may have` };
   } catch (error) {
     if (error instanceof NoJsonError) return { error: error.message };
     throw error;
@@ -131,10 +131,10 @@ function toJson(value: CelValue): unknown {
   if (isCelMap(value)) return objectOf(value);
   const { name } = celType(value);
   if (name !== "google.protobuf.Timestamp" && name !== "google.protobuf.Duration") {
-    throw new NoJsonError("gives what is no value of JSON");
+    throw new NoJsonError("returns a value that JSON does not have");
   }
   const text = textOfTime({ time: value });
-  if (isCelError(text)) throw new NoJsonError("gives a time out of range");
+  if (isCelError(text)) throw new NoJsonError("returns a time out of range");
   return text;
 }
 
@@ -142,10 +142,10 @@ function toJson(value: CelValue): unknown {
 function doubleOf(value: number): unknown {
   const long = longNumberOf(value);
   if (long === "unclear") {
-    throw new NoJsonError("gives one of several numbers that differ in digits which no double has: name it by $ref");
+    throw new NoJsonError("returns one of several numbers that are equal as doubles but differ in their digits: name it by $ref");
   }
   if (long !== undefined) return long;
-  if (!Number.isFinite(value)) throw new NoJsonError("gives a number that JSON does not have: infinite, or none");
+  if (!Number.isFinite(value)) throw new NoJsonError("returns a number that JSON does not have: infinite, or not a number");
   return Object.is(value, -0) ? rawJson("-0") : value;
 }
 
@@ -157,7 +157,7 @@ function wholeNumber(value: bigint): unknown {
 
 function objectOf(map: Iterable<readonly [unknown, CelValue]>): object {
   const entries = Array.from(map, ([name, item]) => {
-    if (typeof name !== "string") throw new NoJsonError("gives a map whose names are no texts");
+    if (typeof name !== "string") throw new NoJsonError("returns a map whose names are not texts");
     return [name, toJson(item)] as const;
   });
   return Object.fromEntries(entries);

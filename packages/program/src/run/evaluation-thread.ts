@@ -19,7 +19,7 @@ serveTasks(testBatch);
  * that a thread starts quickly.
  */
 function testBatch(message: unknown): readonly (CelOutcome | ComputedText)[] {
-  if (typeof message !== "string") throw new Error("a thread was sent something that is no batch");
+  if (typeof message !== "string") throw new Error("a thread received a message that is not a batch");
   const { source, asks, bindings, rows } = parseExactJson(message, unbounded) as RowBatch;
   const compiled = sources.get(source) ?? compileSource(source);
   if (sources.size >= sourcesMax) sources.clear();

@@ -95,13 +95,13 @@ const kindWords: Readonly<Record<string, string>> = {
 /** Hints for an operation on values of two different kinds (in either order): what the author probably wants, and how to write it. */
 const cures: readonly (readonly [one: string, other: string, cure: string])[] = [
   ["a number (double)", "a whole number (int)", "numbers of rows, inputs and answers are doubles: write 100.0 for 100"],
-  ["a text", "a timestamp", 'make a time of the text: timestamp(text), of a date timestamp(text + "T00:00:00Z")'],
-  ["a text", "a duration", 'make a time of the text: timestamp(text), of a date timestamp(text + "T00:00:00Z")'],
-  ["a text", "a number (double)", "make a text of the number, string(number), or a number of the text, double(text)"],
+  ["a text", "a timestamp", 'convert the text to a time: timestamp(text), or for a date timestamp(text + "T00:00:00Z")'],
+  ["a text", "a duration", 'convert the text to a time: timestamp(text), or for a date timestamp(text + "T00:00:00Z")'],
+  ["a text", "a number (double)", "convert the number to a text, string(number), or the text to a number, double(text)"],
   [
     "a text",
     "a whole number (int)",
-    "make a text of the number, string(number), or a number of the text, double(text)",
+    "convert the number to a text, string(number), or the text to a number, double(text)",
   ],
 ];
 
@@ -121,7 +121,7 @@ export type ComputedText = { readonly text: string } | CelFailure;
 const evaluationStepsMax = 50_000_000;
 
 const tooExpensive: CelFailure = {
-  error: "takes more than one evaluation may: long texts, patterns and lists multiply",
+  error: "takes more time than one evaluation may: long texts, patterns and lists multiply the work",
   isTooExpensive: true,
 };
 
@@ -192,7 +192,7 @@ export function evaluationOf<T extends object>(
     for (const range of ranges) {
       const list = range(values);
       if (!isCelError(list) && sizeOf(list) > celLimits.listItems) {
-        return { error: `walks through a list of more than ${celLimits.listItems} items` };
+        return { error: `iterates over a list of more than ${celLimits.listItems} items` };
       }
     }
     const value = run(values);
@@ -228,7 +228,7 @@ function describeCelError(message: string, tree: Expr): string {
 
 /** For each conversion function of CEL: what it accepts, and how to convert other values. */
 const takenBy: Readonly<Record<string, string>> = {
-  timestamp: `timestamp takes a text such as 2026-11-24T09:00:00Z, and of a date timestamp(date + "T00:00:00Z")`,
+  timestamp: `timestamp takes a text such as 2026-11-24T09:00:00Z; for a date, write timestamp(date + "T00:00:00Z")`,
   duration: "duration takes a text such as 90s or 2h30m",
   int: "int takes a text of digits, such as 12",
   uint: "uint takes a text of digits, such as 12",
@@ -251,8 +251,8 @@ function conversionsOf(tree: Expr): readonly string[] {
   return [...found];
 }
 
-const misfit = "converts a value that has not the form for it";
-const misapplied = "applies an operation to values of types that it does not take";
+const misfit = "converts a value that has the wrong form";
+const misapplied = "applies an operation to values whose types it does not take";
 const absentField = "reads a field that is absent";
 
 const celErrors: readonly (readonly [RegExp, string])[] = [
@@ -280,7 +280,7 @@ function overloadWords(message: string): string {
   const kinds = types.map((type) => kindWords[type] ?? kindWords[type.replace(/[(<].*/s, "")] ?? "another value");
   const given = `: ${name.replaceAll("_", "") || name} of ${kinds.join(" and ")}`;
   const cure = kinds.includes("null")
-    ? "ask whether it is null first, with != null"
+    ? "check that it is not null first, with != null"
     : cures.find(([one, other]) => kinds.includes(one) && kinds.includes(other))?.[2];
   return cure === undefined ? given : `${given}; ${cure}`;
 }

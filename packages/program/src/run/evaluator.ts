@@ -152,7 +152,7 @@ function batchOf(rows: readonly CelRow[], from: number, stepsOfOne: number): rea
 }
 
 const stopped: readonly CelFailure[] = [
-  { error: "took more time or memory than an evaluation may", isTooExpensive: true },
+  { error: "took more time or memory than an evaluation may use", isTooExpensive: true },
 ];
 
 /** Sends a batch to a thread. Returns outcomes or values, as the batch requests. */

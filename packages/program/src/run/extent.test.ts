@@ -8,12 +8,12 @@ function failureOf(expression: string, row: Record<string, unknown>): string {
   return outcome !== undefined && "error" in outcome ? outcome.error : "";
 }
 
-const failed = "applies an operation to values of types that it does not take";
+const failed = "applies an operation to values whose types it does not take";
 
 test("what an operation was given is told by its kinds, never by its values, and what is meant where that is known", () => {
   const row = { secret: "planted", n: 850.5, none: null };
   const doubles = "numbers of rows, inputs and answers are doubles: write 100.0 for 100";
-  const time = 'make a time of the text: timestamp(text), of a date timestamp(text + "T00:00:00Z")';
+  const time = 'convert the text to a time: timestamp(text), or for a date timestamp(text + "T00:00:00Z")';
   expect(failureOf("row.n * 100 > 1.0", row)).toBe(
     `${failed}: * of a number (double) and a whole number (int); ${doubles}`,
   );
@@ -21,7 +21,7 @@ test("what an operation was given is told by its kinds, never by its values, and
     `${failed}: < of a text and a timestamp; ${time}`,
   );
   expect(failureOf("row.none > 1.0", row)).toBe(
-    `${failed}: > of null and a number (double); ask whether it is null first, with != null; null here: row.none`,
+    `${failed}: > of null and a number (double); check that it is not null first, with != null; null here: row.none`,
   );
   expect(failureOf("row.n.startsWith('x')", row)).toContain(`${failed}: startsWith of a number (double) and a text; `);
   expect(failureOf("size(row.n) > 1", row)).toBe(`${failed}: size of a number (double)`);

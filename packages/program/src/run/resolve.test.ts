@@ -57,7 +57,7 @@ test("else stands in for a whole text of which one source is absent or null, and
   expect(resolve({ $text: "{row.id} by {steps.gone.id}", else: null })).toEqual({ value: null });
   expect(resolve({ $text: "{row.id} by {steps.me.id}", else: "nobody" })).toEqual({ value: "r1 by 7" });
   expect(resolve({ $text: "{row.nested}", else: "nobody" })).toHaveProperty("fault.code", "REFERENCE_UNFIT");
-  expect(() => parse({ $text: "{row.id}", else: { $ref: "row.id" } })).toThrow("holds a reference");
+  expect(() => parse({ $text: "{row.id}", else: { $ref: "row.id" } })).toThrow("contains a reference");
 });
 
 test("what is absent or null needs an else", () => {
@@ -79,7 +79,7 @@ test("what is absent or null needs an else", () => {
 test("a text takes no object, and the fault says where without the data", () => {
   const resolved = resolve({ args: { $text: "{row.nested}" } });
   expect(resolved).toEqual({
-    fault: { code: "REFERENCE_UNFIT", pointer: "/args/$text", message: "row.nested is an object, which no text takes" },
+    fault: { code: "REFERENCE_UNFIT", pointer: "/args/$text", message: "row.nested is an object, which cannot be part of a text" },
   });
 });
 

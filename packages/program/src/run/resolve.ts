@@ -144,7 +144,7 @@ export function resolveText(
     }
     const scalar = scalarText(value);
     if (scalar === undefined) {
-      const message = `${part.text} is ${Array.isArray(value) ? "a list" : "an object"}, which no text takes`;
+      const message = `${part.text} is ${Array.isArray(value) ? "a list" : "an object"}, which cannot be part of a text`;
       return { fault: { code: "REFERENCE_UNFIT", pointer: part.pointer, message } };
     }
     text += scalar;
@@ -162,7 +162,7 @@ export function resolveResult(result: DeclaredResult, scope: RunScope): Resoluti
     if ("fault" in resolved && !isAbsent) return resolved;
     const value = "fault" in resolved ? null : resolved.value;
     if (value !== null && scalarText(value) === undefined) {
-      const message = `result ${formatValue(name)} is no scalar`;
+      const message = `result ${formatValue(name)} is not a text, number, boolean or null`;
       return { fault: { code: "REFERENCE_UNFIT", pointer: pointerOf(["result", name]), message } };
     }
     entries.push([name, value]);
@@ -192,10 +192,10 @@ function tooLong({ text, pointer }: Reference): ResolveFault {
 }
 
 function absentInText({ text, pointer }: Reference): ResolveFault {
-  const message = `${text} is absent or null; say what stands in for the text with else beside $text, or use $cel and has()`;
+  const message = `${text} is absent or null; add else next to $text, or use $cel and has()`;
   return { code: "REFERENCE_ABSENT", pointer, message };
 }
 
 function absent({ text, pointer }: Reference): ResolveFault {
-  return { code: "REFERENCE_ABSENT", pointer, message: `${text} is absent; say what stands in with else` };
+  return { code: "REFERENCE_ABSENT", pointer, message: `${text} is absent; add else` };
 }

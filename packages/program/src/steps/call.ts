@@ -29,7 +29,7 @@ const undo = ref("undo");
 
 const form: ObjectForm = {
   description:
-    "One tool call. With rows, a list of the answer becomes a row set; without, the answer is steps.<id>, at most 64 KiB.",
+    "One tool call. With rows, a list of the answer becomes a row set; without rows, the answer is steps.<id>, at most 64 KiB.",
   required: { call: ref("tool"), entity: ref("entity") },
   optional: { args, rows: ref("rows"), retry, timeout, undo },
   examples: [
@@ -77,8 +77,8 @@ export const callLanguage: StepLanguage<CallStep> = {
     const rows = fields.has("rows") ? readRows(fields.at("rows"), reader) : undefined;
     const undone = fields.has("undo") ? readUndo(fields.at("undo"), reader, entity) : undefined;
     if (rows?.page !== undefined && undone !== undefined) {
-      const hint = "leave out one of the two: the call is made once for each page";
-      reader.faults.add("PROGRAM_MALFORMED", fields.at("undo").path, "stands beside rows.page", hint);
+      const hint = "leave out one of the two: with rows.page, svc makes the call once for each page";
+      reader.faults.add("PROGRAM_MALFORMED", fields.at("undo").path, "is not allowed next to rows.page", hint);
     }
     const given = { value: call && entriesOf(call.args), path: fields.at("args").path };
     checkStart(fields.at("rows"), rows?.page, given, reader);

@@ -23,11 +23,11 @@ const fieldCount = { min: 1, max: 20 };
 export const computeLanguage: StepLanguage<ComputeStep> = {
   form: {
     description:
-      "The rows of a set, each with fields that CEL expressions over row compute of it. One that is there already is replaced.",
+      "The rows of a set with computed fields, each by a CEL expression over row. A field with the name of an existing field replaces it.",
     required: {
       compute: sourceSchema("contacts"),
       fields: {
-        description: "Expressions by the names of the fields. Each sees the row as the set has it.",
+        description: "Expressions by field name. Each reads the row as it is in the source set.",
         type: "object",
         minProperties: fieldCount.min,
         maxProperties: fieldCount.max,

@@ -13,11 +13,11 @@ const fieldCount = { min: 1, max: 10 };
 /** The language of `distinct`. */
 export const distinctLanguage: StepLanguage<DistinctStep> = {
   form: {
-    description: "Of the rows of a set that are alike in some fields the first one each, as a new set.",
+    description: "A new set without duplicates: of rows that are equal in the named fields, only the first stays.",
     required: {
       distinct: sourceSchema("contacts"),
       by: {
-        description: "Fields in which rows are alike. What is absent is null, and null is like null.",
+        description: "Fields to compare. An absent field counts as null, and null equals null.",
         type: "array",
         minItems: fieldCount.min,
         maxItems: fieldCount.max,

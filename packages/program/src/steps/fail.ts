@@ -18,7 +18,7 @@ const textMax = 500;
 export const failLanguage: StepLanguage<FailStep> = {
   form: {
     description:
-      "Ends the job as failed, with a text as its error (FAIL_STEP). when says on which condition. An onError handles it only if its codes name FAIL_STEP.",
+      "Ends the job as failed, with a text as its error (FAIL_STEP). when gives the condition. An onError handles it only if its codes name FAIL_STEP.",
     required: {
       fail: {
         description: "Why the job fails, for people: 1 to 500 characters; {path} takes a value, {{ is a brace.",
@@ -31,7 +31,7 @@ export const failLanguage: StepLanguage<FailStep> = {
     optional: {
       pause: {
         description:
-          "If true, the standing program that started the job is paused, with the text as its reason. Default false.",
+          "If true, pauses the standing program that started the job, with the text as the reason. Default false.",
         type: "boolean",
         examples: [true],
       },

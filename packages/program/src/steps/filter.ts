@@ -13,7 +13,7 @@ export type FilterStep = AnyStep & RowSource & { readonly kind: "filter"; readon
 /** The language of `filter`. */
 export const filterLanguage: StepLanguage<FilterStep> = {
   form: {
-    description: "The rows of a set for which an expression over row holds, as a new set.",
+    description: "A new set of the rows for which the expression over row is true.",
     required: { filter: sourceSchema("fetch"), where: ref("expression") },
     optional: sourceOptions,
     examples: [{ id: "open", filter: "fetch", where: "size(row.attendees) > 1" }],

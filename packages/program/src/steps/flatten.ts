@@ -21,11 +21,11 @@ export type FlattenStep = AnyStep &
 export const flattenLanguage: StepLanguage<FlattenStep> = {
   form: {
     description:
-      "The items of a list that rows have in a field, a row each; the other fields of its row stay. A row without items has none.",
+      "A row for each item of a list field; the other fields of its row stay. A row without items gives no rows.",
     required: {
       flatten: sourceSchema("contracts"),
       field: fieldSchema("The field that holds a list.", "signers"),
-      keep: keepSchema("Fields that rows get from the item; item alone is all of it.", "item", [
+      keep: keepSchema("Fields to take from the item; item alone is the whole item.", "item", [
         { email: "item.email", status: "item.status" },
       ]),
     },

@@ -22,11 +22,11 @@ const fieldCount = { min: 1, max: 10 };
 export const groupLanguage: StepLanguage<GroupStep> = {
   form: {
     description:
-      "A row for each value of some fields: it has these fields, and values over the rows that are alike in them. In the order in which they are met.",
+      "A row for each combination of values of some fields: it has these fields, and values over the rows that are equal in them. The order is that of first occurrence.",
     required: {
       group: sourceSchema("deals"),
       by: {
-        description: "Fields in which rows are alike. What is absent is null, and null is like null.",
+        description: "Fields to group by. An absent field counts as null, and null equals null.",
         type: "array",
         minItems: fieldCount.min,
         maxItems: fieldCount.max,

@@ -188,7 +188,7 @@ test("a secret stands where a tool keeps it one, and nowhere else", async () => 
 test("refusals say what would be right", async () => {
   const texts = async (step: object) => (await check(step)).faults.map(({ text }) => text).join();
   expect(await texts(stepOf({ url: "https://other.example.com/" }))).toBe(
-    'other.example.com is not on the project\'s list of hosts: have an administrator add it with SetProjectPolicy {"http": {"hosts": ["other.example.com"]}}, or call one that is on it: api.example.com, 127.0.0.1:8080',
+    'other.example.com is not on the project\'s list of hosts: have an administrator add it with SetProjectPolicy {"http": {"hosts": ["other.example.com"]}}, or call a host on the list: api.example.com, 127.0.0.1:8080',
   );
   expect(await texts(stepOf({ body: { $secret: "missing" } }))).toContain("ListSecrets lists those there are");
   expect(await texts(stepOf({ headers: { authorization: "Bearer planted" } }))).toContain(
@@ -196,10 +196,10 @@ test("refusals say what would be right", async () => {
   );
   for (const value of [{ $text: "Bearer {secrets.billing_token}" }, { $ref: "secret.billing_token" }]) {
     expect(await texts(stepOf({ headers: { authorization: value } }))).toContain(
-      'a secret stands by itself, as {"$secret": "<name>", "prefix": "Bearer "}',
+      'write a secret by itself, as {"$secret": "<name>", "prefix": "Bearer "}',
     );
   }
-  expect(await texts(stepOf({ method: "DELETE" }))).toContain('write "confirm": true beside http');
+  expect(await texts(stepOf({ method: "DELETE" }))).toContain('write "confirm": true next to http');
 });
 
 test("requests count by what their methods may do, with pages and repetitions, for each row", async () => {
@@ -235,8 +235,8 @@ test("an answer changes no request, and none is done again after a write", async
   const program = { ...programOf(stepOf({}), { id: "ask", judge: "sure" }), points: { sure: point } };
   expect(await checkProgram(JSON.stringify(program), context)).toMatchObject({
     faults: [
-      { pointer: "/points/sure/overrides/target", message: expect.stringContaining("whose request no answer changes") },
-      { pointer: "/points/sure/overrides/rerunFrom", message: "would cross the write one (http)" },
+      { pointer: "/points/sure/overrides/target", message: expect.stringContaining("answers cannot change its request") },
+      { pointer: "/points/sure/overrides/rerunFrom", message: "would repeat the write one (http)" },
     ],
   });
 });

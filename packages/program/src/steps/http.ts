@@ -43,10 +43,10 @@ const example = {
 
 const idempotencyForm: ObjectForm = {
   description:
-    "How the host is told which write is meant, where it does one of the same key once. Then a write whose answer was lost is sent again.",
+    "Idempotency of a write, if the host does a write with the same key only once. svc then sends a write again if its answer was lost.",
   required: {
     header: {
-      description: "Header that takes the key.",
+      description: "Header for the idempotency key.",
       type: "string",
       pattern: "^[A-Za-z0-9-]{1,100}$",
       examples: ["idempotency-key"],
@@ -58,14 +58,14 @@ const idempotencyForm: ObjectForm = {
 
 const options = {
   idempotency: ref("httpIdempotency"),
-  confirm: { description: "true, which a DELETE needs, written out.", const: true, examples: [true] },
+  confirm: { description: "The literal true. A DELETE needs it.", const: true, examples: [true] },
   retry,
   timeout,
 };
 
 const form: ObjectForm = {
   description:
-    "One request to a host on the project's list. With rows, a list of the answer becomes a row set; without, the answer is steps.<id>, at most 64 KiB.",
+    "One request to a host on the project's list. With rows, a list of the answer becomes a row set; without rows, the answer is steps.<id>, at most 64 KiB.",
   required: { http: ref("httpRequest") },
   optional: { rows: ref("rows"), ...options },
   examples: [example],
@@ -113,8 +113,8 @@ export const httpLanguage: StepLanguage<HttpStep> = {
     const path = [...pathOf(pointer), "rows"];
     if (rows.page !== undefined && rows.page.paging === undefined) {
       const hint =
-        'say how, such as {"arg": "cursor", "from": "next", "max": 20}: the argument is a parameter of the query';
-      check.faults.add("PROGRAM_REFERENCE_INVALID", [...path, "page"], "no tool declares how this is paged", hint);
+        'say how, such as {"arg": "cursor", "from": "next", "max": 20}: the argument is a query parameter';
+      check.faults.add("PROGRAM_REFERENCE_INVALID", [...path, "page"], "has only max, but no tool declares the paging of an http step", hint);
     }
     return { own: { ...nothing, set: setOfRows(rows, path, anyAnswer, check) }, inner: [] };
   },
@@ -138,7 +138,7 @@ function readKeyHeader(fields: ShapeFields, method: HttpCall["method"], reader: 
     reader.faults.add(
       "PROGRAM_MALFORMED",
       node.path,
-      `stands beside a ${method}, which writes nothing`,
+      `is not allowed next to a ${method}, which does not write`,
       "leave it out",
     );
   }
@@ -146,7 +146,7 @@ function readKeyHeader(fields: ShapeFields, method: HttpCall["method"], reader: 
   const headers = isObject(request) && isObject(request["headers"]) ? Object.keys(request["headers"]) : [];
   const fault = name && faultOfKeyHeader(name, headers);
   if (header && fault) {
-    reader.faults.add("PROGRAM_MALFORMED", header.path, fault, "name the header in which the host takes a key");
+    reader.faults.add("PROGRAM_MALFORMED", header.path, fault, "name the header in which the host takes an idempotency key");
   }
   return name?.toLowerCase();
 }
@@ -156,13 +156,13 @@ function checkConfirm(fields: ShapeFields, method: HttpCall["method"], { faults 
   const isConfirmed = fields.at("confirm").value === true;
   const isDestructive = classOfMethod(method) === "destructive";
   if (isConfirmed && !isDestructive) {
-    const message = `stands beside a ${method}, which needs none`;
+    const message = `is not allowed next to a ${method}, which needs no confirmation`;
     faults.addYounger("PROGRAM_MALFORMED", fields.at("confirm").path, message, "leave it out");
   }
   if (isConfirmed || (!isDestructive && !fields.has("confirm"))) return;
   const path = fields.at(fields.has("confirm") ? "confirm" : "http").path;
-  const why = fields.has("confirm") ? "is not the literal true" : "is destructive and lacks confirm beside it";
-  faults.add("PROGRAM_CONFIRM_MISSING", path, why, 'write "confirm": true beside http');
+  const why = fields.has("confirm") ? "is not the literal true" : "is destructive and has no confirm next to it";
+  faults.add("PROGRAM_CONFIRM_MISSING", path, why, 'write "confirm": true next to http');
 }
 
 /**
@@ -178,8 +178,8 @@ function checkRowsOfRequest(
   if (rows === undefined) return;
   const node = fields.at("rows");
   if (request.http.method === "HEAD") {
-    const message = "stands beside a HEAD, whose answer has no body";
-    reader.faults.addYounger("PROGRAM_MALFORMED", node.path, message, "read it by GET, or leave rows out");
+    const message = "is not allowed next to a HEAD, whose answer has no body";
+    reader.faults.addYounger("PROGRAM_MALFORMED", node.path, message, "use GET, or leave rows out");
   }
   const query = entriesOf(request.args)?.find(([name]) => name === "query")?.[1];
   const given = { value: query && entriesOf(query), path: [...fields.at("http").path, "query"] };
@@ -204,7 +204,7 @@ const sensitiveHeader = /(^|-)(authorization|cookie|api-?key|token|secret|passwo
 
 const secretPlaces: SecretPlaces = {
   takes: ([part]) => part === "headers" || part === "query" || part === "body",
-  hint: "name it in the headers, the query or the body: addresses are shown",
+  hint: "name it in the headers, the query or the body: svc shows addresses in plain text",
 };
 
 function checkRequest({ args, http, pointer }: HttpStep, scope: Scope, check: Check): void {
@@ -237,7 +237,7 @@ function checkValues(rest: ValueTemplate, path: Path, scope: Scope, { faults }: 
     validator: createValidator,
   });
   for (const { path: at, message } of found) {
-    const hint = "write a text, a number, true or false; what is larger goes into the body";
+    const hint = "write a text, a number, true or false; put larger values into the body";
     faults.add("PROGRAM_ARGUMENT_INVALID", [...path, ...at], message, hint);
   }
 }

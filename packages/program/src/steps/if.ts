@@ -18,7 +18,7 @@ const stepCount = { min: 1, max: Number.MAX_SAFE_INTEGER };
 const branchExample = [{ id: "pause", wait: "1m" }];
 
 const form: ObjectForm = {
-  description: "Runs one of two lists of steps. Values of a branch need else outside of it.",
+  description: "Runs one of two lists of steps. References to a branch's values from outside need else.",
   // biome-ignore lint/suspicious/noThenProperty: programs have the field, and nobody awaits a form.
   required: { if: ref("expression"), then: ref("branch") },
   optional: { else: ref("branch") },
@@ -33,13 +33,13 @@ export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner
     formInMap: undefined,
     refusedInItself: {
       message: "is an if inside a branch of another",
-      hint: "put the condition beside the outer one, or after it as a step of its own",
+      hint: "put the condition next to the outer one, or after it in a separate step",
     },
     takesOnError: true,
     definitions: {
       branch: {
         description:
-          "Steps, done in their order. If, until and parallel may stand in each other, none in another of its own kind.",
+          "Steps, run in order. If, until and parallel may contain each other, but not their own kind.",
         type: "array",
         minItems: stepCount.min,
         items: ref("step"),

@@ -108,7 +108,7 @@ export function languageOf(kind: Step["kind"]): StepLanguage<Step, Step> {
 const when = {
   ...ref("expression"),
   description:
-    "Where it does not hold the step is skipped: its set is empty, and what names its value needs else. In a map it may name row and calls.",
+    "If it is false, svc skips the step: its set is empty, and references to its value need else. In a map it may name row and calls.",
 };
 
 /** Returns the form of a kind of step at its place, including `id`, `when` and `onError`, if the place allows them. */

@@ -37,24 +37,24 @@ const pairCount = { min: 1, max: 5 };
 export const joinLanguage: StepLanguage<JoinStep> = {
   form: {
     description:
-      "Rows of two sets that are alike in some fields, a row a pair; what is null or absent is like nothing. Default inner: pairs alone; left: also rows of the set without a pair; anti: those alone.",
+      "Pairs of rows of two sets that are equal in some fields, one row for each pair; null and absent fields equal nothing. Default inner: only pairs; left: also rows of the set without a pair; anti: only rows without a pair.",
     required: {
       join: sourceSchema("orders"),
       with: sourceSchema("payouts", "The other set, the right one."),
       on: {
-        description: "Fields of the rows, and the fields of the right rows that they are to be like.",
+        description: "Fields of the rows, each with the field of the right rows that it must equal.",
         type: "object",
         minProperties: pairCount.min,
         maxProperties: pairCount.max,
-        additionalProperties: fieldPathSchema("order_id", "A field of the right rows, or a path below one."),
+        additionalProperties: fieldPathSchema("order_id", "A field of the right rows, or a path inside one."),
         examples: [{ id: "order_id" }],
       },
     },
     optional: {
       ...sourceOptions,
-      kind: { description: "Which rows it has. Default: inner.", enum: joinKinds, examples: ["left"] },
+      kind: { description: "Rows to keep. Default: inner.", enum: joinKinds, examples: ["left"] },
       keep: keepSchema(
-        "Fields that rows get from the right row; null where there is none. Not of an anti join.",
+        "Fields to take from the right row; null if there is no right row. Not allowed in an anti join.",
         "right",
         [{ paid: "right.amount" }],
       ),
@@ -77,7 +77,7 @@ export const joinLanguage: StepLanguage<JoinStep> = {
     const keep = readKeep(fields.at("keep"), "right", reader);
     if (join === "anti" && keep.length > 0) {
       const hint = "leave out one of the two: rows of an anti join have no right row";
-      reader.faults.add("PROGRAM_MALFORMED", fields.at("keep").path, "stands beside kind anti", hint);
+      reader.faults.add("PROGRAM_MALFORMED", fields.at("keep").path, "is not allowed with kind anti", hint);
     }
     if (source === undefined || right === undefined || on === undefined) return undefined;
     return { kind: "join", ...base, ...source, right, join, on, keep };
@@ -127,8 +127,8 @@ function checkPair(step: JoinStep, [left, right]: JoinStep["on"][number], { row,
   const given = typesOf(checkField(row, { ...at, field: left }, check));
   const wanted = typesOf(checkField(other, { ...at, field: right }, check));
   if (given === undefined || wanted === undefined || [...given].some((type) => wanted.has(type))) return;
-  const message = `is ${[...given].join(" or ")}, and ${textOf(right)} of ${step.right} is ${[...wanted].join(" or ")}: no row is like another`;
-  const hint = "make them one type first: a compute with string(row.<field>)";
+  const message = `is ${[...given].join(" or ")}, but ${textOf(right)} of ${step.right} is ${[...wanted].join(" or ")}: no rows can be equal`;
+  const hint = "convert both to one type first: a compute with string(row.<field>)";
   check.faults.add("PROGRAM_REFERENCE_INVALID", fieldPlace(at), message, hint);
 }
 

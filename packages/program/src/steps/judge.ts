@@ -10,7 +10,7 @@ export type JudgeStep = AnyStep & { readonly kind: "judge"; readonly point: stri
 /** The language of `judge`. */
 export const judgeLanguage: StepLanguage<JudgeStep> = {
   form: {
-    description: "Asks a point and goes on as the answer says; with when false it is skipped.",
+    description: "Asks a point and continues by the answer; skipped if when is false.",
     required: { judge: nameSchema("The point.", "many") },
     optional: {},
     examples: [{ id: "gate", judge: "many", when: "rows.open > 50" }],
@@ -21,7 +21,7 @@ export const judgeLanguage: StepLanguage<JudgeStep> = {
   named: { value: undefined, set: undefined, row: undefined },
 
   read(base, fields, { reader }) {
-    const hint = `write the name of a point that points declares, as "points": {"many": ${pointExample}}`;
+    const hint = `write the name of a point that is declared in points, such as "points": {"many": ${pointExample}}`;
     const point = reader.text(fields.at("judge"), { ...idForm, hint });
     return point === undefined ? undefined : { kind: "judge", ...base, point };
   },

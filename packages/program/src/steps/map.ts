@@ -55,18 +55,18 @@ const send = {
 };
 
 const tolerateForm: ObjectForm = {
-  description: "Failed rows that are tolerated; both bounds are kept. Default: none.",
+  description: "Failed rows that are tolerated; both limits apply. Default: none.",
   required: {},
   optional: {
-    count: wholeSchema("Most failed rows. Default: any number.", toleratedRows, 10),
-    percent: numberSchema("Most failed rows, in percent of all. Default: 100.", toleratedPercent, 5),
+    count: wholeSchema("Maximum number of failed rows. Default: any number.", toleratedRows, 10),
+    percent: numberSchema("Maximum failed rows, in percent of all rows. Default: 100.", toleratedPercent, 5),
   },
   rules: { minProperties: 1 },
   examples: [{ count: 10, percent: 5 }],
 };
 
 const onRowsForm: ObjectForm = {
-  description: "Points that are asked about rows: unknown first, then failed. Where one is missing, the step fails.",
+  description: "Points that are asked about rows: first about unknown rows, then about failed ones. If a point is missing, the step fails.",
   required: {},
   optional: {
     failed: nameSchema("Point about failed rows.", "rowsFailed"),
@@ -77,11 +77,11 @@ const onRowsForm: ObjectForm = {
 
 const form: ObjectForm = {
   description:
-    "Runs calls, in order, for each row. A row ends as ok, failed, skipped or unknown. Within tolerate the step succeeds as partial; beyond it, and for unknown rows always, the points in onRows are asked when every row has ended.",
+    "Runs calls, in order, for each row. A row ends as ok, failed, skipped or unknown. Within tolerate the step succeeds as partial; beyond it, and always for unknown rows, svc asks the points in onRows after every row has ended.",
   required: {
     map: sourceSchema("open"),
     do: {
-      description: "Calls for each row, in order. row is the row, calls.<id> the answer of an earlier one.",
+      description: "Calls for each row, in order. row is the row, calls.<id> the answer of an earlier call.",
       type: "array",
       minItems: callCount.min,
       maxItems: callCount.max,
@@ -92,11 +92,11 @@ const form: ObjectForm = {
   optional: {
     ...sourceOptions,
     keep: keepSchema(
-      "Fields that the rows of the map's set get from the answers, beside those of the source; null where the call was not made or did not end well.",
+      "Fields that the rows of the map's set get from the answers, in addition to those of the source; null if the call was not made or did not end well.",
       "calls",
       [{ email: "calls.contact.email" }],
     ),
-    concurrency: wholeSchema("Rows at a time. Default and most: that of limits.", limitBounds.concurrency, 4),
+    concurrency: wholeSchema("Rows at the same time. Default and maximum: that of limits.", limitBounds.concurrency, 4),
     tolerate: schemaOf(tolerateForm),
     onRows: schemaOf(onRowsForm),
   },
@@ -170,7 +170,7 @@ export const mapLanguage: StepLanguage<MapStep, RowStep> = {
 function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, actions }: Check): void {
   const path = [...pathOf(pointer), "onRows"];
   const refused = (state: string, why: string, hint: string) =>
-    faults.addYounger("PROGRAM_POINT_INVALID", [...path, state], `is never asked, since ${why}`, hint);
+    faults.addYounger("PROGRAM_POINT_INVALID", [...path, state], `is never asked, because ${why}`, hint);
   if (
     onRows.unknown !== undefined &&
     calls.every((call) => isCall(call) && effectOf(call, actions)?.access === "read")
@@ -195,8 +195,8 @@ function typeOfKept(
   const found = resolveType(scope, { root: "calls", path, text: ["calls", ...path].join(".") });
   if ("type" in found) return found.type;
   if (path[1] === "error") {
-    const hint = `leave it out: take the rows that failed by {"limit": "${step.id}", "max": 100, "states": ["failed"]}; why they did stands in the receipt of ${step.id} (svc jobs show)`;
-    faults.add("PROGRAM_REFERENCE_INVALID", [...keepPath(step), name], "a row keeps no error of its calls", hint);
+    const hint = `leave it out: take the failed rows with {"limit": "${step.id}", "max": 100, "states": ["failed"]}; the receipt of ${step.id} has their errors (svc jobs show)`;
+    faults.add("PROGRAM_REFERENCE_INVALID", [...keepPath(step), name], "a row does not keep the error of its calls", hint);
     return undefined;
   }
   faults.add("PROGRAM_REFERENCE_INVALID", [...keepPath(step), name], found.fault, found.hint);
@@ -207,7 +207,7 @@ function readTolerance(node: ShapeNode, reader: ShapeReader): MapStep["tolerate"
   const fields = node.value === undefined ? undefined : reader.fields(node, tolerateForm);
   if (fields === undefined) return { count: 0, percent: 0 };
   if (!fields.has("count") && !fields.has("percent")) {
-    reader.faults.add("PROGRAM_MALFORMED", node.path, "names no bound", "add count, percent or both");
+    reader.faults.add("PROGRAM_MALFORMED", node.path, "names no limit", "add count, percent or both");
   }
   return {
     count: reader.number(fields.at("count"), toleratedRows) ?? toleratedRows.max,

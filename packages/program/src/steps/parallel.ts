@@ -23,10 +23,10 @@ const example = {
 
 const form: ObjectForm = {
   description:
-    "Branches at the same time: they know nothing of each other, and the step ends when all have. Where one fails, those that have called nothing yet do not begin, the others finish, and the step fails.",
+    "Branches that run at the same time: none reads values of another, and the step ends when all have ended. If one fails, branches without a call so far do not begin, the others finish, and the step fails.",
   required: {
     parallel: {
-      description: "2 to 20 branches, each a list of steps by its name: letters, digits and _, a letter first.",
+      description: "2 to 20 branches, each a list of steps under a name: letters, digits and _, a letter first.",
       type: "object",
       minProperties: branchCount.min,
       maxProperties: branchCount.max,
@@ -46,7 +46,7 @@ export function parallelLanguage<Inner extends AnyStep>(): StepLanguage<Parallel
     formInMap: undefined,
     refusedInItself: {
       message: "is a parallel inside a branch of another",
-      hint: "give the outer one more branches, or write the two one behind the other",
+      hint: "give the outer one more branches, or write the two one after the other",
     },
     takesOnError: true,
     definitions: {},

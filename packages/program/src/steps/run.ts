@@ -25,7 +25,7 @@ export type RunStep = AnyStep & {
 
 const form: ObjectForm = {
   description:
-    "Runs a skill as a job of its own and waits for its end; its result is steps.<id>. It uses this job's limits and approval.",
+    "Runs a skill as a separate job and waits for its end; its result is steps.<id>. It uses this job's limits and approval.",
   required: { run: ref("skill") },
   optional: { input: ref("skillInput") },
   examples: [{ id: "tell", run: "skills.announce", input: { text: { $ref: "input.text" } } }],
@@ -34,19 +34,19 @@ const form: ObjectForm = {
 /** The language of `run`. */
 export const runLanguage: StepLanguage<RunStep> = {
   form,
-  formInMap: { ...form, description: "Runs a skill for each row of a map, as a job of its own." },
+  formInMap: { ...form, description: "Runs a skill for each row of a map, as a separate job." },
   refusedInItself: undefined,
   takesOnError: true,
   definitions: {
     skill: {
-      description: "A skill of the project: the newest version of skills.announce, or one, skills.announce@3.",
+      description: "A skill of the project: skills.announce for the newest version, skills.announce@3 for a certain one.",
       type: "string",
       pattern: skillNamePattern.source,
       maxLength: 80,
       examples: ["skills.announce", "skills.announce@3"],
     },
     skillInput: {
-      description: "What the skill takes, by name; any value in it may be a reference.",
+      description: "Input of the skill, by name; any value in it may be a reference.",
       type: "object",
       properties: { $ref: false, $text: false },
       examples: [{ text: { $ref: "input.text" } }],
@@ -57,7 +57,7 @@ export const runLanguage: StepLanguage<RunStep> = {
   read(base, fields, { reader }) {
     const named = fields.at("run").value;
     const meant = typeof named === "string" && /^[a-z][a-z0-9_]{0,59}$/.test(named) ? `"skills.${named}", or ` : "";
-    const hint = text`write ${meant}skills.<name>, or skills.<name>@<version>, as ${call("ListSkills")} names it`;
+    const hint = text`write ${meant}skills.<name>, or skills.<name>@<version>, as ${call("ListSkills")} lists it`;
     const skill = reader.text(fields.at("run"), { max: 80, pattern: skillNamePattern, hint });
     const input = readArgs(fields.at("input"), reader);
     return skill === undefined ? undefined : { kind: "run", ...base, skill, input };
@@ -82,7 +82,7 @@ export const runLanguage: StepLanguage<RunStep> = {
 /** Returns the skill that a step runs. If it cannot run, records a fault and returns undefined. */
 function findSkill({ skill, pointer }: RunStep, { skills, faults }: Check): KnownSkill | undefined {
   const found = skills.get(skill);
-  if (found === undefined) throw new Error(`${skill} was not looked for`);
+  if (found === undefined) throw new Error(`svc did not look up ${skill}`);
   if (!("code" in found)) return found;
   faults.add(found.code, [...pathOf(pointer), "run"], found.message, found.hint);
   return undefined;

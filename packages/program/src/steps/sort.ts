@@ -29,11 +29,11 @@ const keyForm: ObjectForm = {
 export const sortLanguage: StepLanguage<SortStep> = {
   form: {
     description:
-      "The rows of a set in another order: numbers before texts, what is null or absent last. Rows that are alike stay as they are.",
+      "The rows of a set in another order: numbers before texts, null and absent values last. Rows with equal values keep their order.",
     required: {
       sort: sourceSchema("deals"),
       by: {
-        description: "What they are ordered by, one after the other.",
+        description: "Fields to sort by: the first field, then the next for equal rows.",
         type: "array",
         minItems: keyCount.min,
         maxItems: keyCount.max,
@@ -67,7 +67,7 @@ export const sortLanguage: StepLanguage<SortStep> = {
       check.faults.add(
         "PROGRAM_REFERENCE_INVALID",
         fieldPlace(at),
-        `is ${[...types].join(" or ")}, which has no order`,
+        `is ${[...types].join(" or ")}, which cannot be sorted`,
         hint,
       );
     }

@@ -16,10 +16,10 @@ const { keep, key } = itemRowsForm;
 /** The language of `take`. */
 export const takeLanguage: StepLanguage<TakeStep> = {
   form: {
-    description: "A list of the input becomes rows.",
+    description: "Makes rows of a list of the input.",
     required: {
       take: {
-        description: "Path of the list, beginning with input.",
+        description: "Path of the list, starting with input.",
         type: "string",
         maxLength: 512,
         pattern: String.raw`^input(\.[^.\[\]{}\s"]+|\[\d{1,6}\])+$`,
@@ -48,7 +48,7 @@ export const takeLanguage: StepLanguage<TakeStep> = {
     const isList = "type" in found && (types === undefined || types.has("array"));
     if (!isList) {
       const message = "fault" in found ? found.fault : `is ${[...(types ?? [])].join(" or ")}, not a list`;
-      const hint = "name a list of input, as inputSchema (or input) has it";
+      const hint = "name a list of input, as in inputSchema (or input)";
       check.faults.add("PROGRAM_REFERENCE_INVALID", [...path, "take"], message, hint);
     }
     const set: RowSet | "any" = isList ? setOfItems(step, path, found.type, check.faults) : "any";

@@ -25,20 +25,20 @@ const stepCount = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
 const form: ObjectForm = {
   description:
-    "Does its steps, looks whether the expression holds, and does them again after a pause while it does not. After max rounds it fails with UNTIL_EXHAUSTED.",
+    "Runs its steps until the expression is true, with a pause after each round in which it is false. After max rounds it fails with UNTIL_EXHAUSTED.",
   required: {
     until: ref("expression"),
     do: ref("branch"),
     max: wholeSchema(
-      "Most rounds, 1 to 1,000. What the steps use is counted so often in the estimate.",
+      "Maximum rounds, 1 to 1,000. The estimate counts the use of the steps once for each of them.",
       bounds.max,
       20,
     ),
   },
   optional: {
     every: durationSchema("Pause after the first round, 1s to 30d. Default 30s.", "30s"),
-    factor: numberSchema("What each later pause is multiplied by, 1 to 10. Default 1.", bounds.factor, 2),
-    cap: durationSchema("Longest pause, 1s to 30d. Default 1h, or every where that is longer.", "1h"),
+    factor: numberSchema("Factor by which each later pause grows, 1 to 10. Default 1.", bounds.factor, 2),
+    cap: durationSchema("Longest pause, 1s to 30d. Default 1h, or every if that is longer.", "1h"),
   },
   examples: [
     {
@@ -59,7 +59,7 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
     formInMap: undefined,
     refusedInItself: {
       message: "is an until inside another",
-      hint: "wait for the one thing after the other: write the two one behind the other",
+      hint: "wait for one after the other: write both untils in one list",
     },
     takesOnError: true,
     definitions: {},
@@ -81,7 +81,7 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
         reader.faults.add("PROGRAM_LIMIT_INVALID", fields.at("cap").path, "is shorter than every", "raise it to every");
       }
       if (cap !== undefined && factor === 1 && !reader.faults.has(pointerOf(fields.at("factor").path))) {
-        const message = "has no effect, since factor is 1 and every pause is as long as the first";
+        const message = "has no effect, because factor is 1 and every pause is as long as the first";
         reader.faults.addYounger(
           "PROGRAM_MALFORMED",
           fields.at("cap").path,

@@ -22,7 +22,7 @@ export type WaitStep = AnyStep & {
 
 const untilForm: ObjectForm = {
   description:
-    "A time as a timestamp (RFC 3339), written, named or computed; a duration such as 2d is no time, and stands in wait itself. One that is past is not waited for.",
+    "A time as a timestamp (RFC 3339): constant, referenced or computed. A duration such as 2d is not a time: write it in wait itself. A time in the past needs no wait.",
   required: { until: ref("value") },
   optional: {},
   examples: [{ until: "2026-05-01T09:00:00Z" }, { until: { $cel: "now + duration('24h')" } }],
@@ -30,10 +30,10 @@ const untilForm: ObjectForm = {
 
 const form: ObjectForm = {
   description:
-    "Waits for a time to pass, or until a time. Where that is behind the deadline of the job the step fails at once, with WAIT_BEYOND_DEADLINE.",
+    "Waits for a duration, or until a time. If the time is after the deadline of the job, the step fails at once, with WAIT_BEYOND_DEADLINE.",
   required: {
     wait: {
-      description: "How long, 1s to 30d and no longer than the deadline; or until when, RFC 3339.",
+      description: "Duration, 1s to 30d and no longer than the deadline; or the time until which the step waits, RFC 3339.",
       anyOf: [durationSchema("A duration.", "10m"), schemaOf(untilForm)],
       examples: ["10m", { until: { $ref: "input.start" } }],
     },
@@ -60,7 +60,7 @@ export const waitLanguage: StepLanguage<WaitStep> = {
     }
     const filled = isObject(node.value) ? filledOf(node.value) : undefined;
     if (filled !== undefined) {
-      reader.faults.add("PROGRAM_MALFORMED", node.path, "is filled in, and a duration is written out here", filled);
+      reader.faults.add("PROGRAM_MALFORMED", node.path, "has a reference, but a duration here must be constant", filled);
       return undefined;
     }
     const wait = isObject(node.value) ? readUntil(node, reader) : readSpan(node, limits, reader);
@@ -119,16 +119,16 @@ function checkUntil(until: ValueTemplate, path: Path, scope: Scope, faults: Chec
   if (until.kind === "reference" || until.kind === "text" || until.kind === "computed") {
     const { template } = fillConstants(until, scope);
     const isFaulty = template.kind === "literal" && !isTime(template) && faults.count === before;
-    if (isFaulty) faults.addYounger("PROGRAM_MALFORMED", path, "is a constant that is no time", timeHint);
+    if (isFaulty) faults.addYounger("PROGRAM_MALFORMED", path, "is a constant, but not a time", timeHint);
   } else if (!isTime(until)) {
     // Version 0.1 accepted days that do not exist (30 February), and 24:00.
     const isForm = until.kind === "literal" && typeof until.value === "string" && timestampPattern.test(until.value);
-    faults[isForm ? "addYounger" : "add"]("PROGRAM_MALFORMED", path, "is no time", timeHint);
+    faults[isForm ? "addYounger" : "add"]("PROGRAM_MALFORMED", path, "is not a time", timeHint);
   }
 }
 
 const timeHint =
-  'write one such as "2026-05-01T09:00:00Z", a $ref to one, or {"$cel": "now + duration(\'24h\')"}; a duration is waited for by "wait": "2d" itself';
+  'write a time such as "2026-05-01T09:00:00Z", a $ref to one, or {"$cel": "now + duration(\'24h\')"}; to wait for a duration, write "wait": "2d"';
 
 function isTime(until: ValueTemplate): boolean {
   return until.kind === "literal" && typeof until.value === "string" && readTime(until.value) !== undefined;

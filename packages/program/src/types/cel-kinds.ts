@@ -101,7 +101,7 @@ function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | Kind
   if (name === "@in") {
     return ["list", "map", "dyn"].includes(right)
       ? "bool"
-      : { fault: `looks for something in ${right}`, hint: "use a list" };
+      : { fault: `searches ${right}`, hint: "use a list" };
   }
   if (arithmetic.has(name)) return kindOfArithmetic(name, left, right);
   if (name === "-_") {
@@ -110,10 +110,10 @@ function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | Kind
   return undefined;
 }
 
-const wholeList = `all functions stand in $defs/expression of ${schemaPath}`;
+const wholeList = `see $defs/expression of ${schemaPath} for all functions`;
 
-const firstItem = "take the first item by its place: list[0], where size(list) > 0";
-const lastItem = "take the last item by its place: list[size(list) - 1], where size(list) > 0";
+const firstItem = "take the first item by its position: list[0], if size(list) > 0";
+const lastItem = "take the last item by its position: list[size(list) - 1], if size(list) > 0";
 
 /** Hints for functions of other languages that do not exist in CEL, by their names. */
 const otherWays: Readonly<Record<string, string>> = {
@@ -148,7 +148,7 @@ function hintOfUnknown(name: string, of: CelKind | undefined): string {
 function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): CelResult | KindFault {
   const signatures = functions.get(name);
   if (signatures === undefined) {
-    return { fault: `calls ${name}(), which is no function here`, hint: hintOfUnknown(name, receiver ?? kinds[0]) };
+    return { fault: `calls ${name}(), which is not a function here`, hint: hintOfUnknown(name, receiver ?? kinds[0]) };
   }
   const fits = (wanted: readonly CelKind[], kind: CelKind) =>
     wanted.length === 0 || kind === "dyn" || wanted.includes(kind);
@@ -162,9 +162,9 @@ function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: read
   const given = `${receiver === undefined ? "" : `${receiver}.`}${name}(${kinds.join(", ")})`;
   const isSought = name === "contains" && receiver === "list";
   const hint = isSought
-    ? "look for an item with in: x in list"
-    : `it is ${signatures.map((one) => signatureText(name, one)).join(" or ")}`;
-  return { fault: `calls ${given}, which ${name} cannot take`, hint };
+    ? "search for an item with in: x in list"
+    : `its form is ${signatures.map((one) => signatureText(name, one)).join(" or ")}`;
+  return { fault: `calls ${given}, but ${name} does not take these types`, hint };
 }
 
 /** Returns a signature as text, such as string.contains(string). */
@@ -224,15 +224,15 @@ function neverEqual(name: string, left: CelKind, right: CelKind): KindFault {
   const other = left === "string" ? right : left;
   const isText = left === "string" || right === "string";
   const hint = !isText
-    ? "give both sides one type"
+    ? "give both sides the same type"
     : numbers.includes(other)
-      ? "write the number without quotes, as in row.id == 4711, or make a text of it: string(row.id) == '4711'"
+      ? "write the number without quotes, as in row.id == 4711, or convert it to a text: string(row.id) == '4711'"
       : times.includes(other)
-        ? `make a ${other} of the text: ${other}(…)`
+        ? `convert the text to a ${other}: ${other}(…)`
         : other === "bool"
           ? "write true or false without quotes"
           : other === "list"
-            ? "look for an item of the list: list.exists(x, x == 'a'), or x.field of a list of objects"
+            ? "search for an item of the list: list.exists(x, x == 'a'), or x.field for a list of objects"
             : "name a field of the object";
   const fault = `compares ${left} ${name.replaceAll("_", "")} ${right}, which are never equal`;
   return { fault, hint, isYounger: true, gives: "bool" };
@@ -244,7 +244,7 @@ function sameKind(left: CelKind, right: CelKind): CelKind {
 
 function notBool(kinds: readonly CelKind[]): KindFault {
   const found = kinds.find((kind) => kind !== "bool" && kind !== "dyn");
-  return { fault: `takes ${found} for true or false`, hint: "compare it, so that it is true or false" };
+  return { fault: `uses ${found} as true or false`, hint: "compare it with a value, so that the result is true or false" };
 }
 
 function mismatch(name: string, left: CelKind, right: CelKind, isNumber = false): KindFault {
@@ -252,24 +252,24 @@ function mismatch(name: string, left: CelKind, right: CelKind, isNumber = false)
   const hint = isNumber
     ? "JSON numbers are doubles: write 1.0, or convert with double() or int()"
     : conversionHint(name, [left, right]);
-  return { fault: `has ${left} ${operator} ${right}, which no operator takes`, hint };
+  return { fault: `has ${left} ${operator} ${right}, but the operator does not take these types`, hint };
 }
 
 function conversionHint(name: string, kinds: readonly CelKind[]): string {
   if (kinds.includes("duration") && kinds.some((kind) => numbers.includes(kind))) {
-    return 'write a duration in the place of the number, in hours, minutes and seconds: duration("72h") for three days';
+    return 'write a duration instead of the number, in hours, minutes and seconds: duration("72h") for three days';
   }
   const others = kinds.filter((kind) => kind !== "string");
-  if (others.length !== 1) return "give both sides one type";
+  if (others.length !== 1) return "give both sides the same type";
   if (others[0] === "list") return "join a list of texts: list.join(', ')";
   if (others[0] === "map") return "name a field of the object";
-  if (name === "_+_") return `make a text of the ${others[0]}: string(…)`;
-  if (others[0] === "duration") return 'make a duration of the text, in hours, minutes and seconds: duration("168h")';
+  if (name === "_+_") return `convert the ${others[0]} to a text: string(…)`;
+  if (others[0] === "duration") return 'convert the text to a duration, in hours, minutes and seconds: duration("168h")';
   if (others[0] === "timestamp") {
-    return 'make a timestamp of the text: timestamp(…), of a date timestamp(… + "T00:00:00Z")';
+    return 'convert the text to a timestamp: timestamp(…), or for a date timestamp(… + "T00:00:00Z")';
   }
   if (others[0] !== undefined && numbers.includes(others[0])) {
-    return "write the number without quotes, as in row.value > 100.0, or make a number of the text: double(…)";
+    return "write the number without quotes, as in row.value > 100.0, or convert the text to a number: double(…)";
   }
-  return "give both sides one type";
+  return "give both sides the same type";
 }

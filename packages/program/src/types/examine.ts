@@ -144,7 +144,7 @@ function examineComputed(
   const isOther = otherFormats.has(schema.format) || (schema.pattern !== undefined && !takesTime(schema, examiner));
   if (type !== timestampType || !isOther) return examineType(type, schema, path);
   const what =
-    schema.format === undefined ? `does not match ${String(schema.pattern)}` : `is no ${String(schema.format)}`;
+    schema.format === undefined ? `does not match ${String(schema.pattern)}` : `is not a ${String(schema.format)}`;
   const cure = cureOf(source, schema, examiner);
   const message = `is a time such as 2026-11-24T09:00:00Z, which ${what}${cure}`;
   return { faults: [{ path, message, isYounger: true }], isCertain: false };

@@ -144,7 +144,7 @@ export function faultOfAssignment(from: ValueType, to: ValueType): string | unde
   if (shared.length > 1) return undefined;
   if (shared[0] === "array" && isObject(from.items) && isObject(to.items)) {
     const fault = faultOfAssignment(from.items, to.items);
-    return fault === undefined ? undefined : `has items of which each ${fault}`;
+    return fault === undefined ? undefined : `has items, each of which ${fault}`;
   }
   return shared[0] === "object" ? faultOfObject(from, to) : undefined;
 }
@@ -157,7 +157,7 @@ function faultOfObject(from: JsonSchema, to: JsonSchema): string | undefined {
   if (missing !== undefined) return `lacks ${missing}`;
   for (const [name, child] of fields) {
     if (!Object.hasOwn(to.properties, name)) {
-      if (to.additionalProperties === false) return `has ${name}, which is not taken`;
+      if (to.additionalProperties === false) return `has ${name}, which is not allowed`;
       continue;
     }
     const target = to.properties[name];

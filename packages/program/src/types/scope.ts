@@ -113,7 +113,7 @@ export function resolveType(
   const name = String(first);
   switch (root) {
     case "input":
-      return follow(scope.input, path, "input", "name a field that inputSchema (or input) has");
+      return follow(scope.input, path, "input", "name a field of inputSchema (or input)");
     case "params":
       return follow(scope.params, path, "params", "name one of the program's params");
     case "rows": {
@@ -126,8 +126,8 @@ export function resolveType(
       if (scope.output !== undefined)
         return follow(scope.output.type, path, "the answer", "name a field of the tool's output");
       return {
-        fault: `${text} stands outside of an undo`,
-        hint: "only the arguments of an undo know the answer that is undone",
+        fault: `${text} is outside of an undo`,
+        hint: "only the arguments of an undo can name the answer that is undone",
       };
     }
     case "calls":
@@ -154,7 +154,7 @@ export function findSet(
     return { set, lostWith: isAsked ? undefined : lostWith };
   }
   if (ended !== undefined) {
-    return { fault: `${name} is no row set`, hint: hintOfNoSet(name, ended, scope.hints.sets) };
+    return { fault: `${name} is not a row set`, hint: hintOfNoSet(name, ended, scope.hints.sets) };
   }
   const known = [...scope.ended].flatMap(([id, { set }]) => (set === undefined ? [] : [id]));
   const given = startingSets.has(name) && !scope.ids.has(name) ? hintOfStart(name) : undefined;
@@ -168,7 +168,7 @@ const startingSets: ReadonlySet<string> = new Set(["rows", "events"]);
 function hintOfStart(name: string): string {
   const take = `{"id": "found", "take": "input.${name}", "keep": ["id"]}`;
   const schema = `"inputSchema": {"type": "object", "required": ["${name}"], "properties": {"${name}": {"type": "array"}}}`;
-  return `write "input": {"${name}": {"$ref": "${name}"}} in the standing definition, beside program; in the program ${schema}, the step ${take}, and found in the place of ${name}`;
+  return `write "input": {"${name}": {"$ref": "${name}"}} in the standing definition, next to program; in the program ${schema}, the step ${take}, and found instead of ${name}`;
 }
 
 /** Returns a hint if no set has this name. A call whose answer has a list makes a set if its `rows` names the list. */
@@ -179,7 +179,7 @@ function hintOfNoSet(name: string, { value }: StepOutcome, sets: string): string
     return "type" in found && typesOf(found.type)?.has("array") === true;
   });
   if (list === undefined) return sets;
-  return `have step ${name} take its rows: "rows": {"from": "${list}[]", "keep": ["id"], "page": {"max": 20}}; or ${sets}`;
+  return `let step ${name} take its rows: "rows": {"from": "${list}[]", "keep": ["id"], "page": {"max": 20}}; or ${sets}`;
 }
 
 function resolveStep(scope: Scope, name: string, path: Path): ReferenceResult {
@@ -192,38 +192,38 @@ function resolveStep(scope: Scope, name: string, path: Path): ReferenceResult {
     const hint = ended.set === undefined ? scope.hints.values : `use rows.${name} for its size, or reduce it`;
     return { fault: `step ${name} has no value`, hint };
   }
-  const found = follow(ended.value.type, path, `the value of ${name}`, "name a field that it has");
+  const found = follow(ended.value.type, path, `the value of ${name}`, "name a field that exists");
   if ("fault" in found) return found;
   return { ...found, maySkip: ended.maySkip, mayFail: ended.mayFail === true };
 }
 
 function resolveRow(scope: Scope, name: string, path: Path): ReferenceResult {
   if (scope.row === undefined) {
-    return { fault: "row stands where there is no row", hint: scope.hints.rows };
+    return { fault: "row is used where no row exists", hint: scope.hints.rows };
   }
   if (scope.row === "any") return { type: undefined, maySkip: false };
   const { fields } = scope.row;
   if (!fields.has(name)) {
     const [, formatted] = /^(\w+):/.exec(name) ?? [];
     if (formatted !== undefined && fields.has(formatted)) {
-      const hint = `compute what is formatted: {"$cel": "'%.2f'.format([row.${formatted}])"}, in the place of the whole text`;
+      const hint = `compute the formatted value: {"$cel": "'%.2f'.format([row.${formatted}])"}, instead of the whole text`;
       return { fault: `row has no field ${name}`, hint };
     }
     const near = meantField(name, [...fields.keys()]);
     const meant = near === undefined ? "" : `did you mean row.${near}? `;
     return { fault: `row has no field ${name}`, hint: `${meant}keep it, or use ${[...fields.keys()].join(", ")}` };
   }
-  return follow(fields.get(name), path, `row.${name}`, "name a field that it has");
+  return follow(fields.get(name), path, `row.${name}`, "name a field that exists");
 }
 
 function resolveCall(scope: Scope, name: string, path: Path): ReferenceResult {
   if (scope.calls === undefined) {
-    return { fault: "calls stands outside of a map", hint: "use steps.<id> for the answer of a step" };
+    return { fault: "calls is used outside of a map", hint: "use steps.<id> for the answer of a step" };
   }
   if (!scope.calls.has(name)) {
     const known = [...scope.calls.keys()];
-    const hint = known.length === 0 ? "there is none before this one" : `use ${known.join(", ")}`;
-    return { fault: `${name} is no earlier call of the same map`, hint };
+    const hint = known.length === 0 ? "no call comes before this one" : `use ${known.join(", ")}`;
+    return { fault: `${name} is not an earlier call of the same map`, hint };
   }
   const call = scope.calls.get(name);
   const found = follow(call?.type, path, `the answer of ${name}`, "name a field of the tool's output");
@@ -234,7 +234,7 @@ function missing(scope: Scope, name: string, known: readonly string[], what: str
   const hint = known.length === 0 ? `there is no ${what} before this one` : `use ${known.join(", ")}`;
   const isLater = scope.ids.has(name);
   const why = isLater
-    ? `${name} has not ended by then, or stands in another branch or map`
+    ? `${name} ends later, or is in another branch or map`
     : `there is no step ${name}`;
   return { fault: why, hint };
 }

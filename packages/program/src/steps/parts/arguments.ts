@@ -22,7 +22,7 @@ export function readArgs(node: ShapeNode, reader: ShapeReader): ValueTemplate {
     isObject(node.value) && ["$cel", "$literal"].some((name) => Object.hasOwn(node.value as object, name));
   const args = isWhole ? undefined : readValue(node, reader.faults);
   if (args?.kind === "object" || args?.kind === "literal") return args;
-  const message = "is a value taken as a whole; arguments are named one by one";
+  const message = "is a reference as a whole; give each argument its own value";
   reader.faults.add("PROGRAM_MALFORMED", node.path, message, 'write {"<argument>": {"$ref": "path"}}');
   return none;
 }
@@ -58,7 +58,7 @@ export function checkArguments({ args, action, path, given }: ArgumentCheck, sco
     const isDefault = name !== undefined && !entriesOf(args)?.some(([entry]) => entry === name);
     const given = isDefault ? undefined : valueAtTemplate(args, at);
     const text = isDefault
-      ? `${name}, left at its default, ${message}`
+      ? `${name}, with its default, ${message}`
       : toldOf(message, given, { filled: valueAtTemplate(filled, at), isSensitive: isSensitiveAt(inputSchema, at) });
     const mended = mendedOf(given, message) ?? mendedName(action, at, message);
     const known = hintOf(action, at);

@@ -13,14 +13,14 @@ const pathPattern = String.raw`^[^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*$`;
 /** Returns the JSON Schema of the path of a row's field. */
 export function fieldPathSchema(
   example: string,
-  description = "A field of the rows, or a path below one.",
+  description = "A field of the rows, or a path inside one.",
 ): JsonSchema {
   return { description, type: "string", maxLength: pathMax, pattern: pathPattern, examples: [example] };
 }
 
 /** Reads the path of a row's field. */
 export function readFieldPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
-  const hint = 'write the name of a field, such as "value", or a path below it, such as "owner.name"';
+  const hint = 'write the name of a field, such as "value", or a path inside it, such as "owner.name"';
   const text = reader.text(node, { max: pathMax, hint });
   const path = text === undefined ? undefined : parsePath(text);
   if (text !== undefined && path === undefined) {
@@ -50,7 +50,7 @@ export function checkField(row: RowSet | "any", named: NamedField, { faults }: P
   }
   const found = walkType(row.fields.get(name), rest);
   if ("type" in found) return found.type;
-  add(`the field ${found.fault}`, "name a field that it has");
+  add(`the field ${found.fault}`, "name a field that exists");
   return undefined;
 }
 

@@ -60,12 +60,12 @@ const text: JsonSchema = { type: "string", minLength: 1, maxLength: urlMax };
 /** The form of the request of an `http` step. */
 export const requestForm: ObjectForm = {
   description:
-    "The request. GET and HEAD read, DELETE destroys, the others write. The body is sent as JSON; with content-type application/x-www-form-urlencoded as a form; with another, as the text that it is.",
+    "The request. GET and HEAD read, DELETE is destructive, other methods write. svc sends the body as JSON; with content-type application/x-www-form-urlencoded as a form; with any other content type, as the text that it is.",
   required: {
     method: { description: "Method.", enum: [...httpMethods], examples: ["POST"] },
     url: {
       description:
-        "https, with a host on the project's list; http to this machine alone. In $text, values go behind the host, and each stays in its place.",
+        "https, with a host on the project's list; http only to this machine. In $text, values come after the host, and no value can change another part of the URL.",
       anyOf: [text, { type: "object", additionalProperties: false, required: ["$text"], properties: { $text: text } }],
       examples: ["https://api.example.com/invoices", { $text: "https://api.example.com/invoices/{row.id}" }],
     },
@@ -74,10 +74,10 @@ export const requestForm: ObjectForm = {
     headers: namedValues("Headers by name, each a text.", counts.headers, {
       authorization: { $secret: "billing_token", prefix: "Bearer " },
     }),
-    query: namedValues("Parameters by name; a list is a parameter for each item.", counts.query, {
+    query: namedValues("Parameters by name; a list gives one parameter for each item.", counts.query, {
       limit: 50,
     }),
-    body: { ...ref("value"), description: "Body, of other methods than GET and HEAD." },
+    body: { ...ref("value"), description: "Body, for methods other than GET and HEAD." },
   },
   examples: [
     {
@@ -116,7 +116,7 @@ export function readRequest(node: ShapeNode, reader: ShapeReader): ReadRequest |
   checkMethodFields(body === undefined ? [] : (entriesOf(body) ?? []).map(([name]) => name), fields.at("body"), reader);
   if (body !== undefined && (method === "GET" || method === "HEAD")) {
     const hint = "send it as query, or with another method";
-    reader.faults.add("PROGRAM_MALFORMED", fields.at("body").path, `is a body, which ${method} does not have`, hint);
+    reader.faults.add("PROGRAM_MALFORMED", fields.at("body").path, `is a body, but ${method} has none`, hint);
   }
   if (method === undefined || url === undefined) return undefined;
   const args = objectOf([
@@ -159,7 +159,7 @@ function readUrl(
   };
   const template = readValue(node, reader.faults);
   if (template?.kind === "text" && template.otherwise !== undefined) {
-    return fault("has an else, and a request goes to one place", "leave else out, and skip the step with when");
+    return fault("has an else, but a request has only one URL", "leave else out, and skip the step with when");
   }
   const text = template === undefined ? undefined : textOf(template);
   if (text === undefined) {
@@ -171,18 +171,18 @@ function readUrl(
   if (length > urlMax) return fault(`is longer than ${urlMax} characters`, "send long values in the query or the body");
   // A value may only come after the host, so that no value can change the host.
   if (text.parts.length > 1 && !/^https?:\/\/[^/?#\\]+[/?]/i.test(first)) {
-    return fault("does not write its whole host down before the first value", urlHint);
+    return fault("has a value before the end of its host", urlHint);
   }
   if (/[\s\p{Cc}]/u.test(text.parts.filter((part) => typeof part === "string").join(""))) {
-    return fault("holds white space", "write it as it is sent: a space is %20");
+    return fault("contains white space", "write it as it is sent: a space is %20");
   }
   const whole = text.parts.map((part) => (typeof part === "string" ? part : "x")).join("");
   const target = httpTargetOf(whole);
   if ("fault" in target) return fault(target.fault, urlHint);
   if (/[/\\](\.|%2e){1,2}([/\\?]|$)/i.test(whole))
-    return fault("has a segment that is . or ..", "write the path it leads to");
+    return fault("has a segment that is . or ..", "write the path that it leads to");
   const named = [...new URL(whole).searchParams.keys()].find(isMethodOverride);
-  if (named !== undefined) return fault(`has ${named} in its query, which asks for another method`, "leave it out");
+  if (named !== undefined) return fault(`has ${named} in its query, which requests another method`, "leave it out");
   return { text, host: target.host };
 }
 
@@ -206,7 +206,7 @@ function readNamed(fields: ShapeFields, name: "headers" | "query", reader: Shape
   }
   if (["$ref", "$text", "$secret"].some((word) => Object.hasOwn(object, word))) {
     const hint = 'write {"<name>": {"$ref": "path"}}';
-    reader.faults.add("PROGRAM_MALFORMED", node.path, "is a reference; they are named one by one", hint);
+    reader.faults.add("PROGRAM_MALFORMED", node.path, "is a reference; give each name its own value", hint);
     return values;
   }
   for (const key of names.slice(0, counts[name])) {
@@ -220,9 +220,9 @@ function readNamed(fields: ShapeFields, name: "headers" | "query", reader: Shape
 /** Returns why a header cannot carry the idempotency key of a write, given the other headers. Returns undefined if it can. */
 export function faultOfKeyHeader(name: string, headers: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
-  if (reservedHeaders.has(lower) || contentHeaders.has(lower)) return `${lower} is set by the service`;
-  if (isMethodOverride(lower)) return `${lower} asks for another method`;
-  if (headers.some((header) => header.toLowerCase() === lower)) return `${lower} is among the headers of the request`;
+  if (reservedHeaders.has(lower) || contentHeaders.has(lower)) return `svc sets ${lower} itself`;
+  if (isMethodOverride(lower)) return `${lower} requests another method`;
+  if (headers.some((header) => header.toLowerCase() === lower)) return `${lower} is already a header of the request`;
   return undefined;
 }
 
@@ -232,19 +232,19 @@ export function faultOfKeyHeader(name: string, headers: readonly string[]): stri
  */
 function checkMethodFields(names: readonly string[], { path }: ShapeNode, { faults }: ShapeReader): void {
   for (const name of names.filter(isMethodOverride)) {
-    const hint = "write that one as the method, and leave it out";
-    faults.add("PROGRAM_MALFORMED", [...path, name], `${name} asks for another method`, hint);
+    const hint = "write that method as method, and leave it out";
+    faults.add("PROGRAM_MALFORMED", [...path, name], `${name} requests another method`, hint);
   }
 }
 
 function checkHeader(name: string, names: readonly string[], { path }: ShapeNode, { faults }: ShapeReader): void {
   const fault = (message: string, hint: string) => faults.add("PROGRAM_MALFORMED", [...path, name], message, hint);
   const lower = name.toLowerCase();
-  if (!headerName.test(name)) fault(`${formatValue(name)} is no name of a header`, "write one such as x-request-id");
-  else if (reservedHeaders.has(lower)) fault(`${lower} is set by the service`, "leave it out");
+  if (!headerName.test(name)) fault(`${formatValue(name)} is not a header name`, "write a name such as x-request-id");
+  else if (reservedHeaders.has(lower)) fault(`svc sets ${lower} itself`, "leave it out");
   else if (isMethodOverride(lower))
-    fault(`${lower} asks for another method`, "write that one as the method, and leave it out");
+    fault(`${lower} requests another method`, "write that method as method, and leave it out");
   else if (names.find((other) => other.toLowerCase() === lower) !== name) {
-    fault(`${lower} is named twice`, "name each header once: upper and lower case are the same");
+    fault(`${lower} is named twice`, "name each header once: upper and lower case are equal");
   }
 }

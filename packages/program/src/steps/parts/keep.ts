@@ -23,7 +23,7 @@ export function keepSchema(description: string, root: string, examples: readonly
     maxProperties: keptCount.max,
     propertyNames: { pattern: idForm.pattern.source },
     additionalProperties: {
-      description: `The path of a value, beginning with ${root}.`,
+      description: `The path of a value, starting with ${root}.`,
       type: "string",
       maxLength: pathMax,
       pattern: String.raw`^${root}(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*$`,
@@ -53,7 +53,7 @@ export function readKeep(node: ShapeNode, root: string, reader: ShapeReader): Ad
     if (text === undefined) return [];
     const [first, ...path] = parsePath(text) ?? [];
     if (first === root) return [[name, path] as const];
-    reader.faults.add("PROGRAM_MALFORMED", at.path, `is ${formatValue(text)}, which does not begin with ${root}`, hint);
+    reader.faults.add("PROGRAM_MALFORMED", at.path, `is ${formatValue(text)}, which does not start with ${root}`, hint);
     return [];
   });
 }
@@ -70,7 +70,7 @@ export function withKept(
   if (replaced !== undefined) fields.delete(replaced);
   for (const [name, type] of kept) {
     if (fields.has(name)) {
-      faults.add("PROGRAM_MALFORMED", [...path, name], "is a field of the rows already", "give it another name");
+      faults.add("PROGRAM_MALFORMED", [...path, name], "is already a field of the rows", "give it another name");
     }
     fields.set(name, type);
   }

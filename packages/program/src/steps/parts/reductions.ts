@@ -45,7 +45,7 @@ const textForm: ObjectForm = {
   description: "One text of all rows, at most 64 KiB.",
   required: {
     of: {
-      description: "What stands for each row; {row.<field>} takes a value, what is absent is empty, {{ is a brace.",
+      description: "Text of each row; {row.<field>} takes a value, an absent value is empty, {{ is a brace.",
       type: "string",
       minLength: 1,
       maxLength: partMax,
@@ -54,14 +54,14 @@ const textForm: ObjectForm = {
   },
   optional: {
     separator: {
-      description: "What stands between rows. Default: a new line.",
+      description: "Text between rows. Default: a new line.",
       type: "string",
       maxLength: textMax,
       examples: ["\n"],
     },
-    max: wholeSchema("Most rows that are told. Default: 1000.", told, 50),
+    max: wholeSchema("Maximum rows in the text. Default: 1000.", told, 50),
     more: {
-      description: "What stands for the rows beyond max, if there are any; {more} is how many.",
+      description: "Text at the end if there are more rows than max; {more} is the number of those rows.",
       type: "string",
       minLength: 1,
       maxLength: textMax,
@@ -82,7 +82,7 @@ const textReductionForm: ObjectForm = {
 /** The JSON Schema of values over a set. */
 export const reductionsSchema: JsonSchema = {
   description:
-    "Values by name: count, count ok (or failed, skipped, unknown; of maps only), sum F or avg F of a kept field of numbers, min F or max F of one of numbers or of texts, list F of any (at most 1,000 values), or a text of all rows.",
+    "Values by name: count; count ok (or failed, skipped, unknown; only for maps); sum F or avg F of a kept number field; min F or max F of a number or text field; list F of any field (at most 1,000 values); or a text of all rows.",
   type: "object",
   minProperties: 1,
   propertyNames: { pattern: idForm.pattern.source },
@@ -118,9 +118,9 @@ export function readReductions(node: ShapeNode, reader: ShapeReader): Reductions
       reader.faults.add("PROGRAM_MALFORMED", path, `is named ${formatValue(name)}`, idForm.hint);
     }
     if (isObject(value) && ["$cel", "$expr", "$ref"].some((key) => Object.hasOwn(value, key))) {
-      const message = `is ${formatValue(value)}, and what is made of the rows is named in words`;
+      const message = `is ${formatValue(value)}, but values over the rows are written in words`;
       const computed =
-        'where a row is computed first, by a step such as {"id": "plain", "compute": S, "fields": {"total": "row.value * 2.0"}}';
+        'to compute a value for each row first, add a step such as {"id": "plain", "compute": S, "fields": {"total": "row.value * 2.0"}}';
       reader.faults.add("PROGRAM_MALFORMED", path, message, `${hintOf(Object.values(value).join(""))}; ${computed}`);
       return [];
     }
@@ -133,7 +133,7 @@ function readWords(node: ShapeNode, reader: ShapeReader): Reduction | undefined 
   const text = reader.text(node, { max: textMax, hint });
   const reduction = text === undefined ? undefined : parseReduction(text);
   if (text !== undefined && reduction === undefined) {
-    reader.faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(text)}, which is no such value`, hintOf(text));
+    reader.faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(text)}, which is not such a value`, hintOf(text));
   }
   return reduction;
 }
@@ -165,7 +165,7 @@ function readTextOf(node: ShapeNode, reader: ShapeReader): Reduction | undefined
   const of = written === undefined ? undefined : readText(written, fields.at("of").path, reader.faults);
   const separator = fields.has("separator") ? reader.text(fields.at("separator"), { min: 0, max: textMax }) : "\n";
   const max = reader.number(fields.at("max"), told) ?? told.max;
-  const moreForm = { max: textMax, pattern: new RegExp(morePattern), hint: "write a text in which only {more} stands" };
+  const moreForm = { max: textMax, pattern: new RegExp(morePattern), hint: "write a text whose only reference is {more}" };
   const more = fields.has("more") ? reader.text(fields.at("more"), moreForm) : undefined;
   if (of === undefined || separator === undefined) return undefined;
   return { kind: "text", of, separator, max, more: more?.split("{more}") };
@@ -209,20 +209,20 @@ type Found = { readonly type: ValueType } | { readonly fault: string; readonly h
 function typeOfReduction(source: RowSet, reduction: Exclude<Reduction, { kind: "text" }>): Found {
   if (reduction.kind === "count") {
     if (reduction.state === undefined || source.hasStates) return { type: undefined };
-    return { fault: "counts rows by state, but only rows of a map have one", hint: "write count, or reduce a map" };
+    return { fault: "counts rows by state, but only rows of a map have a state", hint: "write count, or reduce a map" };
   }
   const [field, ...rest] = reduction.field;
   if (!source.fields.has(String(field))) {
     return { fault: `rows have no field ${field}`, hint: `keep it, or use ${[...source.fields.keys()].join(", ")}` };
   }
   const found = walkType(source.fields.get(String(field)), rest);
-  if ("fault" in found) return { fault: `the field ${found.fault}`, hint: "name a field that it has" };
+  if ("fault" in found) return { fault: `the field ${found.fault}`, hint: "name a field that exists" };
   const types = typesOf(found.type);
   if (reduction.kind === "list" || types === undefined || types.has("number")) return found;
   const isCompared = reduction.kind === "min" || reduction.kind === "max";
   if (isCompared && types.has("string")) return found;
   const name = reduction.field.join(".");
-  const cure = `compute a number of it before, {"compute": …, "fields": {"${reduction.field.at(-1)}": "double(row.${name})"}}, and take that set`;
+  const cure = `compute a number first, {"compute": …, "fields": {"${reduction.field.at(-1)}": "double(row.${name})"}}, and use that set`;
   const wanted = isCompared ? "a number or a text" : "a number";
   const right = types.has("string") ? cure : `name a field of ${isCompared ? "numbers or texts" : "numbers"}, or count`;
   return { fault: `is ${[...types].join(" or ")}, not ${wanted}`, hint: right };

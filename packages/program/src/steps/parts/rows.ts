@@ -41,7 +41,7 @@ export function fieldSchema(description: string, example: string): JsonSchema {
 /** The fields of a form that define how items become rows. */
 export const itemRowsForm = {
   keep: {
-    description: "Fields of the items that are kept. Items that are no objects have the one field value.",
+    description: "Fields of the items to keep. An item that is not an object has one field, value.",
     type: "array",
     minItems: keptCount.min,
     maxItems: keptCount.max,
@@ -50,14 +50,14 @@ export const itemRowsForm = {
     examples: [["id", "summary", "attendees"]],
   },
   key: fieldSchema(
-    "Field that identifies a row, of text or numbers; it is kept, too. Of items with the same key the first one is a row, over all pages. Default: every item is a row.",
+    "Field that identifies a row, a text or number; it is kept too. If items have the same key, on any page, only the first becomes a row. Default: every item is a row.",
     "id",
   ),
 };
 
 /** The form of `rows`. */
 export const rowsForm: ObjectForm = {
-  description: "Turns a list of the answer into a row set named as the step. Only the kept fields are stored.",
+  description: "Makes a row set of a list in the answer, with the name of the step. Only the kept fields are stored.",
   required: {
     from: {
       description: "Path of the list in the answer, ending in []; [] alone is the answer itself.",
@@ -111,7 +111,7 @@ function hintOfField(value: ShapeNode["value"]): string {
   const [, field] = typeof value === "string" ? (/^([A-Za-z_]\w{0,63})[.[]/.exec(value) ?? []) : [];
   return field === undefined
     ? fieldName.hint
-    : `write ${JSON.stringify(field)}, and later row.${String(value).slice(0, 100)} for what stands in it`;
+    : `write ${JSON.stringify(field)} here, and row.${String(value).slice(0, 100)} later for the value inside it`;
 }
 
 /** Reads the path of a list with its brackets, such as `items[]`. `[]` means that the answer itself is the list. */
@@ -142,7 +142,7 @@ export function setOfRows(
   const types = "fault" in list ? undefined : typesOf(list.type);
   if ("type" in list && (types === undefined || types.has("array"))) return setOfItems(rows, path, list.type, faults);
   const why = "fault" in list ? list.fault : `it is ${[...(types ?? [])].join(" or ")}`;
-  const message = `is no list in the output of ${action.slug}: ${why}`;
+  const message = `is not a list in the output of ${action.slug}: ${why}`;
   const hint = `name a list of the output: ${listsText(action)}`;
   faults.add("PROGRAM_REFERENCE_INVALID", [...path, "from"], message, hint);
   return "any";
@@ -157,8 +157,8 @@ export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: 
   const look = (name: string, at: Path): ValueType => {
     const field = isObjects ? fieldType(item, name) : scalarField(item, name);
     if ("type" in field) return field.type;
-    const message = `${formatValue(name)} is no field of the items: the item ${field.fault}`;
-    const hint = isObjects ? "name a field of the items" : "items that are no objects have the one field value";
+    const message = `${formatValue(name)} is not a field of the items: the item ${field.fault}`;
+    const hint = isObjects ? "name a field of the items" : "items that are not objects have one field, value";
     faults.add("PROGRAM_REFERENCE_INVALID", at, message, hint);
     return undefined;
   };
@@ -168,7 +168,7 @@ export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: 
   );
   const key = typesOf(keyType);
   if (key !== undefined && !key.has("string") && !key.has("number")) {
-    const message = `is ${[...key].join(" or ")}, which identifies no row`;
+    const message = `is ${[...key].join(" or ")}, which cannot identify a row`;
     faults.add("PROGRAM_REFERENCE_INVALID", [...path, "key"], message, "name a field of text or numbers");
   }
   return { fields, hasStates: false };
@@ -178,8 +178,8 @@ export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: 
 export function noteUnknown(item: ValueType, path: Path, names: readonly string[], faults: Check["faults"]): void {
   if (names.length === 0 || !isUnknownItem(item)) return;
   const shown = names.slice(0, 10).join(", ");
-  const message = `names ${shown}, and nothing is known of what the items have: a name that they do not have is null in each row`;
-  const hint = "compare the names with a real item; of a list of the input, describe its items in inputSchema";
+  const message = `names ${shown}, but the form of the items is not known: a name that they do not have is null in each row`;
+  const hint = "compare the names with a real item; for a list of the input, describe its items in inputSchema";
   faults.note("FIELD_UNVERIFIED", path, message, hint);
 }
 
@@ -191,7 +191,7 @@ function isUnknownItem(item: ValueType): boolean {
 }
 
 function scalarField(item: ValueType, name: string): { readonly type: ValueType } | { readonly fault: string } {
-  return name === "value" ? { type: item } : { fault: "is no object" };
+  return name === "value" ? { type: item } : { fault: "is not an object" };
 }
 
 /** Limits of the search for lists in an output: levels that are searched, and lists that are named. */
@@ -230,5 +230,5 @@ function fieldsText(item: unknown): string {
 /** Adds the lists in the answer to the hint for a wrong path, so that the author need not look them up. */
 export function tellLists(path: Path, action: Action, { faults }: Check): void {
   const hint = `name a list of the output in from, and fields of its items in keep: ${listsText(action)}`;
-  faults.add("PROGRAM_MALFORMED", path, "does not say what rows it takes", hint);
+  faults.add("PROGRAM_MALFORMED", path, "does not say which rows it takes", hint);
 }

@@ -19,7 +19,7 @@ const stateCount = { min: 1, max: rowStates.length };
 export const sourceOptions = {
   states: {
     description:
-      "Of a map's rows those that ended so. Default: all, failed ones too, in which a field kept from a call that did not end well is null: not that there is none, but that it is not known.",
+      "Of a map's rows, only those that ended in these states. Default: all, also failed ones. In a failed row, a field kept from a call that did not end well is null: its value is not known.",
     type: "array",
     minItems: stateCount.min,
     maxItems: stateCount.max,
@@ -46,7 +46,7 @@ export function checkSource({ step, field }: RowTaker, scope: Scope, check: Chec
   if (set !== "any" && !set.hasStates && step.states !== undefined) {
     const path = [...pathOf(step.pointer), "states"];
     const hint = "leave states out, or name a map";
-    check.faults.add("PROGRAM_REFERENCE_INVALID", path, `${step.source} is no map, and its rows have no state`, hint);
+    check.faults.add("PROGRAM_REFERENCE_INVALID", path, `${step.source} is not a map, and its rows have no state`, hint);
   }
   return set;
 }
@@ -61,10 +61,10 @@ export function checkSet(
   if ("set" in found) {
     const { lostWith } = found;
     if (lostWith !== undefined) {
-      const message = `set ${name} is not there where step ${lostWith} failed and its onError goes on`;
+      const message = `set ${name} does not exist if step ${lostWith} failed and its onError continues`;
       // In its own error handler the step has failed, so the condition must check if the set was made before the failure.
       const when = scope.failed?.has(lostWith) ? `has(rows.${name})` : `!has(steps.${lostWith}.error)`;
-      const hint = `say when the step is done: "when": "${when}", of it or of a block around it`;
+      const hint = `add a condition: "when": "${when}", at this step or at a block around it`;
       faults.add("PROGRAM_REFERENCE_INVALID", [...pathOf(pointer), field], message, hint);
     }
     return found.set;

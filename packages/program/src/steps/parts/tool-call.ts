@@ -35,12 +35,12 @@ const bounds = { max: { min: 0, max: 10 }, factor: { min: 1, max: 10 } };
 /** The form of `retry`. */
 const retryForm: ObjectForm = {
   description:
-    "How retryable outcomes are tried again. Without it, nothing is. A write is tried again only where that cannot do it twice.",
+    "How svc repeats a call with a retryable outcome. Without it, svc does not repeat. It repeats a write only if that cannot do the write twice.",
   required: { max: wholeSchema("Most repetitions.", bounds.max, 4) },
   optional: {
     initial: durationSchema("Wait before the first repetition, 100ms to 1h. Default 1s.", "1s"),
-    factor: numberSchema("What each wait is multiplied by. Default 2.", bounds.factor, 2),
-    cap: durationSchema("Longest wait, 100ms to 1h. Default 60s, or initial where that is longer.", "60s"),
+    factor: numberSchema("Factor by which each wait grows. Default 2.", bounds.factor, 2),
+    cap: durationSchema("Longest wait, 100ms to 1h. Default 60s, or initial if that is longer.", "60s"),
   },
   examples: [{ max: 4, initial: "1s", factor: 2, cap: "60s" }],
 };
@@ -92,21 +92,21 @@ const toolSlug = { max: 200, pattern: /^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$/ };
 /** Definitions of the JSON Schema for the fields of a call. */
 export const toolCallDefinitions: Readonly<Record<string, JsonSchema>> = {
   tool: {
-    description: "Catalog-wide slug of the tool. Skills and triggers cannot be called.",
+    description: "Slug of the tool, unique in the catalog. Skills and triggers cannot be called.",
     type: "string",
     pattern: toolSlug.pattern.source,
     maxLength: toolSlug.max,
     examples: ["calendar.list_events"],
   },
   entity: {
-    description: "Whose account is used. It has an active account of the toolkit when the program is submitted.",
+    description: "Entity whose account is used. When the program is submitted, the entity must have an active account of the toolkit.",
     type: "string",
     minLength: 1,
     maxLength: 200,
     examples: ["ops"],
   },
   args: argsDefinition,
-  timeout: durationSchema("How long one call may take, 1s to 30s. Default 30s.", "30s"),
+  timeout: durationSchema("Maximum duration of one call, 1s to 30s. Default 30s.", "30s"),
   retry: schemaOf(retryForm),
 };
 
@@ -168,11 +168,11 @@ export function checkToolCall(
  */
 function secretPlaces(action: Action | undefined, { output }: Scope): SecretPlaces {
   if (output !== undefined) {
-    return { takes: () => false, hint: "name what the call that is undone answered: an undo takes no secret" };
+    return { takes: () => false, hint: "name a field of the answer that is undone: an undo takes no secret" };
   }
   // If the tool is unknown, only that is reported.
   const takes = (path: Path) => action === undefined || isSensitiveAt(action.inputSchema, path);
-  const hint = `${action?.slug ?? "the tool"} does not mark this argument x-sensitive; only at one that it marks, or in an http step, a secret is kept one`;
+  const hint = `${action?.slug ?? "the tool"} does not mark this argument x-sensitive; a secret stays secret only in a marked argument or in an http step`;
   return { takes, hint };
 }
 
@@ -194,13 +194,13 @@ function findAction(slug: string, path: Path, check: Check): Action | undefined 
   const tool = view.tools.get(slug);
   if (slug.startsWith("skills.")) {
     const hint = `run it: {"id": "…", "run": ${JSON.stringify(slug)}, "input": {…}}`;
-    faults.add("PROGRAM_TOOL_NOT_CALLABLE", path, `${slug} is a skill, and no tool`, hint);
+    faults.add("PROGRAM_TOOL_NOT_CALLABLE", path, `${slug} is a skill, not a tool`, hint);
   } else if (tool === undefined) {
     const near = nearTools(slug, check);
     const hint =
       near.length > 0
-        ? text`its toolkit has ${near.join(", ")}; ${call("ListTools")} names all of it`
-        : "search_tools finds tools by what they do";
+        ? text`its toolkit has ${near.join(", ")}; ${call("ListTools")} lists all`
+        : "search_tools finds tools by their purpose";
     faults.add("PROGRAM_TOOL_UNKNOWN", path, `there is no tool ${formatValue(slug)}`, hint);
   } else if (tool.kind !== "action") {
     faults.add("PROGRAM_TOOL_NOT_CALLABLE", path, `${slug} is a trigger`, "call an action; triggers send events");
@@ -252,7 +252,7 @@ function stem(word: string): string {
 /** The form of `undo`. */
 export const undoForm: ObjectForm = {
   description:
-    "The call that takes a call back, run by the saga in reverse order. Its arguments may name output, the answer of the call that is undone.",
+    "The call that undoes this call. The saga runs undo calls in reverse order. Its arguments may name output, the answer of the call that is undone.",
   required: { call: ref("tool") },
   optional: { entity: ref("entity"), args: callOptions.args },
   examples: [
@@ -272,7 +272,7 @@ export function readUndo(node: ShapeNode, reader: ShapeReader, callEntity: strin
   const { value } = node;
   const named = isObject(value) ? unheeded.filter((name) => Object.hasOwn(value, name)) : [];
   for (const name of named) {
-    const message = "has no effect: an undo is tried up to three times, each for up to 30 s";
+    const message = "has no effect: svc always tries an undo up to three times, each for up to 30 s";
     reader.faults.addYounger("PROGRAM_MALFORMED", [...node.path, name], message, "leave it out");
   }
   const heeded = isObject(value)

@@ -93,7 +93,7 @@ describe("a program does what is meant", () => {
     const program = programs[name];
     const single = await planApart(name);
     const checked = await agent.call("check_program", { program });
-    expect(checked.content[0].text).toMatch(/^No faults/);
+    expect(checked.content[0].text).toMatch(/^No errors/);
     const answer = await run(program);
     expect([answer.isError, answer.content[0].text]).toEqual([false, expect.any(String)]);
     const { jobId, result } = answer.structuredContent;

@@ -73,7 +73,7 @@ describe("run_program", () => {
     const run = await plain.call("run_program", { program });
     expect(run.isError).toBe(true);
     expect(run.structuredContent.error.reason).toBe(checked.structuredContent.faults[0].reason);
-    expect((await plain.call("check_program", { program: counting })).content[0].text).toContain("No faults");
+    expect((await plain.call("check_program", { program: counting })).content[0].text).toContain("No errors");
   });
 
   test("a client without tasks is told the job's id, and waits on by it", async () => {
@@ -96,10 +96,10 @@ describe("run_program", () => {
       jobId,
     });
     const [{ text }] = begun.content;
-    expect(text).toMatch(/waits for a person: owner is asked "Go on with \d+\?", and answers in the console, http/);
+    expect(text).toMatch(/waits for a person: owner is asked "Go on with \d+\?"; they answer in the console, http/);
     expect(text).toContain(`/asks/${jobId}/${waitsFor.askId}`);
     expect(text).toContain("Do not call again to wait");
-    expect(text).not.toContain("It goes on by itself");
+    expect(text).not.toContain("It continues on the server");
     const ended = await plain.call("run_program", { job_id: jobId, cancel: true });
     expect(ended.structuredContent).toMatchObject({ jobId, status: "cancelled" });
     // Once more changes nothing.
@@ -146,7 +146,7 @@ describe("run_program", () => {
     const write = { id: "write", call: "sales_crm.create_deal", entity: "ann", args: { title: "t" } };
     const program = { version: 1, title: "Writes", steps: [write] };
     const { content } = await plain.call("run_program", { program, simulate: true });
-    expect(content[0].text).toMatch(/^Simulated, and no write was sent/);
+    expect(content[0].text).toMatch(/^Simulated; no write was sent/);
     const failing = {
       ...{ version: 1, title: "Fails", input: { rows: [{ id: 1, text: "x" }] } },
       inputSchema: { type: "object", properties: { rows: { type: "array", items: { type: "object" } } } },

@@ -30,8 +30,24 @@ const mended: Readonly<Record<string, { readonly sends: RegExp; readonly why: st
 /** What is told of a fault since, beside what the version told: which field is absent. */
 const toldSince = /(?<= reads a field that is absent): [\w.]+; ask has\([\w.]+\) first/g;
 
+/** Texts that say the same in other words since, each with the words of the version. */
+const reworded: readonly (readonly [RegExp, string])[] = [
+  [/(?<= is absent); add else/g, "; say what stands in with else"],
+  [/(?<=pages were fetched and )there are more pages/g, "there are more"],
+  [/(?<=pages were fetched and )the last page was full/g, "the last of them was full"],
+  [/ are stored: request less, or take it as rows/g, " are kept: ask for less, or take it as rows"],
+  [/it is not known if it was carried out/g, "whether it was carried out is not known"],
+  [
+    /the call was sent, but no answer came; the app may have executed it/g,
+    "the call was sent and its answer never came; it may have been executed",
+  ],
+  [/(Undoing step \w+) with (\S+) failed (\(\w+\))\. Leave it and continue,/g, "$1 by $2 did not work $3. Leave it and go on,"],
+];
+
 function asToldBefore<T>(jobs: T): T {
-  return JSON.parse(JSON.stringify(jobs).replaceAll(toldSince, "")) as T;
+  let text = JSON.stringify(jobs).replaceAll(toldSince, "");
+  for (const [since, before] of reworded) text = text.replaceAll(since, before);
+  return JSON.parse(text) as T;
 }
 
 /** A recorded run: all its states, and those that are driven from, with their rows. */

@@ -7,7 +7,7 @@ export const askFaults = defineFaults({
     code: "not_found",
     field: (path: string) => path,
     says: (_path: string, id: string) => `there is no job ${formatValue(id)} in this project`,
-    help: "Check the id; what belongs to another project reads as missing.",
+    help: "Check the id; jobs of other projects are reported as missing.",
   },
   ASK_NOT_FOUND: {
     code: "not_found",
@@ -18,52 +18,51 @@ export const askFaults = defineFaults({
   ASK_STALE: {
     code: "failed_precondition",
     field: "requestId",
-    says: (requestId: string) => `requestId ${formatValue(requestId)} is not a question that the job asks`,
-    help: "Read the job's present question from park.judgment, or leave requestId empty to answer that.",
+    says: (requestId: string) => `requestId ${formatValue(requestId)} is not the open question of the job`,
+    help: "Read the open question from park.judgment, or leave requestId empty to answer it.",
   },
   ASK_SETTLED: {
     code: "failed_precondition",
     field: "requestId",
     says: (requestId: string) =>
-      `requestId: ${requestId === "" ? "the job waits for no answer" : `the ask ${formatValue(requestId)} was settled before`}`,
-    help: text`Nothing is left to answer; ${call("GetAsk")} tells how an ask was settled.`,
+      `requestId: ${requestId === "" ? "the job waits for no answer" : `the ask ${formatValue(requestId)} is already settled`}`,
+    help: text`No answer is needed; ${call("GetAsk")} shows how an ask was settled.`,
   },
   PRINCIPAL_NOT_REACHED: {
     code: "permission_denied",
     field: "principalId",
-    says: (principalId: string) =>
-      text`${field("principalId")} ${formatValue(principalId)} has not been reached by the ask`,
+    says: (principalId: string) => text`the ask has not reached ${field("principalId")} ${formatValue(principalId)}`,
     help: "Answer for a contact in the ask's deliveredPrincipals.",
   },
   APPROVAL_NOT_LINKABLE: {
     code: "failed_precondition",
     field: "requestId",
     says: (requestId: string) =>
-      `the ask ${formatValue(requestId)} is an approval, which is decided with the key whose plan it is`,
+      `the ask ${formatValue(requestId)} is an approval, and only the key that submitted the plan can decide it`,
     help: text`Answer it with ${call("AnswerAsk")}, or in the console from the seat of that key.`,
   },
   CONFIRM_BY_CALLER: {
     code: "permission_denied",
-    says: "the ask confirms what this key caused, or a key of the same hand: its grant, its giver or a sibling",
+    says: "the ask confirms an action of this key or of a related key: its grant, the key that granted it, or another key of the same grant",
     help: "Answer with another key of the project, by a link that another key makes, or in the console from another key's seat.",
   },
   CONTINUATION_NOT_DECLARED: {
     code: "invalid_argument",
     field: "continuation",
     says: (continuation: string, declared: readonly string[]) =>
-      `continuation ${formatValue(continuation)} is none of ${declared.join(", ")}`,
+      `continuation ${formatValue(continuation)} is not one of ${declared.join(", ")}`,
     help: "Pick one of the ask's continuations.",
   },
   OVERRIDES_INVALID: {
     code: "invalid_argument",
     field: "overridesJson",
     says: (why: string) => text`${field("overridesJson")} ${why}`,
-    help: "Send a JSON object by the ask's answerSchemaJson with retry-with, and nothing with other continuations.",
+    help: "Send a JSON object that fits the ask's answerSchemaJson with retry-with, and nothing with other continuations.",
   },
   NOTE_TOO_LONG: {
     code: "invalid_argument",
     field: "note",
-    says: (length: number, max: number) => `note is ${length} characters long, longer than ${max}`,
+    says: (length: number, max: number) => `note has ${length} characters; at most ${max} are allowed`,
     help: "Shorten it.",
   },
   APPROVER_ROLE_REQUIRED: {
@@ -73,7 +72,7 @@ export const askFaults = defineFaults({
   },
   APPROVAL_KEY_MISMATCH: {
     code: "permission_denied",
-    says: (keyId: string) => `the key ${formatValue(keyId)} is not the one whose plan waits for this approval`,
+    says: (keyId: string) => `the key ${formatValue(keyId)} did not submit the plan that waits for this approval`,
     help: "Answer with the key that submitted the job.",
   },
   PRINCIPAL_NOT_APPROVER: {
@@ -92,22 +91,22 @@ export const askFaults = defineFaults({
     code: "invalid_argument",
     field: (index: number) => `eventTypes[${index}]`,
     says: (index: number, name: string) =>
-      `eventTypes[${index}] is ${formatValue(name)}, which is none of ${askEndpointEventTypes.join(", ")}`,
-    help: "Name what is to be posted, such as ask_raised and standing_paused, or nothing for asks alone.",
+      `eventTypes[${index}] is ${formatValue(name)}, which is not one of ${askEndpointEventTypes.join(", ")}`,
+    help: "Name the events to post, such as ask_raised and standing_paused, or nothing for asks only.",
   },
   PRINCIPAL_ID_INVALID: {
     code: "invalid_argument",
     field: "contact.principalId",
     says: (principalId: string) =>
       `contact.principalId ${formatValue(principalId)} is empty, longer than 200 characters, or holds control characters`,
-    help: "Send your own name of the person, 1 to 200 characters.",
+    help: "Send your own name for the person, 1 to 200 characters.",
   },
   CONTACT_NAME_INVALID: {
     code: "invalid_argument",
     field: "contact.name",
     says: (name: string) =>
       `contact.name ${formatValue(name)} is empty, longer than 200 characters, or holds control characters`,
-    help: "Send what people call them, 1 to 200 characters.",
+    help: "Send the person's name, 1 to 200 characters.",
   },
   REACH_TOOL_UNSUITABLE: {
     code: "invalid_argument",
@@ -126,7 +125,7 @@ export const askFaults = defineFaults({
     code: "invalid_argument",
     field: "contact.reach.argsJson",
     says: (why: string) => `contact.reach.argsJson ${why}`,
-    help: "Send an object of the tool's arguments, in whose texts {question}, {jobId} and {requestId} may stand.",
+    help: "Send an object of the tool's arguments; its texts may contain {question}, {jobId} and {requestId}.",
   },
   LAST_APPROVER: {
     code: "failed_precondition",
@@ -135,8 +134,8 @@ export const askFaults = defineFaults({
   },
   CONTACTS_TOO_MANY: {
     code: "resource_exhausted",
-    says: (max: number) => `the project has ${max} contacts already, as many as it may`,
-    help: "Delete contacts that are not asked any more.",
+    says: (max: number) => `the project already has ${max} contacts, the maximum`,
+    help: "Delete contacts that are no longer asked.",
   },
   CONTACT_NOT_FOUND: {
     code: "not_found",

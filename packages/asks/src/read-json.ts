@@ -15,7 +15,7 @@ export function readJson(text: string): { readonly value: unknown } | undefined 
 
 /** Text for error messages that describes a value that `isStorable` refuses. */
 export const unstorable =
-  "nests too deep, holds U+0000 or a lone surrogate in a text, or a number of more than 1,000 characters or an exponent beyond 999";
+  "nests too deep, contains U+0000 or a lone surrogate in a text, or a number of more than 1,000 characters or with an exponent above 999";
 
 /**
  * True if a value can be stored and sent: it has at most 32 levels, its numbers have a storable length, and its texts contain neither

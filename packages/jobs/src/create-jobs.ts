@@ -77,12 +77,12 @@ const listed: ListedTool = {
   name: "check_program",
   title: "Check a program",
   description:
-    "Checks a program for run_program and runs nothing: tells every fault at once, each with its place and what would be right, or what the " +
-    "program can do at most. Without arguments it returns how programs are written: read that first.",
+    "Checks a program for run_program and runs nothing: returns all errors at once, each with its place and its fix, or the most that the " +
+    "program can do. Without arguments it returns how to write programs: read that first.",
   inputSchema: {
     type: "object",
     additionalProperties: false,
-    properties: { program: { type: "object", description: "The program. Leave it out to read how one is written." } },
+    properties: { program: { type: "object", description: "The program. Leave it out to read how to write one." } },
   },
   annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
 };
@@ -115,7 +115,7 @@ function checkedAnswer({ faults, omittedFaults, estimate, needsApproval, notes }
   const most = { callsMin, callsMax, writesMax, destructiveMax, rowsMax, asksMax, needsApproval };
   const approval = needsApproval ? " A person must approve it before it begins." : "";
   const text =
-    `No faults. It makes ${callsMin} to ${callsMax} calls, at most ${writesMax} of them writes and ${destructiveMax} destructive, over at most ` +
+    `No errors. It makes ${callsMin} to ${callsMax} calls, at most ${writesMax} of them writes and ${destructiveMax} destructive, over at most ` +
     `${rowsMax} rows, and asks at most ${asksMax} questions.${approval} Run it with run_program.`;
   return withNotes(answered({ faults: [], ...most }, text), notes);
 }
@@ -248,7 +248,7 @@ async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAns
   const named = readSkillName(tool.slug);
   const skill = named && (await skillsForProject(context.db, projectId).find(named));
   if (skill === undefined || keyId === undefined) {
-    return { outcome: "not_callable", message: `${tool.slug} is a skill that this caller cannot begin` };
+    return { outcome: "not_callable", message: `${tool.slug} is a skill that this caller cannot start` };
   }
   const programJson = openReadable(context.sealer, { projectId, programDigest: skill.programDigest }, skill);
   const { inputSchema } = parseCheckedProgram(programJson);
@@ -276,7 +276,7 @@ async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAns
 function refused({ tool }: CodeCall, { details, message }: Fault): CodeAnswer {
   const lacksAccounts = details.every(({ reason }) => reason === "PROGRAM_ACCOUNT_MISSING");
   const outcome = lacksAccounts ? "no_account" : "not_callable";
-  return { outcome, message: `${tool.slug} cannot be begun now: ${message}` };
+  return { outcome, message: `${tool.slug} cannot start now: ${message}` };
 }
 
 /** Returns the methods of AdminService about jobs. Their caller is always the administrator. */

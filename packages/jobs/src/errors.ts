@@ -20,7 +20,7 @@ export const jobFaults = defineFaults({
     code: "invalid_argument",
     reason: "PROGRAM_MALFORMED",
     says: (jobId: string, found: readonly ProgramFault[]) =>
-      text`the program of job ${jobId} has ${found.length === 1 ? "1 fault" : `${found.length} faults`}: ${found.slice(0, 1).map(resubmitted)[0] ?? ""}${found.length > 1 ? `; and ${found.length - 1} more` : ""}`,
+      text`the program of job ${jobId} has ${found.length === 1 ? "1 error" : `${found.length} errors`}: ${found.slice(0, 1).map(resubmitted)[0] ?? ""}${found.length > 1 ? `; and ${found.length - 1} more` : ""}`,
     each: (_jobId: string, found: readonly ProgramFault[]) =>
       found.slice(0, listedMax).map((one) => ({ reason: one.code, field: "jobId", help: resubmitted(one) })),
   },
@@ -28,12 +28,12 @@ export const jobFaults = defineFaults({
   MODE_INVALID: {
     code: "invalid_argument",
     field: "mode",
-    says: (mode: string) => `mode ${formatValue(mode)} is not a mode`,
+    says: (mode: string) => `mode ${formatValue(mode)} is not known`,
     help: "Send live or simulate, or leave it empty.",
   },
   RUN_ARGUMENTS_UNCLEAR: {
     code: "invalid_argument",
-    says: "run_program takes a program to run, or job_id alone to wait for a job",
+    says: "run_program takes a program to run, or only job_id to wait for a job",
     help: "Give program, or give job_id without program, idempotency_key and simulate.",
   },
   MODE_CONFLICT: {
@@ -60,7 +60,7 @@ export const jobFaults = defineFaults({
   APPROVER_ROLE_REQUIRED: {
     code: "permission_denied",
     field: "programJson/approval",
-    says: "the plan needs approval, and only the submitting key may answer for it, which is not an approver's",
+    says: "the plan needs approval, but only the submitting key may approve it, and that key is not an approver's",
     help: (cause: keyof typeof approvalCauses) =>
       `Submit with a key of the role approver; or ${approvalCauses[cause]}.`,
   },
@@ -72,14 +72,14 @@ export const jobFaults = defineFaults({
     code: "permission_denied",
     reason: "APPROVER_ROLE_REQUIRED",
     field: (place: string) => `programJson/${place}`,
-    says: "it asks for an approval, and only the submitting key may answer for it, which is not an approver's",
+    says: "it asks for an approval, but only the submitting key may answer it, and that key is not an approver's",
     help: "Submit with a key of the role approver; or write a question without approval, with an escalation that names the contact who answers it.",
   },
   APPROVER_MISSING: {
     code: "failed_precondition",
     field: "programJson/approval",
-    says: "the plan needs approval, and none of the contacts it would be asked of is an approver",
-    help: text`Mark a contact as approver with ${call("PutContact")}, and name one in approval.escalation if you name any.`,
+    says: "the plan needs approval, but none of the contacts that it asks is an approver",
+    help: text`Mark a contact as approver with ${call("PutContact")}; if approval.escalation names contacts, name an approver there.`,
   },
   /** An ended job cannot be cancelled, paused, resumed, parked or released. `field` names it in the request. */
   JOB_FINISHED: {
@@ -93,27 +93,27 @@ export const jobFaults = defineFaults({
     code: "failed_precondition",
     field: "jobId",
     says: (id: string, standing: string) =>
-      `job ${id} is ${standing}, and only one that is queued, running or compensating is parked`,
-    help: text`A job that waits does nothing: park it once it runs again, or end it with ${call("CancelJob")}.`,
+      `job ${id} is ${standing}; only a job that is queued, running or compensating can be parked`,
+    help: text`Park a waiting job when it runs again, or end it with ${call("CancelJob")}.`,
   },
   JOB_NOT_RELEASABLE: {
     code: "failed_precondition",
     field: "jobId",
     says: (id: string, standing: string) =>
-      `job ${id} is ${standing}, and only one that is parked as poisoned or by an administrator is released`,
-    help: text`A job that waits for an answer goes on by ${call("AnswerAsk")}, one that waits for a time by itself.`,
+      `job ${id} is ${standing}; only a job that is parked as poisoned or by an administrator can be released`,
+    help: text`A job that waits for an answer continues after ${call("AnswerAsk")}, one that waits for a time continues by itself.`,
   },
   JOB_NOT_RETRYABLE: {
     code: "failed_precondition",
     field: "id",
     says: (id: string, why: string) => `job ${id} ${why}`,
-    help: "Retry a job that failed, expired, was aborted or cancelled, and undid nothing. For any other submit its program again.",
+    help: "Retry a job that failed, expired, was aborted or cancelled, and undid nothing. Otherwise submit its program again.",
   },
   JOB_STEP_UNKNOWN: {
     code: "invalid_argument",
     field: "fromStepId",
     says: (why: string) => `fromStepId ${why}`,
-    help: "Name one of the job's stepReceipts, or leave it empty to go on where the job stopped.",
+    help: "Name one of the job's stepReceipts, or leave it empty to continue where the job stopped.",
   },
   OVERRIDES_INVALID: {
     code: "invalid_argument",
@@ -125,19 +125,19 @@ export const jobFaults = defineFaults({
     code: "invalid_argument",
     field: "inputJson",
     says: (why: string) => `inputJson ${why}`,
-    help: "Send a JSON object by the program's inputSchema, or nothing to keep the input of the job.",
+    help: "Send a JSON object that fits the program's inputSchema, or nothing to keep the input of the job.",
   },
   JOB_NOT_PAUSED: {
     code: "failed_precondition",
     field: "id",
-    says: (id: string, status: string) => `job ${id} is ${status}, and nobody has paused it`,
-    help: text`Only a job whose pausedAt is set is resumed: one that waits for an answer goes on by ${call("AnswerAsk")}.`,
+    says: (id: string, status: string) => `job ${id} is ${status} and not paused`,
+    help: text`Only a job whose pausedAt is set can be resumed: one that waits for an answer continues after ${call("AnswerAsk")}.`,
   },
   CONFIRM_ASKED_TOO_OFTEN: {
     code: "resource_exhausted",
     says: (toolSlug: string, asksMax: number) =>
-      `a person was asked ${asksMax} times within ten minutes about the same call of ${toolSlug}`,
-    help: text`Wait, or send another ${field("idempotencyKey")} with each call that is meant.`,
+      `people were asked ${asksMax} times within ten minutes about the same call of ${toolSlug}`,
+    help: text`Wait, or send a different ${field("idempotencyKey")} with each intended call.`,
   },
   JOB_NOT_PROMOTABLE: {
     code: "failed_precondition",
@@ -155,7 +155,7 @@ export const jobFaults = defineFaults({
     code: "invalid_argument",
     field: "description",
     says: (length: number) => `description has ${length} characters; it must have 1 to 1,000`,
-    help: "Say what the skill does, for a model that must choose.",
+    help: "Say what the skill does, so that a model can choose it.",
   },
   SKILL_SLUG_TAKEN: {
     code: "already_exists",
@@ -169,29 +169,32 @@ export const jobFaults = defineFaults({
     field: "slug",
     says: (slug: string, version: number) =>
       `the project has no skill ${formatValue(slug)}${version === 0 ? "" : ` with a version ${version}`}`,
-    help: text`${call("ListSkills")} names those there are; send the slug without the prefix skills.`,
+    help: text`${call("ListSkills")} lists the existing ones; send the slug without the prefix skills.`,
   },
   SKILL_INCOMPATIBLE: {
     code: "failed_precondition",
     field: "jobId",
     says: (slug: string, newest: number, differences: readonly string[]) =>
       `the program does not take every input that version ${newest} of ${formatValue(slug)} takes: ${differences.slice(0, differencesMax).join("; ")}${differences.length > differencesMax ? `; and ${differences.length - differencesMax} more` : ""}`,
-    help: "Mend the inputSchema, such as by a default for what became required, or promote it under another slug.",
+    help: "Change the inputSchema, for example with a default for a newly required field, or promote it under another slug.",
   },
   SKILLS_TOO_MANY: {
     code: "resource_exhausted",
     says: (what: "skills" | "versions", most: number) =>
-      what === "skills" ? `the project has ${most} skills already` : `the skill has ${most} versions already`,
-    help: text`Delete what nobody calls with ${call("DeleteSkill")}, or submit the program with ${call("SubmitJob")} instead.`,
+      what === "skills"
+        ? `the project already has ${most} skills, the maximum`
+        : `the skill already has ${most} versions, the maximum`,
+    help: text`Delete unused skills with ${call("DeleteSkill")}, or submit the program with ${call("SubmitJob")} instead.`,
   },
 });
 
 /** The rule that requires approval of a plan, and what helps besides an approver's key. */
 const approvalCauses = {
   program:
-    'set "approval": {"plan": "never"} and put a question of your own to a contact before what destroys; or leave out destructive calls and "plan": "always"',
-  skill: "leave out the skill that would need approval by its own rule",
-  policy: "leave out destructive calls: the project's policy has plans with them approved, whatever a program says",
+    'set "approval": {"plan": "never"} and ask a contact a question of your own before each destructive call; or leave out destructive calls and "plan": "always"',
+  skill: "leave out the skill whose own rule requires approval",
+  policy:
+    "leave out destructive calls: the project's policy requires approval of plans with them, even if the program does not",
 } as const;
 
 /** Ends that a job reaches by itself. The others are caused by a request. */
@@ -201,5 +204,5 @@ const byItself: ReadonlySet<string> = new Set(["succeeded", "failed", "expired"]
 const differencesMax = 10;
 
 function resubmitted({ pointer, message, hint }: ProgramFault): PartedText {
-  return text`${pointer} ${message}: ${hint}. Submit it so, and promote that job.`;
+  return text`${pointer} ${message}: ${hint}. Submit the corrected program, and promote that job.`;
 }

@@ -94,7 +94,7 @@ test("a waiting run whose start always fails is refused after a time, told of on
   await settled(async () => (await next()).state === "started");
   await settled(async () => (await poison()).state === "queued start_failed");
   const failingFrom = world.now();
-  expect(await poison()).toMatchObject({ detail: expect.stringContaining("could not be made") });
+  expect(await poison()).toMatchObject({ detail: expect.stringContaining("could not be created") });
   expect([(await behind()).state, program.told()]).toEqual(["queued overlap", []]);
   await inTime(async () => (await poison()).state === "refused start_failed");
   expect(world.now() - failingFrom).toBeGreaterThan(600_000);

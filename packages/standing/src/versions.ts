@@ -75,7 +75,7 @@ export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin
       }
       return (name) => {
         const version = found.get(keyOf(name));
-        if (version === undefined) throw new Error(`${keyOf(name)} of a standing program is not in the store`);
+        if (version === undefined) throw new Error(`${keyOf(name)} of a standing program is missing in the database`);
         return version;
       };
     },

@@ -50,7 +50,7 @@ browserTest(
     await write(page, keys, "0 9 * * 1");
     await keys.tabTo(field("Time zone"));
     await write(page, keys, "Mars/Olympus");
-    await says(/is "Mars\/Olympus", which is no time zone/);
+    await says(/is "Mars\/Olympus", which is not a time zone/);
     expect(await field("Time zone").getAttribute("aria-invalid")).toBe("true");
     await write(page, keys, "Asia/Tokyo");
     await keys.tabTo(page.getByRole("textbox", { name: "Program" }));

@@ -67,13 +67,13 @@ function checkReach(
 ): NonNullable<Contact["reach"]> {
   const tool = view.tools.get(toolSlug);
   if (tool === undefined) throw toolFaults.TOOL_NOT_FOUND("contact.reach.toolSlug", toolSlug, undefined);
-  if (tool.kind !== "action") throw askFaults.REACH_TOOL_UNSUITABLE(toolSlug, "is not called by anybody");
+  if (tool.kind !== "action") throw askFaults.REACH_TOOL_UNSUITABLE(toolSlug, "is a trigger, which cannot be called");
   if (!tool.callable) throw askFaults.REACH_TOOL_UNSUITABLE(toolSlug, "cannot be called");
   if (tool.class === "destructive") throw askFaults.REACH_TOOL_UNSUITABLE(toolSlug, "is destructive");
   if (confirmingRule(confirm, classToConfirm(tool)) !== undefined) {
     throw askFaults.REACH_TOOL_UNSUITABLE(
       toolSlug,
-      "writes, and a person confirms each write of the key that puts the contact",
+      "writes, but the key that puts the contact needs a person to confirm each write",
     );
   }
   if (!isName(entityId)) throw askFaults.ENTITY_ID_INVALID(entityId);

@@ -9,9 +9,7 @@ import { expect, test } from "vitest";
 import { pageWords } from "./page-words.ts";
 
 test("a call that a hint names is named as the page that does it", () => {
-  expect(pageWords("its toolkit has a.b; ListTools lists all")).toBe(
-    "its toolkit has a.b; the page Tools lists all",
-  );
+  expect(pageWords("its toolkit has a.b; ListTools lists all")).toBe("its toolkit has a.b; the page Tools lists all");
   expect(pageWords("connect one with InitiateConnection, or name another entity")).toBe(
     "connect one with “Connect an account” on the page Accounts, or name another entity",
   );

@@ -46,7 +46,7 @@ export async function endedAnswer({ db }: Pick<AgentJobsContext, "db">, job: Lis
     ...(errors.length > 0 && { errors }),
   };
   const lines = [
-    `${mode === "simulate" ? "Simulated, and no write was sent: " : ""}${status} (${outcome})${lastError === "" ? "" : `: ${spoken(lastError)}`}`,
+    `${mode === "simulate" ? "Simulated; no write was sent: " : ""}${status} (${outcome})${lastError === "" ? "" : `: ${spoken(lastError)}`}`,
     resultJson === "" ? noResult(job) : `Result: ${resultJson}`,
     ...(receipt ? [countsText(job)] : []),
     ...errors.map(({ stepId, code, count, sample }) => `${stepId}: ${code}, ${count} times: ${spoken(sample)}`),
@@ -55,7 +55,7 @@ export async function endedAnswer({ db }: Pick<AgentJobsContext, "db">, job: Lis
 }
 
 function noResult({ status }: ListedJob): string {
-  return status === "succeeded" ? "The program declares no result: what it read stays inside." : "";
+  return status === "succeeded" ? "The program declares no result, so it returns no values." : "";
 }
 
 function errorsOf({ receipt: { stepId, errors } }: JobStepRecord) {

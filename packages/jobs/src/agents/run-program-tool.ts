@@ -18,23 +18,23 @@ const listed: ListedTool = {
   name: "run_program",
   title: "Run a program",
   description:
-    "Runs a program: several calls as one job, over many rows, with conditions, loops, questions to people and undoing, which goes on by itself. " +
-    "Better than many calls where answers of some are arguments of others. Returns the program's declared result, or after 25 s the job's id: call it " +
-    "again with job_id to wait on. check_program says how programs are written.",
+    "Runs a program: several calls as one job, over many rows, with conditions, loops, questions to people and undo, which runs on the server to its end. " +
+    "Use it instead of many calls if some calls need answers of others. Returns the program's declared result, or after 25 s the job's id: call it " +
+    "again with job_id to keep waiting. check_program returns how to write programs.",
   inputSchema: {
     type: "object",
     additionalProperties: false,
     properties: {
       program: { type: "object", description: "The program, as check_program takes it." },
-      idempotency_key: { type: "string", description: "With the same key and program it is run once." },
-      simulate: { type: "boolean", description: "Reads for good, and sends no write." },
-      job_id: { type: "string", description: "In place of program: a job that was begun, to wait for." },
-      cancel: { type: "boolean", description: "With job_id: ends that job. What it has sent stays sent." },
+      idempotency_key: { type: "string", description: "The same key with the same program runs it only once." },
+      simulate: { type: "boolean", description: "If true, reads run as usual and no write is sent." },
+      job_id: { type: "string", description: "Instead of program: a job that has started, to wait for its end." },
+      cancel: { type: "boolean", description: "With job_id: ends that job. Calls that it has sent are not undone." },
       wait_seconds: {
         type: "integer",
         minimum: 0,
         maximum: waitSecondsMax,
-        description: `Most seconds to wait for its end. Default ${waitSecondsMax}.`,
+        description: `Maximum seconds to wait for its end. Default ${waitSecondsMax}.`,
       },
     },
   },
@@ -145,8 +145,8 @@ async function openAnswer(context: AgentJobsContext, job: ListedJob): Promise<To
   const again = `run_program with job_id "${job.id}"`;
   const next =
     asked === undefined
-      ? `It goes on by itself; call ${again} to wait on.`
-      : `Do not call again to wait: nothing happens before that. Tell the user, and call ${again} once they say that it is answered.`;
+      ? `It continues on the server; call ${again} to keep waiting.`
+      : `Do not call again to wait: nothing happens before the person answers. Notify the user, and call ${again} when they say that it is answered.`;
   return answered(
     { jobId: job.id, status: job.status, progress, ...(waitsFor && { waitsFor }) },
     `${job.id} has not ended: ${progress}. ${next} To end it, add "cancel": true.`,

@@ -46,8 +46,8 @@ export async function isAskedOfUser(
 
 const words: Readonly<Record<AskContinuation, string>> = {
   proceed: "go on",
-  "retry-with": "do it again with the values given here",
-  skip: "leave this out and go on",
+  "retry-with": "try again with the values given here",
+  skip: "skip this and continue",
   abort: "end the job",
 };
 
@@ -66,7 +66,7 @@ export function askRequest(ask: AskRecord): Params {
   const note = {
     type: "string",
     title: "Note",
-    description: "A remark that is kept with the answer.",
+    description: "A note that is stored with the answer.",
     maxLength: 2_000,
   };
   const requestedSchema = {

@@ -23,8 +23,9 @@ export async function stateText(
 /** Returns whom a job waits for, the question, and where to answer. */
 function askedText({ consoleUrl }: Pick<AgentJobsContext, "consoleUrl">, { ask, job }: TaskAsk): string {
   const who = ask.approvalId === "" ? ask.principalId : `${ask.principalId}, an approver,`;
-  const place = consoleUrl === undefined ? "where their application shows it" : consolePlace(consoleUrl(), job, ask.id);
-  return `waits for a person: ${who} is asked ${JSON.stringify(ask.question)}, and answers ${place}`;
+  const place =
+    consoleUrl === undefined ? "where their application shows the question" : consolePlace(consoleUrl(), job, ask.id);
+  return `waits for a person: ${who} is asked ${JSON.stringify(ask.question)}; they answer ${place}`;
 }
 
 function consolePlace(url: string, { id, projectId }: TaskAsk["job"], askId: string): string {

@@ -107,7 +107,7 @@ function readParams(paramsJson: string): JsonObject {
   if (paramsJson.length > charactersMax)
     throw jobFaults.OVERRIDES_INVALID(`has ${paramsJson.length} characters, above ${charactersMax}`);
   const params = parsed(paramsJson);
-  if (!isObject(params)) throw jobFaults.OVERRIDES_INVALID('is no JSON object, such as {"minValue": 1000}');
+  if (!isObject(params)) throw jobFaults.OVERRIDES_INVALID('is not a JSON object, such as {"minValue": 1000}');
   return params as JsonObject;
 }
 

@@ -22,7 +22,7 @@ export function withNotes(answer: ToolAnswer, notes: readonly NoteMessage[]): To
     ...{ message: spoken(message), help: spoken(help) },
   }));
   const lines = noted.map(({ reason, field, message, help }) => {
-    return `Note: ${field} ${reason}: ${message}. If that is not meant: ${help}.`;
+    return `Note: ${field} ${reason}: ${message}. If you do not mean that: ${help}.`;
   });
   return { ...answer, texts: [...answer.texts, lines.join("\n")], structured: { ...answer.structured, notes: noted } };
 }

@@ -102,10 +102,10 @@ export function faultOfParams({ params: own }: Program, params: JsonObject): str
   for (const [name, value] of Object.entries(params)) {
     if (!Object.hasOwn(own, name)) {
       const names = Object.keys(own).slice(0, 20).join(", ");
-      return `names ${JSON.stringify(name)}, which is none of the program's params (${names || "it has none"})`;
+      return `names ${JSON.stringify(name)}, which is not a param of the program (${names || "it has no params"})`;
     }
     const [was, is] = [typeOf(own[name]), typeOf(value)];
-    if (was !== is) return `gives ${name} ${is}, where the program has ${was}`;
+    if (was !== is) return `gives ${name} ${is}, but the program has ${was}`;
   }
   return undefined;
 }

@@ -48,7 +48,7 @@ export type Rerun = {
 /** A new job of the same program, and the differences between today's tools and the pinned tools of the old job. */
 export type RerunResult = { readonly id: Id<"job">; readonly drift: readonly Drift[] };
 
-const isRehearsal = "is a rehearsal: people were asked about a standing program, and nothing of it was run";
+const isRehearsal = "is a rehearsal: it only asked people about a standing program, and no call was made";
 
 /** Codes of the checks that a program with its old pinned definitions must still pass. */
 const heldCodes: ReadonlySet<string> = new Set([
@@ -164,7 +164,7 @@ async function pinnedFor(
     return { estimate: checked.estimate, pins, skills: skillPrograms(checked), demandsApproval };
   }
   const record = await loadJobProgram(context.db, projectId, programDigest);
-  if (record === undefined) throw new Error(`the program of ${job.id} is gone from the store`);
+  if (record === undefined) throw new Error(`the program of ${job.id} is missing in the database`);
   // The programs of its skills are already stored with the old job.
   return { estimate, pins: record.pins, skills: [], demandsApproval };
 }
@@ -180,7 +180,7 @@ function inputOf(
     return held === null ? undefined : jobSeals(sealer, projectId, id).openObject("input", held);
   const given = readInput(rerun.inputJson);
   if (inputSchema === undefined)
-    throw jobFaults.PROGRAM_ARGUMENT_INVALID("is given, and the program declares no inputSchema");
+    throw jobFaults.PROGRAM_ARGUMENT_INVALID("is given, but the program declares no inputSchema");
   const { value, faults } = fitInput(inputSchema, createTenantValidators()(inputSchema), given);
   const [fault] = faults;
   if (fault !== undefined)
@@ -199,6 +199,7 @@ function readInput(text: string): JsonObject {
   } catch {
     value = undefined;
   }
-  if (!isObject(value)) throw jobFaults.PROGRAM_ARGUMENT_INVALID('is no JSON object, such as {"calendar": "primary"}');
+  if (!isObject(value))
+    throw jobFaults.PROGRAM_ARGUMENT_INVALID('is not a JSON object, such as {"calendar": "primary"}');
   return value as JsonObject;
 }

@@ -126,7 +126,7 @@ test("a job that holds the event loop twice is parked as poisoned, whichever nod
   expect(parked.job).toMatchObject({
     status: "parked",
     park: { reason: "poisoned", stepId: "send" },
-    lastError: "JOB_POISONED: the job held the event loop of its node 2 times, at last for 412 ms",
+    lastError: "JOB_POISONED: the job blocked the event loop of its node 2 times, most recently for 412 ms",
   });
   isHeld = false;
   released.resolve();

@@ -290,7 +290,7 @@ test("a child that did its work and cannot give its result is the step's failure
   await node.reach(id, "failed");
   const job = await read(project, id);
   expect(job.lastError).toMatch(
-    /^CHILD_RESULT_FAILED: step bad: skills\.counted \(job_\w+\) did its work, and its result could not be computed: /,
+    /^CHILD_RESULT_FAILED: step bad: skills\.counted \(job_\w+\) ended its steps, but its result could not be computed: /,
   );
   expect(job.receipt).toMatchObject({ calls: { write: 1 }, actual: { calls: 1 } });
   await project.client.retryJob({ id });
@@ -588,7 +588,7 @@ test("a child that cannot go on is begun anew where it has not written, and its 
   const second = await job("skills.undone");
   const [compensated] = (await project.client.listJobs({ parentJobId: second })).jobs;
   const refused = project.client.retryJob({ id: second });
-  await expect(refused).rejects.toThrow(`(${compensated?.id}) has written and has begun to undo what it did`);
+  await expect(refused).rejects.toThrow(`(${compensated?.id}) has written and has begun to undo its calls`);
   expect((await refusalsOf(project.client.retryJob({ id: second }))).details).toMatchObject([
     { reason: "JOB_NOT_RETRYABLE" },
   ]);
@@ -730,7 +730,7 @@ test("a row whose job has written and cannot go on fails again, and says why; th
   const { stepReceipts, receipt } = await read(project, id);
   expect(stepReceipts[1]).toMatchObject({ rows: { in: 3, ok: 2, failed: 1 } });
   expect(stepReceipts[1]?.errors.find(({ code }) => code === "CHILD_NOT_RETRYABLE")?.sample).toContain(
-    `skills.late (${one?.id}) has written and met a limit`,
+    `skills.late (${one?.id}) has written and reached a limit`,
   );
   expect(texts(node)).toHaveLength(5);
   expect((await project.client.getJob({ id: two?.id ?? "" })).job).toMatchObject({ attempt: 2 });

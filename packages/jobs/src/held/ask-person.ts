@@ -90,7 +90,7 @@ async function askPerson(context: PersonAskerContext, call: PersonalCall): Promi
 async function askOnce(context: PersonAskerContext, call: PersonalCall, repeat: string): Promise<AskResult> {
   const { caller, name, accountId } = call;
   const { projectId, keyId, role = "member", confirm } = caller;
-  if (keyId === undefined) throw new Error("a call that no key makes is confirmed by nobody");
+  if (keyId === undefined) throw new Error("a call without a key cannot be confirmed");
   const submitted = await submit(
     { ...context, asks: askPort },
     {

@@ -33,10 +33,10 @@ function* differencesAt(before: JsonSchema, after: JsonSchema, at: string): Gene
   yield* boundDifferences(before, after, at);
   for (const keyword of wholeKeywords) {
     if (after[keyword] !== undefined && !isSame(before[keyword], after[keyword])) {
-      yield `${at} has another ${keyword}`;
+      yield `${at} has a different ${keyword}`;
     }
   }
-  if (before["x-sensitive"] === true && after["x-sensitive"] !== true) yield `${at} is not marked x-sensitive any more`;
+  if (before["x-sensitive"] === true && after["x-sensitive"] !== true) yield `${at} is no longer marked x-sensitive`;
   yield* fieldDifferences(before, after, at);
   if (isObject(after.items)) yield* differencesAt(isObject(before.items) ? before.items : {}, after.items, `${at}[]`);
 }
@@ -55,7 +55,7 @@ function* valueDifferences(before: JsonSchema, after: JsonSchema, at: string): G
   const given = valuesOf(before);
   if (given === undefined) yield `${at} takes ${taken.join(", ")} alone`;
   const refused = given?.filter((value) => !taken.includes(value)) ?? [];
-  if (refused.length > 0) yield `${at} does not take ${refused.join(", ")} any more`;
+  if (refused.length > 0) yield `${at} no longer takes ${refused.join(", ")}`;
 }
 
 function* boundDifferences(before: JsonSchema, after: JsonSchema, at: string): Generator<string> {
@@ -71,12 +71,12 @@ function* fieldDifferences(before: JsonSchema, after: JsonSchema, at: string): G
   const [was, is] = [propertiesOf(before), propertiesOf(after)];
   const isClosed = after.additionalProperties === false;
   if (isClosed && before.additionalProperties !== false && before.type === "object") {
-    yield `${at} takes no other fields any more`;
+    yield `${at} no longer takes other fields`;
   }
   for (const [name, schema] of was) {
     const now = is.get(name);
     if (now !== undefined) yield* differencesAt(schema, now, `${at}.${name}`);
-    else if (isClosed) yield `${at}.${name} is not taken any more`;
+    else if (isClosed) yield `${at}.${name} is no longer taken`;
   }
   for (const [name, schema] of is) {
     // Callers may have sent any value in a field that the old schema did not mention.
@@ -84,7 +84,7 @@ function* fieldDifferences(before: JsonSchema, after: JsonSchema, at: string): G
   }
   const needed = new Set(namesOf(before.required));
   for (const name of namesOf(after.required)) {
-    if (!needed.has(name) && is.get(name)?.default === undefined) yield `${at}.${name} is required`;
+    if (!needed.has(name) && is.get(name)?.default === undefined) yield `${at}.${name} is now required`;
   }
 }
 
@@ -139,9 +139,9 @@ export async function promoteJob(
   const id = requireId("job", "jobId", jobId);
   const job = await jobsForProject(db, projectId).find(id);
   if (job === undefined) throw askFaults.JOB_NOT_FOUND("jobId", jobId);
-  if (job.mode === "rehearse") throw jobFaults.JOB_NOT_PROMOTABLE(jobId, "is a rehearsal: nothing of it was run");
+  if (job.mode === "rehearse") throw jobFaults.JOB_NOT_PROMOTABLE(jobId, "is a rehearsal: no call was made");
   if (job.mode !== "live")
-    throw jobFaults.JOB_NOT_PROMOTABLE(jobId, "was simulated: nothing shows that its writes work");
+    throw jobFaults.JOB_NOT_PROMOTABLE(jobId, "was simulated: it is not known if its writes work");
   if (job.status !== "succeeded") throw jobFaults.JOB_NOT_PROMOTABLE(jobId, `is ${job.status}, not succeeded`);
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(slug)) throw jobFaults.SKILL_SLUG_INVALID(slug);
   const length = [...description.trim()].length;
@@ -213,7 +213,7 @@ function checkInputSchema(
   if (runsOf(steps).includes(skillToolSlug(slug))) {
     throw jobFaults.JOB_NOT_PROMOTABLE(
       jobId,
-      `has a program that runs ${skillToolSlug(slug)}, which would run itself from then on`,
+      `has a program that runs ${skillToolSlug(slug)}, and would run itself after the promotion`,
     );
   }
   if (inputSchema === undefined)
@@ -222,7 +222,7 @@ function checkInputSchema(
   if (accessClass === "destructive" && Object.hasOwn(properties, "confirm")) {
     throw jobFaults.JOB_NOT_PROMOTABLE(
       jobId,
-      "has an inputSchema with a property confirm, which a destructive tool takes for itself",
+      "has an inputSchema with a property confirm, which a destructive tool needs for itself",
     );
   }
   return inputSchema;

@@ -339,7 +339,7 @@ test("a version that does not take what the newest takes is refused with the dif
   });
   const refused = client.promoteJob({ jobId, slug: "greet", description, newVersion: true });
   await expect(refused).rejects.toThrow(
-    "input.greeting has a maxLength of 5; input.mark is not taken any more; input.who is required",
+    "input.greeting has a maxLength of 5; input.mark is no longer taken; input.who is now required",
   );
   expect(await refusalsOf(client.promoteJob({ jobId, slug: "greet", description, newVersion: true }))).toEqual(
     fault("FailedPrecondition", "SKILL_INCOMPATIBLE", "jobId"),

@@ -47,7 +47,7 @@ function skillToolkit(ownerProjectId: ProjectId, skills: readonly ListedSkill[])
     ownerProjectId,
     originDigest: "",
     name: "Skills",
-    description: "Job programs that this project promoted to tools; a call submits a job of the program.",
+    description: "Job programs that this project promoted to tools. A call submits a job of the program.",
     version: "1.0.0",
     category: "developer-infrastructure",
     baseUrl: "",
@@ -67,7 +67,7 @@ const none = { kind: "object", entries: [] } as const;
 
 const confirmProperty: JsonSchema = {
   type: "boolean",
-  description: "True begins it; without it the call is held and nothing is done.",
+  description: "True starts it; without it the call needs confirmation and does nothing.",
 };
 
 function skillTool(ownerProjectId: ProjectId, { slug, description, accessClass, inputSchema }: ListedSkill): CodeTool {

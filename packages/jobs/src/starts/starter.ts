@@ -170,7 +170,7 @@ export function createJobStarter(context: StarterContext): JobStarter {
 /** Returns the pinned definitions with which the program of a start was stored. */
 async function pinsOf(tx: Executor, { projectId, digest }: Pick<Start, "projectId" | "digest">): Promise<string> {
   const record = await loadJobProgram(tx, projectId, digest);
-  if (record === undefined) throw new Error(`the program of a start of ${projectId} is gone from the store`);
+  if (record === undefined) throw new Error(`the program of a start of ${projectId} is missing in the database`);
   return record.pins;
 }
 

@@ -100,7 +100,7 @@ test("an answer that has more and no token for it fails the step: its list would
   const page = { arg: "cursor", from: "links.next", query: "cursor", more: "more", max: 9 };
   const { job } = await read(world, { page });
   expect(job.lastError).toBe(
-    "PAGE_TOKEN_MISSING: step items: more of the answer is true, and nothing stands at links.next",
+    "PAGE_TOKEN_MISSING: step items: more of the answer is true, but there is no value at links.next",
   );
 });
 
@@ -113,7 +113,7 @@ test("reading begins at the page that the arguments name, and takes its size fro
 
 test("a full page left as the last one allowed fails the step", async () => {
   const { job, steps } = await read(createWorld({ items: 12 }), { page: { max: 2 } });
-  expect(job.lastError).toBe("PAGE_LIMIT: step items: 2 pages were fetched and the last of them was full");
+  expect(job.lastError).toBe("PAGE_LIMIT: step items: 2 pages were fetched and the last page was full");
   expect(steps["items"]).toMatchObject({ state: "failed", rows: { in: 10 } });
 });
 
@@ -158,6 +158,6 @@ test("a link without the parameter that asks for the next page fails the step, a
   const page = { arg: "cursor", from: "links.next", query: "cursor", max: 9 };
   const { job } = await read(world, { page });
   expect(job.lastError).toBe(
-    "PAGE_LINK_INVALID: step items: what stands at links.next is no link with a query parameter cursor",
+    "PAGE_LINK_INVALID: step items: the value at links.next is not a link with a query parameter cursor",
   );
 });

@@ -57,13 +57,13 @@ export async function turnPage(fetched: FetchedPage, max: number): Promise<Turne
   const seen = mayRepeat || after.kind === "next" ? await digestOfPage(list) : undefined;
   const pages = (page?.pages ?? 0) + 1;
   if (mayRepeat && seen === page.seen) {
-    const message = `page ${pages} has the rows of the page before: the app does not heed ${paging.arg}`;
+    const message = `page ${pages} has the rows of the page before: the app ignores ${paging.arg}`;
     return { kind: "repeated", fault: { code: "PAGE_REPEATED", message } };
   }
   if (after.kind === "end") return undefined;
   if (after.kind === "fault") return after;
   if (pages < max) return { kind: "next", page: { token: after.token, pages, ...(seen !== undefined && { seen }) } };
-  const more = paging.kind === "token" ? "there are more" : "the last of them was full";
+  const more = paging.kind === "token" ? "there are more pages" : "the last page was full";
   return { kind: "fault", fault: { code: "PAGE_LIMIT", message: `${pages} pages were fetched and ${more}` } };
 }
 
@@ -74,7 +74,7 @@ function afterPage(fetched: FetchedPage): AfterPage {
   if (paging.kind !== "token") return afterCount(paging, fetched, isMore === true);
   const after = afterToken(paging, fetched);
   if (after.kind !== "end" || isMore !== true) return after;
-  const message = `${paging.more?.join(".")} of the answer is true, and nothing stands at ${paging.from.join(".")}`;
+  const message = `${paging.more?.join(".")} of the answer is true, but there is no value at ${paging.from.join(".")}`;
   return { kind: "fault", fault: { code: "PAGE_TOKEN_MISSING", message } };
 }
 
@@ -99,7 +99,7 @@ function afterToken({ arg, from, query }: TokenPaging, { action, answer }: Fetch
   const link = typeof given === "string" ? URL.parse(given, "https://app.invalid/") : null;
   const text = link?.searchParams.get(query);
   if (text === undefined || text === null) {
-    const message = `what stands at ${from.join(".")} is no link with a query parameter ${query}`;
+    const message = `the value at ${from.join(".")} is not a link with a query parameter ${query}`;
     return { kind: "fault", fault: { code: "PAGE_LINK_INVALID", message } };
   }
   const types = typesOf(argumentSchema(action, arg));
@@ -179,7 +179,7 @@ function askingOf({ http }: MapCall, args: JsonObject): JsonObject {
 export function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): Paging | undefined {
   if (step.rows?.page === undefined) return undefined;
   const paging = pagingOf(step.rows.page, toolOf(state, step).action);
-  if (paging === undefined) throw new Error(`the pins of a job do not say how ${step.tool} is paged`);
+  if (paging === undefined) throw new Error(`the pins of a job lack the paging of ${step.tool}`);
   return paging;
 }
 
@@ -193,7 +193,7 @@ export function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonVa
   const paging = pagingOf({ paging: undefined }, action);
   if (paging === undefined) return [];
   if (!hasMorePages({ paging, action, args: asking, page: undefined, answer, list })) return [];
-  const message = `the rows are those of one page, and there are more: read them by "page": {"max": 20}`;
+  const message = `the rows are those of one page, and there are more: read them with "page": {"max": 20}`;
   return [
     { kind: "error", stepId: step.id, code: "PAGES_LEFT", ordinal: 0, message },
     {

@@ -164,7 +164,7 @@ async function keepAnswer(
   const isRead = toolOf(state, step).action.class === "read";
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes > valueBytesMax && isRead) {
-    const message = `the answer has ${bytes} bytes; at most ${valueBytesMax} are kept: ask for less, or take it as rows`;
+    const message = `the answer has ${bytes} bytes; at most ${valueBytesMax} are stored: request less, or take it as rows`;
     return failed(step, edits, { code: "ANSWER_TOO_LARGE", message });
   }
   const scope = { ...state.scope, output: value };
@@ -188,15 +188,15 @@ async function keepAnswer(
 
 const lostBefore: CallFault = {
   code: "outcome_unknown",
-  message: "an earlier attempt at the job sent it, and whether it was carried out is not known",
-  plain: "an earlier attempt at the job sent it, and whether it was carried out is not known",
+  message: "an earlier attempt of the job sent it, and it is not known if it was carried out",
+  plain: "an earlier attempt of the job sent it, and it is not known if it was carried out",
 };
 
 /** Returns the change that asks people about a write in doubt, because svc does not know if the app executed the write. */
 function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change {
   const { code } = fault;
   const { message } = toldOf(step, fault);
-  const text = `Step ${step.id} called ${step.tool}, and whether it was carried out is not known. Treat it as done?`;
+  const text = `Step ${step.id} called ${step.tool}, and it is not known if it was carried out. Treat it as done?`;
   return {
     edits: [
       ...edits,

@@ -188,7 +188,7 @@ export function childFault(child: Child, name: string): CallFault | undefined {
   const { id, status, lastError, resultJson } = child;
   if (status === "succeeded") {
     if (lastError === "" || resultJson !== "") return undefined;
-    const plain = `${name} (${id}) did its work, and its result could not be computed`;
+    const plain = `${name} (${id}) ended its steps, but its result could not be computed`;
     return { code: "CHILD_RESULT_FAILED", message: `${plain}: ${lastError}`, plain };
   }
   const plain = `${name} (${id}) ${status === "failed" || status === "expired" ? "has" : "was"} ${status}`;

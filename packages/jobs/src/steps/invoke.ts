@@ -91,7 +91,7 @@ export async function invoke(invocation: Invocation, calling: CallerState): Prom
       giveBack(calling, isWrite);
       if (called.kind === "limited") return { kind: "postponed", attempts, waitMs: called.waitMs, isLimited: true };
       if (called.kind === "busy") return { kind: "postponed", attempts, waitMs: effects.busyPollMs };
-      const message = `${invocation.call.tool} is not in the catalog any more`;
+      const message = `${invocation.call.tool} is no longer in the catalog`;
       return { kind: "failed", fault: { code: "not_callable", message, plain: message } };
     }
     const { calls } = calling.tally;
@@ -218,12 +218,12 @@ function faultsText(faults: readonly { readonly pointer: string; readonly messag
 }
 
 const plainWords: Readonly<Record<string, string>> = {
-  not_callable: "it may not be called now",
+  not_callable: "the tool cannot be called now",
   no_account: "the entity has no account of the toolkit",
   account_unusable: "the account cannot be used",
-  missing_scope: "the account was not granted a scope that the tool needs",
-  not_bound: "the deployment does not say where the app is",
+  missing_scope: "the account lacks a scope that the tool needs",
+  not_bound: "the deployment does not configure the app's address",
   timeout: "the app did not answer in time",
-  unreachable: "the app could not be reached; nothing was executed",
-  outcome_unknown: "the call was sent and its answer never came; it may have been executed",
+  unreachable: "the app could not be reached; the call was not sent",
+  outcome_unknown: "the call was sent, but no answer came; the app may have executed it",
 };

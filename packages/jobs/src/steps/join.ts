@@ -47,7 +47,7 @@ class JoinTypes {
       const theirs = { set: step.right, path: right, seen: this.#right[index] ?? 0 };
       if (ours.seen === 0 || theirs.seen === 0 || (ours.seen & theirs.seen) !== 0) continue;
       const holds = [ours, theirs].map(({ set, path, seen }) => `${textOf(path)} of ${set} holds ${wordsOf(seen)}`);
-      return `no row can be like another: ${holds.join(", ")}; ${adviceOf([ours, theirs])}`;
+      return `no rows can be equal: ${holds.join(", ")}; ${adviceOf([ours, theirs])}`;
     }
     return undefined;
   }
@@ -63,7 +63,7 @@ function adviceOf(sides: readonly Side[]): string {
     .map(({ set, path }) =>
       JSON.stringify({ compute: set, fields: { [nameOf(path)]: `string(row.${textOf(path)})` } }),
     );
-  return `make texts of them first by ${steps.join(" and ")}, and join its rows`;
+  return `convert them to texts first with ${steps.join(" and ")}, and join its rows`;
 }
 
 /** Returns a path as an expression writes it. */

@@ -284,10 +284,10 @@ function placeOf({ ordinal, doneCalls }: RowWork): string {
   return `${ordinal}/${doneCalls}`;
 }
 
-const childMissing = { code: "CHILD_MISSING", plain: "the job of the skill is gone" };
+const childMissing = { code: "CHILD_MISSING", plain: "the job of the skill does not exist any more" };
 
 function notTakenOn(name: string, id: Id<"job">, why: string): { readonly code: string; readonly plain: string } {
-  return { code: "CHILD_NOT_RETRYABLE", plain: `${name} (${id}) has written and ${why}: it would write again` };
+  return { code: "CHILD_NOT_RETRYABLE", plain: `${name} (${id}) has written and ${why}: a retry would write again` };
 }
 
 function fail(work: RowWork, { code, plain }: { readonly code: string; readonly plain: string }): undefined {

@@ -184,7 +184,7 @@ export async function runRow(
       continue;
     }
     if (call.kind === "run") {
-      if (children === undefined) throw new Error(`${step.id} runs a skill, and was not read as one that does`);
+      if (children === undefined) throw new Error(`${step.id} runs a skill, but was read as another kind`);
       const end = await children.run(work, call);
       if (end !== "on") return end;
       continue;
@@ -260,8 +260,8 @@ const holds: CelOutcome = { value: true };
 
 function rowTooLarge(callId: string): CallFault {
   const plain =
-    `with the answer of ${callId} the row would hold more than ${rowBytesMax} bytes in memory, texts at two bytes a character: ` +
-    "ask the app for less, or keep less of each row before";
+    `with the answer of ${callId} the row would use more than ${rowBytesMax} bytes of memory, with two bytes a character: ` +
+    "request less from the app, or keep fewer fields of each row before";
   return { code: "ROW_TOO_LARGE", message: plain, plain };
 }
 

@@ -64,7 +64,7 @@ export class RowWindow {
   /** Returns the next row to begin. Throws an Error if there is none; check `hasNext` first. */
   take(): RowWork {
     const row = this.#queue.shift();
-    if (row === undefined) throw new Error("no row of the map is there to begin");
+    if (row === undefined) throw new Error("the map has no row to begin");
     return row;
   }
 

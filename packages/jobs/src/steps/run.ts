@@ -39,7 +39,7 @@ async function advanceRun(at: StepAt<"run">, effects: StepEffects): Promise<Chan
   if (progress?.childId === undefined) return startChild(at, effects);
   const [child] = await effects.readChildren(state, [progress.childId]);
   if (child === undefined) {
-    const message = `${progress.childId} is gone`;
+    const message = `${progress.childId} does not exist any more`;
     return { edits: [], next: { kind: "fail", stepId: step.id, code: "CHILD_MISSING", message } };
   }
   const stands = standWith(state, step.id, isEnd(child.status) ? [] : [child], effects.clock.now());
@@ -57,7 +57,7 @@ async function retryChild(
   { retriesId: id, resendsUnknown }: ProgressOf<"run">,
   effects: StepEffects,
 ): Promise<Change> {
-  if (id === undefined) throw new Error(`step ${step.id} takes no job on`);
+  if (id === undefined) throw new Error(`step ${step.id} cannot continue a job`);
   const [child] = await effects.readChildren(state, [id]);
   const progress: Edit = { kind: "progress", progress: { kind: "run", stepId: step.id, childId: id } };
   if (child === undefined) return { edits: [progress], next: { kind: "on" } };

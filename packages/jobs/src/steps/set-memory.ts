@@ -169,7 +169,7 @@ export class SetMemory {
 
 function tooLarge(bytesMax: number): string {
   return (
-    `what it would hold in memory of its rows is more than the ${bytesMax} bytes that one step may: take fewer rows, by a filter or a ` +
-    "limit before it, or compare and keep less of each"
+    `its rows would use more than the ${bytesMax} bytes of memory that one step may use: take fewer rows, with a filter or a ` +
+    "limit before it, or compare and keep fewer fields of each"
   );
 }

@@ -178,7 +178,7 @@ test.each(["inner", "left", "anti"])(
     const id = await bench.submit({ steps: [fetch("orders", ["id"]), fetch("payouts", ["order_id"]), join] });
     const { job } = await bench.reach(id, "failed");
     expect(job.lastError).toBe(
-      'JOIN_UNFIT: step j: no row can be like another: id of orders holds numbers, order_id of payouts holds texts; make texts of them first by {"compute":"orders","fields":{"id":"string(row.id)"}}, and join its rows',
+      'JOIN_UNFIT: step j: no rows can be equal: id of orders holds numbers, order_id of payouts holds texts; convert them to texts first with {"compute":"orders","fields":{"id":"string(row.id)"}}, and join its rows',
     );
   },
 );

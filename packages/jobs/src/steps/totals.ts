@@ -106,7 +106,7 @@ function addTo(
       return (
         fault && {
           code: "VALUE_UNFIT",
-          message: `${fault(reduction.field.join("."))}, at the row of ordinal ${ordinal}`,
+          message: `${fault(reduction.field.join("."))}, at the row with position ${ordinal}`,
         }
       );
     }
@@ -138,7 +138,8 @@ function addNumber(total: RunningTotal, value: JsonValue): Misfit | undefined {
       return `adds up ${field}, which is ${kindOf(value)} and not a number${cure}`;
     };
   }
-  if (!Number.isFinite(nearestDouble(value))) return (field) => `adds up ${field}, which is beyond the largest double`;
+  if (!Number.isFinite(nearestDouble(value)))
+    return (field) => `adds up ${field}, which is larger than the largest double`;
   total.count++;
   total.sum = addExactly(total.sum, value);
   return undefined;
@@ -156,7 +157,7 @@ function addBest(total: RunningTotal, kind: "min" | "max", value: JsonValue): Mi
   if (best !== null && (typeof best === "string") !== (typeof value === "string")) {
     return (field) => {
       const cure = `: compute it before, as in ${computed(field)}`;
-      return `compares ${field}, which is ${kindOf(value)} here and ${kindOf(best)} in rows before${cure}`;
+      return `compares ${field}, which is ${kindOf(value)} here and ${kindOf(best)} in earlier rows${cure}`;
     };
   }
   if (typeof value === "string" && Buffer.byteLength(value) > bytesMax) {
@@ -184,7 +185,7 @@ function kindOf(value: JsonValue): string {
 
 function addToList(total: RunningTotal, value: JsonValue): TotalFault | undefined {
   if (total.list.length >= listedRowsMax) {
-    const message = `would be a list of more than ${listedRowsMax} values: take fewer rows, by a limit or a distinct`;
+    const message = `would be a list of more than ${listedRowsMax} values: take fewer rows, with a limit or a distinct`;
     return { code: "LIST_TOO_LONG", message };
   }
   total.list.push(value);
@@ -205,7 +206,7 @@ function addToText(total: RunningTotal, { of, separator, max }: Of<"text">, scop
 function hold(total: RunningTotal, bytes: number): TotalFault | undefined {
   total.bytes += bytes;
   if (total.bytes <= bytesMax) return undefined;
-  const message = `would have more than ${bytesMax} bytes: take fewer rows, or less of each`;
+  const message = `would have more than ${bytesMax} bytes: take fewer rows, or shorter texts`;
   return { code: "VALUE_TOO_LARGE", message };
 }
 

@@ -43,7 +43,7 @@ async function endRound(at: StepAt<"until">, round: AgainInstruction, effects: S
     return { edits: [finish, ...leave(at, round, round.to)], next: { kind: "on" } };
   }
   if (rounds >= step.max) {
-    const message = `the expression does not hold after ${rounds} rounds`;
+    const message = `the expression is still false after ${rounds} rounds`;
     const code = "UNTIL_EXHAUSTED";
     return { edits: leave(at, round, at.instruction.index), next: { kind: "fail", stepId: step.id, code, message } };
   }
@@ -59,7 +59,7 @@ async function endRound(at: StepAt<"until">, round: AgainInstruction, effects: S
 
 function roundsOf({ state, step }: StepAt<"until">) {
   const block = state.blocks[step.id];
-  if (block?.kind !== "until") throw new Error(`${state.id} stands in ${step.id}, which has not begun`);
+  if (block?.kind !== "until") throw new Error(`${state.id} is in ${step.id}, which has not begun`);
   return block;
 }
 

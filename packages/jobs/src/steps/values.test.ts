@@ -118,16 +118,16 @@ test("a sum over what is no number fails by the row and its kind, in a reduce an
     (await run(items, [step], {})).job.lastError;
   const cure = 'compute it before, as in {"amount": "double(row.amount)"}';
   expect(await failing(amounts, { id: "r", reduce: "items", as: { worth: "sum amount" } })).toBe(
-    `VALUE_UNFIT: step r: worth adds up amount, which is a text and not a number: ${cure}, at the row of ordinal 2`,
+    `VALUE_UNFIT: step r: worth adds up amount, which is a text and not a number: ${cure}, at the row with position 2`,
   );
   expect(await failing(amounts, { id: "g", group: "items", by: ["id"], as: { mean: "avg amount" } })).toBe(
-    `VALUE_UNFIT: step g: mean adds up amount, which is a text and not a number: ${cure}, at the row of ordinal 2`,
+    `VALUE_UNFIT: step g: mean adds up amount, which is a text and not a number: ${cure}, at the row with position 2`,
   );
   expect(await failing(amounts, { id: "r", reduce: "items", as: { most: "max amount" } })).toBe(
-    `VALUE_UNFIT: step r: most compares amount, which is a text here and a number in rows before: ${cure}, at the row of ordinal 2`,
+    `VALUE_UNFIT: step r: most compares amount, which is a text here and a number in earlier rows: ${cure}, at the row with position 2`,
   );
   expect(await failing(amounts.slice(3), { id: "r", reduce: "items", as: { least: "min amount" } })).toBe(
-    "VALUE_UNFIT: step r: least compares amount, which is a boolean and neither a number nor a text, at the row of ordinal 0",
+    "VALUE_UNFIT: step r: least compares amount, which is a boolean and neither a number nor a text, at the row with position 0",
   );
   const mended = await run(
     amounts.slice(0, 3),
@@ -209,7 +209,7 @@ test("fields are computed of each row as the set has it, and a row without an an
   expect(job.lastError).toBe("");
   expect(posted).toEqual(["a ONE 20,b TWO {X} 10,c None 60,d FOUR 2"]);
   const failed = await run(deals, [{ id: "c", compute: "items", fields: { x: "row.value * 2.0" } }], {});
-  expect(failed.job.lastError).toMatch(/^EXPRESSION_FAILED: step c: x applies .*, at the row of ordinal 4$/);
+  expect(failed.job.lastError).toMatch(/^EXPRESSION_FAILED: step c: x applies .*, at the row with position 4$/);
 });
 
 test("rows are computed chunk by chunk: a node that dies loses what it had not committed, and nothing is there twice", async () => {

@@ -49,7 +49,9 @@ export function hintOfNoScalar(path: NodePath["path"], type: ValueType): string 
   const [id, ...rest] = path;
   const names = namesOf(type ?? {});
   if (typesOf(type)?.has("array") !== true) {
-    return names.length === 0 ? "name a text, number or boolean in it" : `name a text, number or boolean in it: ${names.slice(0, 10).join(", ")}`;
+    return names.length === 0
+      ? "name a text, number or boolean in it"
+      : `name a text, number or boolean in it: ${names.slice(0, 10).join(", ")}`;
   }
   const items = namesOf(type && isObject(type["items"]) ? type["items"] : {});
   const keep = items.length === 0 ? "value" : items.includes("id") ? "id" : items[0];
@@ -143,7 +145,8 @@ function faultOf({ node, type }: Side, value: JsonValue | undefined): MemberFaul
   const meant = near === undefined ? "" : `write ${formatValue(near)}; `;
   const list = `${named.join(", ")}${all.length > named.length ? `, and ${all.length - named.length} others` : ""}`;
   const message = `compares ${nameOf(node)} with ${formatValue(value)}`;
-  if (given === undefined) return { message: `${message}, a value that it never has`, hint: `${meant}it is one of ${list}` };
+  if (given === undefined)
+    return { message: `${message}, a value that it never has`, hint: `${meant}it is one of ${list}` };
   return {
     message: `${message}, a value that the argument ${given.argument} of its tool does not take`,
     hint: `${meant}the argument takes ${list}`,

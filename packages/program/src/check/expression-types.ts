@@ -217,7 +217,8 @@ function typeOfPath(node: Expr, walk: ExpressionWalk): TypedPart {
   if (local !== undefined) return typeOfLocal(local, path, walk);
   if (walk.scope.given !== undefined) return typeOfGiven(walk.scope.given, path, walk);
   if (path.root === "now") {
-    if (path.path.length > 0) walk.noName("now is a time, and has no fields", 'calculate with it: now - duration("24h")');
+    if (path.path.length > 0)
+      walk.noName("now is a time, and has no fields", 'calculate with it: now - duration("24h")');
     return { kind: "timestamp", type: undefined };
   }
   if (!roots.includes(path.root)) {
@@ -234,7 +235,10 @@ function typeOfGiven(given: ReadonlyMap<string, ValueType>, path: NodePath, walk
     const type = given.get(path.root);
     return typeOfLocal({ kind: kindOfType(type), type }, path, walk);
   }
-  walk.fault(`names ${formatValue(path.root)}, which does not exist here`, `start with ${[...given.keys()].join(", ")}`);
+  walk.fault(
+    `names ${formatValue(path.root)}, which does not exist here`,
+    `start with ${[...given.keys()].join(", ")}`,
+  );
   return dynamic;
 }
 
@@ -245,9 +249,7 @@ function typeOfLocal(local: TypedPart, { root, path, isTest }: NodePath, walk: E
     if ("fault" in field) {
       walk.noName(
         `${root} ${field.fault}; it has no ${step}`,
-        walk.scope.given?.has(root) === true
-          ? "name a field that exists"
-          : "name a field of the list's items",
+        walk.scope.given?.has(root) === true ? "name a field that exists" : "name a field of the list's items",
       );
       return dynamic;
     }

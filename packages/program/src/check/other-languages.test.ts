@@ -67,7 +67,7 @@ test.each<[string, object, string]>([
   ["a pointer", say({ $ref: "#/row/title" }), 'write "row.title"'],
   ["the environment", say({ $ref: "env.NAME" }), "input.<name>, declared in inputSchema"],
   ["an expression as an object", say("x", { when: { $cel: "rows.deals > 0" } }), 'write "rows.deals > 0"'],
-  ["order by name", say("x", { dependsOn: ["deals"] }), "steps are done in the order in which they stand"],
+  ["order by name", say("x", { dependsOn: ["deals"] }), "steps run in the order in which they are listed"],
   [
     "a number where a text belongs",
     { ...say("x"), args: { chat_id: 4711, text: "x" } },
@@ -126,7 +126,9 @@ test.each<[string, readonly object[], string]>([
 test("operators of filters are values of their own, and what is meant so is sent", async () => {
   const search = (filter: object) => ({ ...deals, id: "found", args: { filter_id: 1, extra: filter } });
   const texts = async (filter: object) => (await faultsOf([search(filter)])).join("\n");
-  expect(await texts({ genre: { $eq: "drama" }, $and: [{ year: { $gt: 2000 } }] })).not.toContain("not a form of a value");
+  expect(await texts({ genre: { $eq: "drama" }, $and: [{ year: { $gt: 2000 } }] })).not.toContain(
+    "not a form of a value",
+  );
   expect(await texts({ $literal: { $now: true } })).not.toContain("not a form of a value");
   expect(await texts({ $now: true })).toContain("not a form of a value");
 });
@@ -171,7 +173,7 @@ test.each<[string, readonly object[], string, readonly object[]]>([
   [
     "the size of a list",
     [issues, say("x", { when: "size(steps.look.nodes) == 0" })],
-    '"rows": {"from": "nodes[]", "keep": ["id"]} at step look, and name rows.look',
+    '"rows": {"from": "nodes[]", "keep": ["id"]} at step look; then rows.look',
     [{ ...issues, rows: { from: "nodes[]", keep: ["id"] } }, say("x", { when: "rows.look == 0" })],
   ],
   [

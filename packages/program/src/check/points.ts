@@ -151,7 +151,8 @@ function targetType(program: Program, target: OverrideTarget, actions: Check["ac
   if (target.kind === "params") return { type: typeOfConstant(program.params), fixed: [] };
   const call = callsOf(program.steps).find(({ id }) => id === target.step);
   if (call === undefined) return { fault: `there is no call ${target.step}` };
-  if (call.http !== undefined) return { fault: `${target.step} is an http step, and answers cannot change its request` };
+  if (call.http !== undefined)
+    return { fault: `${target.step} is an http step, and answers cannot change its request` };
   const action = actions.get(call.tool);
   return { type: action?.inputSchema, fixed: ["confirm", ...argumentOfPage(call.rows?.page, action)] };
 }

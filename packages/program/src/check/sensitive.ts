@@ -155,7 +155,12 @@ function walkSchema(
   for (const keyword of isMarked ? valueKeywords : []) {
     if (part[keyword] === undefined) continue;
     const hint = "leave it out: everyone who can read the program can read this value";
-    check.faults.add("PROGRAM_SENSITIVE_LITERAL", [...path, keyword], `is a value of a field that is marked x-sensitive`, hint);
+    check.faults.add(
+      "PROGRAM_SENSITIVE_LITERAL",
+      [...path, keyword],
+      `is a value of a field that is marked x-sensitive`,
+      hint,
+    );
   }
   const below = (child: unknown, ...steps: (string | number)[]) =>
     walkSchema(child, [...path, ...steps], { check, isSensitive: isMarked });

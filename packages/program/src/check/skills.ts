@@ -46,8 +46,7 @@ async function checkSkill(
   if (found === undefined) return unknown(name, named);
   const { within = [] } = context;
   const key = `${found.slug}@${found.version}`;
-  if (within.includes(key))
-    return refused(`${name} would run itself`, "run a skill that does not run this one again");
+  if (within.includes(key)) return refused(`${name} would run itself`, "run a skill that does not run this one again");
   if (within.length >= skillDepthMax) return tooDeep(name);
   const accepted = await check(found.programJson, { ...context, isStored: true, within: [...within, key] });
   if ("faults" in accepted) return faulty(name, accepted.faults);

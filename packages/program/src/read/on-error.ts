@@ -125,7 +125,10 @@ function readCode(node: ShapeNode, reader: ShapeReader): string | undefined {
   const refused = (message: string, hint: string) => reader.faults.add("PROGRAM_MALFORMED", node.path, message, hint);
   if (code === "LIMIT_REACHED") refused("is LIMIT_REACHED, which ends the job", "raise the limit in limits instead");
   else if (code === "outcome_unknown") {
-    refused("is outcome_unknown, which a person decides", "svc asks the approvers about a write in doubt: leave it out");
+    refused(
+      "is outcome_unknown, which a person decides",
+      "svc asks the approvers about a write in doubt: leave it out",
+    );
   } else if (!callOutcomes.includes(code) && !codePattern.test(code)) {
     const hint = `use ${callOutcomes.join(", ")}, or the code of a step, such as UNTIL_EXHAUSTED`;
     refused(`is ${formatValue(code)}, which is not an error code`, hint);

@@ -54,7 +54,12 @@ function readAnswerSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | un
   const schema = node.value as JsonSchema;
   if (schema.additionalProperties !== false) {
     const hint = 'add "additionalProperties": false';
-    reader.faults.add("PROGRAM_POINT_INVALID", node.path, "lets an answer contain names that the target does not have", hint);
+    reader.faults.add(
+      "PROGRAM_POINT_INVALID",
+      node.path,
+      "lets an answer contain names that the target does not have",
+      hint,
+    );
   }
   return schema;
 }

@@ -107,11 +107,7 @@ export function createShapeReader(
       const missing = Object.keys(required).filter((name) => !Object.hasOwn(value, name));
       const unknown = Object.keys(value).filter((name) => !known.includes(name));
       if (unknown.length > unknownMax) {
-        malformed(
-          node,
-          `has ${unknown.length - unknownMax} more unknown fields`,
-          `use ${known.join(", ")}`,
-        );
+        malformed(node, `has ${unknown.length - unknownMax} more unknown fields`, `use ${known.join(", ")}`);
       }
       // A misspelled field is read as the field that was probably meant. So faults inside the field are reported at the same time.
       const aliases = new Map<string, string>();
@@ -192,7 +188,11 @@ export function createShapeReader(
       if (isObject(value)) {
         if (isNamed(value)) {
           const [name = ""] = Object.keys(value);
-          return misfit(node, "a list", `write a list of objects, each with its name: [{"id": ${JSON.stringify(name)}, …}]`);
+          return misfit(
+            node,
+            "a list",
+            `write a list of objects, each with its name: [{"id": ${JSON.stringify(name)}, …}]`,
+          );
         }
         const such =
           example === undefined ? "put it into a list: [{…}]" : `write a list, such as ${JSON.stringify(example)}`;

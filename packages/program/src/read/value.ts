@@ -90,14 +90,24 @@ export function lookForPlaces(value: JsonValue, path: Path, faults: FaultList): 
   if (typeof value === "string") {
     if (!namesPlace(value)) return;
     const message = "looks like a template, but params are used unchanged";
-    faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, `in the place that uses the value, ${rightForm(value)}`);
+    faults.addYounger(
+      "PROGRAM_TEMPLATE_LITERAL",
+      path,
+      message,
+      `in the place that uses the value, ${rightForm(value)}`,
+    );
   } else if (Array.isArray(value)) {
     const items: readonly JsonValue[] = value;
     for (const [index, item] of items.entries()) lookForPlaces(item, [...path, index], faults);
   } else if (isObject(value)) {
     if (typeof value["$secret"] === "string") {
       const message = "names a secret, but params are used unchanged";
-      faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, 'write {"$secret": "name"} in the place that uses the value');
+      faults.addYounger(
+        "PROGRAM_TEMPLATE_LITERAL",
+        path,
+        message,
+        'write {"$secret": "name"} in the place that uses the value',
+      );
     }
     for (const [name, item] of Object.entries(value)) lookForPlaces(item, [...path, name], faults);
   }

@@ -142,10 +142,13 @@ function toJson(value: CelValue): unknown {
 function doubleOf(value: number): unknown {
   const long = longNumberOf(value);
   if (long === "unclear") {
-    throw new NoJsonError("returns one of several numbers that are equal as doubles but differ in their digits: name it by $ref");
+    throw new NoJsonError(
+      "returns one of several numbers that are equal as doubles but differ in their digits: name it by $ref",
+    );
   }
   if (long !== undefined) return long;
-  if (!Number.isFinite(value)) throw new NoJsonError("returns a number that JSON does not have: infinite, or not a number");
+  if (!Number.isFinite(value))
+    throw new NoJsonError("returns a number that JSON does not have: infinite, or not a number");
   return Object.is(value, -0) ? rawJson("-0") : value;
 }
 

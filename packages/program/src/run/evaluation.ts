@@ -95,9 +95,17 @@ const kindWords: Readonly<Record<string, string>> = {
 /** Hints for an operation on values of two different kinds (in either order): what the author probably wants, and how to write it. */
 const cures: readonly (readonly [one: string, other: string, cure: string])[] = [
   ["a number (double)", "a whole number (int)", "numbers of rows, inputs and answers are doubles: write 100.0 for 100"],
-  ["a text", "a timestamp", 'convert the text to a time: timestamp(text), or for a date timestamp(text + "T00:00:00Z")'],
+  [
+    "a text",
+    "a timestamp",
+    'convert the text to a time: timestamp(text), or for a date timestamp(text + "T00:00:00Z")',
+  ],
   ["a text", "a duration", 'convert the text to a time: timestamp(text), or for a date timestamp(text + "T00:00:00Z")'],
-  ["a text", "a number (double)", "convert the number to a text, string(number), or the text to a number, double(text)"],
+  [
+    "a text",
+    "a number (double)",
+    "convert the number to a text, string(number), or the text to a number, double(text)",
+  ],
   [
     "a text",
     "a whole number (int)",

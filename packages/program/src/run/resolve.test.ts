@@ -79,7 +79,11 @@ test("what is absent or null needs an else", () => {
 test("a text takes no object, and the fault says where without the data", () => {
   const resolved = resolve({ args: { $text: "{row.nested}" } });
   expect(resolved).toEqual({
-    fault: { code: "REFERENCE_UNFIT", pointer: "/args/$text", message: "row.nested is an object, which cannot be part of a text" },
+    fault: {
+      code: "REFERENCE_UNFIT",
+      pointer: "/args/$text",
+      message: "row.nested is an object, which cannot be part of a text",
+    },
   });
 });
 

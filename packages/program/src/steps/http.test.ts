@@ -190,7 +190,7 @@ test("refusals say what would be right", async () => {
   expect(await texts(stepOf({ url: "https://other.example.com/" }))).toBe(
     'other.example.com is not on the project\'s list of hosts: have an administrator add it with SetProjectPolicy {"http": {"hosts": ["other.example.com"]}}, or call a host on the list: api.example.com, 127.0.0.1:8080',
   );
-  expect(await texts(stepOf({ body: { $secret: "missing" } }))).toContain("ListSecrets lists those there are");
+  expect(await texts(stepOf({ body: { $secret: "missing" } }))).toContain("ListSecrets lists the existing ones");
   expect(await texts(stepOf({ headers: { authorization: "Bearer planted" } }))).toContain(
     '{"$secret": "<name>"}, with "prefix": "Bearer "',
   );
@@ -235,7 +235,10 @@ test("an answer changes no request, and none is done again after a write", async
   const program = { ...programOf(stepOf({}), { id: "ask", judge: "sure" }), points: { sure: point } };
   expect(await checkProgram(JSON.stringify(program), context)).toMatchObject({
     faults: [
-      { pointer: "/points/sure/overrides/target", message: expect.stringContaining("answers cannot change its request") },
+      {
+        pointer: "/points/sure/overrides/target",
+        message: expect.stringContaining("answers cannot change its request"),
+      },
       { pointer: "/points/sure/overrides/rerunFrom", message: "would repeat the write one (http)" },
     ],
   });

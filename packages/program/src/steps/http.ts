@@ -112,9 +112,13 @@ export const httpLanguage: StepLanguage<HttpStep> = {
     }
     const path = [...pathOf(pointer), "rows"];
     if (rows.page !== undefined && rows.page.paging === undefined) {
-      const hint =
-        'say how, such as {"arg": "cursor", "from": "next", "max": 20}: the argument is a query parameter';
-      check.faults.add("PROGRAM_REFERENCE_INVALID", [...path, "page"], "has only max, but no tool declares the paging of an http step", hint);
+      const hint = 'say how, such as {"arg": "cursor", "from": "next", "max": 20}: the argument is a query parameter';
+      check.faults.add(
+        "PROGRAM_REFERENCE_INVALID",
+        [...path, "page"],
+        "has only max, but no tool declares the paging of an http step",
+        hint,
+      );
     }
     return { own: { ...nothing, set: setOfRows(rows, path, anyAnswer, check) }, inner: [] };
   },
@@ -146,7 +150,12 @@ function readKeyHeader(fields: ShapeFields, method: HttpCall["method"], reader: 
   const headers = isObject(request) && isObject(request["headers"]) ? Object.keys(request["headers"]) : [];
   const fault = name && faultOfKeyHeader(name, headers);
   if (header && fault) {
-    reader.faults.add("PROGRAM_MALFORMED", header.path, fault, "name the header in which the host takes an idempotency key");
+    reader.faults.add(
+      "PROGRAM_MALFORMED",
+      header.path,
+      fault,
+      "name the header in which the host takes an idempotency key",
+    );
   }
   return name?.toLowerCase();
 }

@@ -38,8 +38,7 @@ export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner
     takesOnError: true,
     definitions: {
       branch: {
-        description:
-          "Steps, run in order. If, until and parallel may contain each other, but not their own kind.",
+        description: "Steps, run in order. If, until and parallel may contain each other, but not their own kind.",
         type: "array",
         minItems: stepCount.min,
         items: ref("step"),

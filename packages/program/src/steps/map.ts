@@ -66,7 +66,8 @@ const tolerateForm: ObjectForm = {
 };
 
 const onRowsForm: ObjectForm = {
-  description: "Points that are asked about rows: first about unknown rows, then about failed ones. If a point is missing, the step fails.",
+  description:
+    "Points that are asked about rows: first about unknown rows, then about failed ones. If a point is missing, the step fails.",
   required: {},
   optional: {
     failed: nameSchema("Point about failed rows.", "rowsFailed"),
@@ -196,7 +197,12 @@ function typeOfKept(
   if ("type" in found) return found.type;
   if (path[1] === "error") {
     const hint = `leave it out: take the failed rows with {"limit": "${step.id}", "max": 100, "states": ["failed"]}; the receipt of ${step.id} has their errors (svc jobs show)`;
-    faults.add("PROGRAM_REFERENCE_INVALID", [...keepPath(step), name], "a row does not keep the error of its calls", hint);
+    faults.add(
+      "PROGRAM_REFERENCE_INVALID",
+      [...keepPath(step), name],
+      "a row does not keep the error of its calls",
+      hint,
+    );
     return undefined;
   }
   faults.add("PROGRAM_REFERENCE_INVALID", [...keepPath(step), name], found.fault, found.hint);

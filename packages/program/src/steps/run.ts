@@ -39,7 +39,8 @@ export const runLanguage: StepLanguage<RunStep> = {
   takesOnError: true,
   definitions: {
     skill: {
-      description: "A skill of the project: skills.announce for the newest version, skills.announce@3 for a certain one.",
+      description:
+        "A skill of the project: skills.announce for the newest version, skills.announce@3 for a certain one.",
       type: "string",
       pattern: skillNamePattern.source,
       maxLength: 80,

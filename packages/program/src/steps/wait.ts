@@ -33,7 +33,8 @@ const form: ObjectForm = {
     "Waits for a duration, or until a time. If the time is after the deadline of the job, the step fails at once, with WAIT_BEYOND_DEADLINE.",
   required: {
     wait: {
-      description: "Duration, 1s to 30d and no longer than the deadline; or the time until which the step waits, RFC 3339.",
+      description:
+        "Duration, 1s to 30d and no longer than the deadline; or the time until which the step waits, RFC 3339.",
       anyOf: [durationSchema("A duration.", "10m"), schemaOf(untilForm)],
       examples: ["10m", { until: { $ref: "input.start" } }],
     },
@@ -60,7 +61,12 @@ export const waitLanguage: StepLanguage<WaitStep> = {
     }
     const filled = isObject(node.value) ? filledOf(node.value) : undefined;
     if (filled !== undefined) {
-      reader.faults.add("PROGRAM_MALFORMED", node.path, "has a reference, but a duration here must be constant", filled);
+      reader.faults.add(
+        "PROGRAM_MALFORMED",
+        node.path,
+        "has a reference, but a duration here must be constant",
+        filled,
+      );
       return undefined;
     }
     const wait = isObject(node.value) ? readUntil(node, reader) : readSpan(node, limits, reader);

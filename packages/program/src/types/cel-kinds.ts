@@ -99,9 +99,7 @@ function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | Kind
   if (name === "_==_" || name === "_!=_") return mayEqual(left, right) ? "bool" : neverEqual(name, left, right);
   if (comparisons.has(name)) return isComparable(left, right) ? "bool" : mismatch(name, left, right);
   if (name === "@in") {
-    return ["list", "map", "dyn"].includes(right)
-      ? "bool"
-      : { fault: `searches ${right}`, hint: "use a list" };
+    return ["list", "map", "dyn"].includes(right) ? "bool" : { fault: `searches ${right}`, hint: "use a list" };
   }
   if (arithmetic.has(name)) return kindOfArithmetic(name, left, right);
   if (name === "-_") {
@@ -244,7 +242,10 @@ function sameKind(left: CelKind, right: CelKind): CelKind {
 
 function notBool(kinds: readonly CelKind[]): KindFault {
   const found = kinds.find((kind) => kind !== "bool" && kind !== "dyn");
-  return { fault: `uses ${found} as true or false`, hint: "compare it with a value, so that the result is true or false" };
+  return {
+    fault: `uses ${found} as true or false`,
+    hint: "compare it with a value, so that the result is true or false",
+  };
 }
 
 function mismatch(name: string, left: CelKind, right: CelKind, isNumber = false): KindFault {
@@ -264,7 +265,8 @@ function conversionHint(name: string, kinds: readonly CelKind[]): string {
   if (others[0] === "list") return "join a list of texts: list.join(', ')";
   if (others[0] === "map") return "name a field of the object";
   if (name === "_+_") return `convert the ${others[0]} to a text: string(…)`;
-  if (others[0] === "duration") return 'convert the text to a duration, in hours, minutes and seconds: duration("168h")';
+  if (others[0] === "duration")
+    return 'convert the text to a duration, in hours, minutes and seconds: duration("168h")';
   if (others[0] === "timestamp") {
     return 'convert the text to a timestamp: timestamp(…), or for a date timestamp(… + "T00:00:00Z")';
   }

@@ -233,9 +233,7 @@ function resolveCall(scope: Scope, name: string, path: Path): ReferenceResult {
 function missing(scope: Scope, name: string, known: readonly string[], what: string): { fault: string; hint: string } {
   const hint = known.length === 0 ? `there is no ${what} before this one` : `use ${known.join(", ")}`;
   const isLater = scope.ids.has(name);
-  const why = isLater
-    ? `${name} ends later, or is in another branch or map`
-    : `there is no step ${name}`;
+  const why = isLater ? `${name} ends later, or is in another branch or map` : `there is no step ${name}`;
   return { fault: why, hint };
 }
 

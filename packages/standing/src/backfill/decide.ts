@@ -146,7 +146,7 @@ async function loadBackfill(
     now.positionEventId === record.positionEventId &&
     now.pacedAt === record.pacedAt;
   if (prepared === undefined || !isSame || version !== prepared.versionNumber)
-    throw new StaleBatchError(`the backfill of standing program ${programId} has moved on`);
+    throw new StaleBatchError(`the backfill of standing program ${programId} has changed meanwhile`);
   const { items } = prepared;
   const events = items.flatMap(({ event, candidate }) => (event && candidate ? [event] : []));
   return {

@@ -72,7 +72,7 @@ export async function beginBackfill(
     return undefined;
   });
   if (changed === undefined) return { record: found, isStored: true };
-  if (tries === triesMax) throw new Error(`standing program ${programId} is changed again and again`);
+  if (tries === triesMax) throw new Error(`standing program ${programId} was changed again and again`);
   return beginBackfill(context, principal, changed, request, tries + 1);
 }
 
@@ -127,14 +127,14 @@ function assertPollIsForgotten({ again, sinceMs, untilMs }: BackfillRequest): vo
   if (!again)
     throw standingFaults.BACKFILL_NOT_POSSIBLE(
       "again",
-      "the program polls: rows of the past are found by forgetting what is known of the list alone",
-      "Set again, to have the next poll find all that the list has.",
+      "the program polls: to find rows of the past, svc must forget which rows it knows",
+      "Set again, so that the next poll finds all rows of the list.",
     );
   const field = sinceMs === undefined ? "until" : "since";
   if (sinceMs === undefined && untilMs === undefined) return;
   throw standingFaults.BACKFILL_NOT_POSSIBLE(
     field,
-    `${field} is given, and rows of a polled list have no times`,
+    `${field} is given, but rows of a polled list have no times`,
     "Leave it out.",
   );
 }
@@ -142,8 +142,8 @@ function assertPollIsForgotten({ again, sinceMs, untilMs }: BackfillRequest): vo
 function collectsEvents() {
   return standingFaults.BACKFILL_NOT_POSSIBLE(
     "id",
-    "the definition collects events, and their windows were of the time in which they came",
-    text`Run single events with ${call("RunStandingProgram")}, or stand a program beside it that does not collect.`,
+    "the definition collects events, and the windows of past events cannot be rebuilt",
+    text`Run single events with ${call("RunStandingProgram")}, or create a second standing program that does not collect.`,
   );
 }
 
@@ -161,8 +161,8 @@ function assertRunsAreKept(
   const days = `from ${isoTime(forgottenFrom)} to ${isoTime(Math.min(until, keptFrom))}`;
   throw standingFaults.BACKFILL_NOT_POSSIBLE(
     "since",
-    `the runs ${days} are not kept any more, and what had one would make another`,
-    "Begin later, or set again where that is meant.",
+    `the runs ${days} are no longer stored, so their occurrences would run a second time`,
+    "Begin later, or set again if you want that.",
   );
 }
 
@@ -249,7 +249,7 @@ async function forgetRows(
 ): Promise<void> {
   const poll = (await readStandingPolls(tx, [programId])).get(programId);
   if (poll === undefined) {
-    const why = "the program was not polled yet: there is nothing to forget";
+    const why = "the program has not polled yet, so it knows no rows to forget";
     throw standingFaults.BACKFILL_NOT_POSSIBLE(
       "id",
       why,

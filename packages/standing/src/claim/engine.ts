@@ -332,7 +332,7 @@ function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undef
  * contain data.
  */
 function detailOf(cause: unknown): string {
-  return cause instanceof Fault ? cause.message : "its job could not be made; the service's log says why";
+  return cause instanceof Fault ? cause.message : "its job could not be created; the log of svc has the reason";
 }
 
 /** Cancels a job because a newer run replaced it. */

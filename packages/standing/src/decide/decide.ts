@@ -46,8 +46,8 @@ export async function decideBatch(
 
 /** The reasons why svc paused a program, as texts for people. */
 const detailOf = {
-  key_revoked: (keyId: KeyId) => `${keyId}, whose jobs its runs are, was revoked or has expired`,
-  approval: () => "the project's policy has its plan wait for approval since it was made to stand",
+  key_revoked: (keyId: KeyId) => `the key ${keyId}, which owns its runs, was revoked or has expired`,
+  approval: () => "the project's policy requires approval of its plan since the program was created",
 } as const;
 
 /** The results of a program's decisions. */

@@ -53,7 +53,7 @@ export function inputOf(
   const filled =
     called === undefined && definition.input ? fillGiven(definition.input, given) : { value: called ?? {} };
   if ("fault" in filled) return { fault: `input: ${filled.fault.message}` };
-  if (!isJsonObject(filled.value)) return { fault: "input is no object" };
+  if (!isJsonObject(filled.value)) return { fault: "input is not an object" };
   const { inputSchema } = program;
   if (inputSchema === undefined) return { fault: "the program declares no inputSchema" };
   const { value, faults } = fitInput(inputSchema, createTenantValidators()(inputSchema), filled.value);

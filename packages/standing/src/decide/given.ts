@@ -40,7 +40,7 @@ export function keyOf(
   const filled = fillGiven(template, given);
   if ("fault" in filled) return { fault: filled.fault.message };
   const text = scalarText(filled.value);
-  if (text === undefined) return { fault: `a key is ${isObject(filled.value) ? "an object" : "a list"}, and no text` };
+  if (text === undefined) return { fault: `a key is ${isObject(filled.value) ? "an object" : "a list"}, not a text` };
   const storable = storableText(text);
   if (storable.length <= keyCharactersMax) return { text: storable };
   return { text: createHash("sha256").update(storable).digest("hex") };

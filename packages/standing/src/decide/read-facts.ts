@@ -191,7 +191,7 @@ async function roomsOf(
     await lockStandingStarts(tx, projectId, { isShared });
     const unended = await countUnendedStandingRuns(tx, projectId, projectRunsMax);
     if (isShared && unended + wanted + projectRunsMargin > projectRunsMax)
-      throw new NearBoundError(`${projectId} has ${unended} runs under way, of at most ${projectRunsMax}`);
+      throw new NearBoundError(`${projectId} has ${unended} unfinished runs, of at most ${projectRunsMax}`);
     const used =
       unended + wanted <= projectRunsMax ? unended : await countStartedStandingRuns(tx, projectId, projectRunsMax);
     rooms.set(projectId, { left: projectRunsMax - used });

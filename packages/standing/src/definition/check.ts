@@ -144,7 +144,7 @@ function withInput(fault: ProgramFault, document: JsonObject | undefined, given:
   const inputSchema = isObject(program) ? program.inputSchema : undefined;
   const isLacking = fault.code === "PROGRAM_ARGUMENT_INVALID" && /^input lacks /.test(fault.message);
   if (!isLacking || given === undefined || !isObject(inputSchema)) return fault;
-  const hint = `write ${suggestedInput(inputSchema, given)} in the definition, beside program; or a value that is always the same in input of the program`;
+  const hint = `write ${suggestedInput(inputSchema, given)} in the definition, next to program; or a constant value in input of the program`;
   return { ...fault, hint };
 }
 
@@ -170,12 +170,12 @@ function checkSource({ source }: Definition, { shared }: CheckParts["views"], fa
   const named = known.slice(0, namedMax).join(", ");
   const hint =
     known.length === 0
-      ? "the deployment has none"
-      : text`write one of ${named}; ${call("ListTools")} of kind TRIGGER names all`;
+      ? "the deployment has no triggers"
+      : text`write one of ${named}; ${call("ListTools")} of kind TRIGGER lists all`;
   faults.add(
     "TRIGGER_UNKNOWN",
     ["source", "trigger", "slug"],
-    `is ${formatValue(source.slug)}, which is no trigger`,
+    `is ${formatValue(source.slug)}, which is not a trigger`,
     hint,
   );
 }
@@ -187,7 +187,7 @@ function checkBinding({ source }: Definition, binding: Binding, faults: Standing
   const at = ["source", "trigger"];
   if (entityId !== "" && source.entity !== entityId) {
     const given = source.entity === undefined ? "lacks entity" : `has the entity ${formatValue(source.entity)}`;
-    const message = `${given}, and who makes it is bound to ${bindingText(binding)}`;
+    const message = `${given}, but the key that creates it is limited to ${bindingText(binding)}`;
     faults.add(
       "SOURCE_NOT_GRANTED",
       source.entity === undefined ? at : [...at, "entity"],
@@ -197,7 +197,7 @@ function checkBinding({ source }: Definition, binding: Binding, faults: Standing
   }
   const [toolkitSlug = ""] = source.slug.split(".");
   if (isToolkitGranted(binding, toolkitSlug)) return;
-  const message = `is of ${toolkitSlug}, and who makes it may use ${bindingText({ ...binding, entityId: "" })} alone`;
+  const message = `is of ${toolkitSlug}, but the key that creates it may use only ${bindingText({ ...binding, entityId: "" })}`;
   faults.add("SOURCE_NOT_GRANTED", [...at, "slug"], message, "name a trigger of one of those toolkits");
 }
 
@@ -207,8 +207,8 @@ function checkBinding({ source }: Definition, binding: Binding, faults: Standing
  */
 function checkDrift({ drift }: Definition, { needsApproval }: StartableProgram, faults: StandingFaults): void {
   if (drift !== "follow" || !needsApproval) return;
-  const hint = 'write "pause", or nothing; ResumeStandingProgram with adopt asks people anew';
-  faults.add("POLICY_INVALID", ["drift"], "is follow, and the plan of the program needs approval", hint);
+  const hint = 'write "pause", or nothing; ResumeStandingProgram with adopt asks for approval again';
+  faults.add("POLICY_INVALID", ["drift"], "is follow, but the plan of the program needs approval", hint);
 }
 
 /** Reports a missing `budget`: a program that needs approval and has no schedule must declare how many runs a day people approve. */
@@ -218,8 +218,8 @@ function checkBudget(
   faults: StandingFaults,
 ): void {
   if (source.kind === "schedule" || !needsApproval || budget?.runs !== undefined) return;
-  const message = "bounds no runs, and the plan of the program needs approval";
-  faults.add("BUDGET_REQUIRED", budget === undefined ? [] : ["budget"], message, 'name them: "budget": {"runs": 200}');
+  const message = "sets no limit of runs, but the plan of the program needs approval";
+  faults.add("BUDGET_REQUIRED", budget === undefined ? [] : ["budget"], message, 'add one: "budget": {"runs": 200}');
 }
 
 /** Checks that the program accepts the input that the definition makes. */
@@ -231,7 +231,7 @@ function checkInput(
 ): void {
   if (input === undefined) return;
   if (inputSchema === undefined) {
-    add("INPUT_MISMATCH", ["input"], "is given, and the program declares no inputSchema", "declare what it takes");
+    add("INPUT_MISMATCH", ["input"], "is given, but the program declares no inputSchema", "declare the input there");
     return;
   }
   for (const { path, message } of examineGiven(input, inputSchema).slice(0, 100)) {
@@ -244,7 +244,7 @@ function checkInput(
       "INPUT_MISMATCH",
       ["input", ...path],
       message,
-      `${added}mend it, or the program's inputSchema${pointerOf(path)}`,
+      `${added}change it, or the program's inputSchema${pointerOf(path)}`,
     );
   }
 }

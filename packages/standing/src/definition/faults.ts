@@ -75,21 +75,21 @@ const localNames = /\bfire\.local(?:Date|Time)\b/;
 export function noteZone({ definition: { source }, document }: NotedDefinition, faults: StandingFaults): void {
   if (Object.hasOwn(document, "timeZone")) return;
   const hint =
-    'write the zone beside source, such as "timeZone": "Europe/Berlin", or "timeZone": "UTC" if UTC is meant';
+    'write the zone next to source, such as "timeZone": "Europe/Berlin", or "timeZone": "UTC" if you mean UTC';
   if (source.kind === "schedule" && source.schedule.timing.kind === "cron") {
     const { expressions } = source.schedule.timing;
     const named = expressions.map((text) => formatValue(text)).join(", ");
     faults.note(
       "ZONE_DEFAULT",
       ["source", "schedule", "cron"],
-      `${named} is read in UTC, since no timeZone is given`,
+      `${named} is read in UTC, because no timeZone is given`,
       hint,
     );
   }
   for (const name of ["when", "input", "dedupe"]) {
     const value = document[name];
     if (!localNames.test(JSON.stringify(value ?? ""))) continue;
-    faults.note("ZONE_DEFAULT", [name], "names a local time, which is read in UTC, since no timeZone is given", hint);
+    faults.note("ZONE_DEFAULT", [name], "names a local time, which is read in UTC, because no timeZone is given", hint);
   }
 }
 

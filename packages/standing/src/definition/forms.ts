@@ -31,28 +31,31 @@ export const bounds = {
 
 const template: JsonSchema = {
   description:
-    'A value of what is given: {"$ref": "fire.at"}, {"$ref": "event.payload.id"}, {"$text": "{fire.localDate}"}, or a value as it stands.',
+    'A value from the start: {"$ref": "fire.at"}, {"$ref": "event.payload.id"}, {"$text": "{fire.localDate}"}, or a constant.',
 };
-const key: JsonSchema = { description: "What shares it: a text of what is given. Without it the whole program does." };
+const key: JsonSchema = {
+  description:
+    "Runs with the same key share the limit: a text from the start. Without it, all runs of the program share it.",
+};
 const whenOver: JsonSchema = {
   enum: ["queue", "skip"],
-  description: "Whether a run that is over it waits or is left out.",
+  description: "Says if a run over the limit waits or is left out.",
 };
 
 /** `catchUp`. */
 export const catchUpForm: ObjectForm = {
-  description: "What is done about occurrences that were missed while the service was away.",
+  description: "Handling of occurrences that were missed while svc was stopped.",
   required: {},
   optional: {
-    window: durationSchema("How late an occurrence may be; what is later is left out. Default 1d.", "1d"),
-    runs: { enum: ["none", "last", "all"], description: "Which of them are made up for. Default last." },
+    window: durationSchema("Maximum lateness of an occurrence; later ones are left out. Default 1d.", "1d"),
+    runs: { enum: ["none", "last", "all"], description: "Missed occurrences that still run. Default last." },
   },
   examples: [{ window: "1d", runs: "last" }],
 };
 
 /** `schedule`. */
 export const scheduleForm: ObjectForm = {
-  description: "The times at which it is due: by exactly one of cron, every and at.",
+  description: "The times at which it is due: exactly one of cron, every and at.",
   required: {},
   optional: {
     cron: {
@@ -63,7 +66,10 @@ export const scheduleForm: ObjectForm = {
       items: { type: "string", maxLength: 200 },
       examples: [["0 9 * * 1-5"]],
     },
-    every: durationSchema("Time that passes from startAt, else from the epoch: no wall clock.", "15m"),
+    every: durationSchema(
+      "Interval of elapsed time from startAt, else from the epoch, independent of the time zone.",
+      "15m",
+    ),
     at: {
       description: "Instants.",
       type: "array",
@@ -72,9 +78,12 @@ export const scheduleForm: ObjectForm = {
       items: { type: "string", format: "date-time" },
       examples: [["2027-01-01T00:00:00Z"]],
     },
-    startAt: { description: "Nothing is due before.", type: "string", format: "date-time" },
-    endAt: { description: "Nothing is due from then on.", type: "string", format: "date-time" },
-    jitter: durationSchema("Each occurrence waits for a part of it, always the same one.", "2m"),
+    startAt: { description: "First time at which it can be due.", type: "string", format: "date-time" },
+    endAt: { description: "Time from which it is no longer due.", type: "string", format: "date-time" },
+    jitter: durationSchema(
+      "Delays each occurrence by a part of this duration, always the same part for the same occurrence.",
+      "2m",
+    ),
     catchUp: schemaOf(catchUpForm),
   },
   examples: [{ cron: ["0 9 * * 1-5"], jitter: "2m" }],
@@ -82,7 +91,7 @@ export const scheduleForm: ObjectForm = {
 
 /** `trigger`. */
 export const triggerForm: ObjectForm = {
-  description: "Each event of a trigger starts it.",
+  description: "Each event of a trigger starts a run.",
   required: { slug: { description: "The trigger.", type: "string", examples: ["calendar.events_changed"] } },
   optional: { entity: { description: "Only events about the account of this entity.", type: "string" } },
   examples: [{ slug: "calendar.events_changed" }],
@@ -102,40 +111,50 @@ const pathSchema = (description: string, example: string): JsonSchema => {
 
 /** `cursor`. */
 export const cursorForm: ObjectForm = {
-  description: "Where a poll goes on, in place of what the tool declares.",
+  description: "Position from which a poll continues, instead of the tool's declaration.",
   required: { kind: { enum: ["seen", "after", "newest", "token"], description: "Its kind." } },
   optional: {
-    arg: pathSchema("Of after and token: the argument that takes the bound, or the token.", "since"),
+    arg: pathSchema("For after and token: the argument that takes the bound, or the token.", "since"),
     from: pathSchema(
-      "Of after: the path in a row of what the bound is made of; without it the time of the poll is. Of token: the path of the next token in the answer.",
+      "For after: the path in a row from which the bound is made; without it, the time of the poll is the bound. For token: the path of the next token in the answer.",
       "created_at",
     ),
-    overlap: durationSchema("Of after: how far before the bound is looked for late rows; 7 days at most.", "10m"),
-    step: wholeSchema("Of after, where from is a number that no two rows have: what is added to it.", bounds.step, 1),
-    more: pathSchema("Of token: the path of the boolean in the answer that is false when nothing is left.", "has_more"),
-    args: { description: "Of newest: arguments that sort the newest rows first.", type: "object", minProperties: 1 },
+    overlap: durationSchema("For after: how far before the bound svc also looks for late rows; at most 7 days.", "10m"),
+    step: wholeSchema(
+      "For after, if from is a number that is unique for each row: a number to add to it.",
+      bounds.step,
+      1,
+    ),
+    more: pathSchema(
+      "For token: the path of the boolean in the answer that is false when no rows are left.",
+      "has_more",
+    ),
+    args: { description: "For newest: arguments that sort the newest rows first.", type: "object", minProperties: 1 },
   },
   examples: [{ kind: "seen" }, { kind: "after", arg: "since", from: "created_at", overlap: "10m" }],
 };
 
 /** `poll`. */
 export const pollForm: ObjectForm = {
-  description: "New rows of a list that a tool reads start it.",
+  description: "New rows of a list that a tool reads start runs.",
   required: {
     call: { description: "The tool, of class read.", type: "string", examples: ["sales_crm.list_deals"] },
-    entity: { description: "Whose account of the app is read.", type: "string", examples: ["ops"] },
-    every: durationSchema("How often, a minute at least.", "5m"),
+    entity: { description: "Entity whose account of the app is read.", type: "string", examples: ["ops"] },
+    every: durationSchema("Time between polls, at least a minute.", "5m"),
   },
   optional: {
-    args: { description: "Its arguments, the same each time.", type: "object", examples: [{ status: "open" }] },
+    args: { description: "Its arguments, the same for each poll.", type: "object", examples: [{ status: "open" }] },
     first: {
-      description: "What the first poll finds: nothing (default), all, or the last rows.",
+      description: "Rows of the first poll that start runs: none (default), all, or the last rows.",
       anyOf: [{ enum: ["skip", "all"] }, schemaOf(firstForm)],
     },
     on: { enum: ["new", "changed"], description: "changed: also rows whose kept fields differ. Default new." },
-    per: { enum: ["poll", "row"], description: "row: each row makes a run. Default poll: a run gets all of a poll." },
+    per: {
+      enum: ["poll", "row"],
+      description: "row: each row starts a run. Default poll: a run gets all rows of a poll.",
+    },
     keep: {
-      description: "Fields of a row that runs get, and that are compared. Default all that the tool's output has.",
+      description: "Fields of a row that runs get and that are compared. Default all fields of the tool's output.",
       type: "array",
       minItems: 1,
       maxItems: 100,
@@ -143,8 +162,8 @@ export const pollForm: ObjectForm = {
       examples: [["id", "title"]],
     },
     rows: pathSchema("Path of the list in the answer, ending in []. Default as the tool declares.", "items[]"),
-    id: pathSchema("Path in a row of what names it. Default as the tool declares.", "id"),
-    size: pathSchema("Of a list of one page: the argument that says how many rows it answers.", "limit"),
+    id: pathSchema("Path of a row's id in the row. Default as the tool declares.", "id"),
+    size: pathSchema("For a list of one page: the argument for the number of rows in the answer.", "limit"),
     cursor: schemaOf(cursorForm),
   },
   examples: [{ call: "sales_crm.list_deals", entity: "ops", every: "5m" }],
@@ -152,7 +171,7 @@ export const pollForm: ObjectForm = {
 
 /** `source`. */
 export const sourceForm: ObjectForm = {
-  description: "What starts it: exactly one of schedule, trigger and poll.",
+  description: "The source of its runs: exactly one of schedule, trigger and poll.",
   required: {},
   optional: { schedule: schemaOf(scheduleForm), trigger: schemaOf(triggerForm), poll: schemaOf(pollForm) },
   examples: [{ schedule: { every: "15m" } }, { trigger: { slug: "calendar.events_changed" } }],
@@ -160,7 +179,7 @@ export const sourceForm: ObjectForm = {
 
 const condition: JsonSchema = {
   description:
-    "A CEL expression over fire, event or row, and params, under the rules of program expressions: what it turns away makes no run.",
+    "A CEL expression over fire, event or row, and params, under the rules of program expressions. If it is false, no run starts.",
   type: "string",
   minLength: 1,
   examples: ["event.payload.amount > params.min"],
@@ -168,24 +187,24 @@ const condition: JsonSchema = {
 
 /** `dedupe`. */
 export const dedupeForm: ObjectForm = {
-  description: "What is the same occurrence again: a key that was seen within the window makes no other run.",
-  required: { key: { description: 'A text of what is given: {"$ref": "event.payload.id"}.' } },
-  optional: { window: durationSchema("How long a key is remembered. Default 24h.", "24h") },
+  description: "Key of an occurrence: an occurrence with a key that occurred within the window starts no run.",
+  required: { key: { description: 'A text from the start: {"$ref": "event.payload.id"}.' } },
+  optional: { window: durationSchema("Time for which a key is remembered. Default 24h.", "24h") },
   examples: [{ key: { $ref: "event.payload.id" }, window: "24h" }],
 };
 
 /** `collect`. */
 export const collectForm: ObjectForm = {
   description:
-    "Events of a key become one run: a window closes after quiet without an event, wait since its first, max events or 256 KiB.",
+    "Events with the same key start one run: a window closes after quiet without an event, wait since its first, max events or 256 KiB.",
   required: {},
   optional: {
-    quiet: durationSchema("It closes when no event came for so long.", "30s"),
-    wait: durationSchema("It closes so long after its first event. Default 24h.", "10m"),
-    max: wholeSchema("It closes with so many events. Default 1,000 of all.", bounds.collectMax, 100),
+    quiet: durationSchema("Time without an event after which the window closes.", "30s"),
+    wait: durationSchema("Time after its first event at which the window closes. Default 24h.", "10m"),
+    max: wholeSchema("Number of events at which the window closes. Default 1,000 with all.", bounds.collectMax, 100),
     take: {
       enum: ["all", "last"],
-      description: "all: events has each of them. last: the last one alone, as a debounce. Default all.",
+      description: "all: events has each of them. last: only the last one, as a debounce. Default all.",
     },
     key,
   },
@@ -194,10 +213,10 @@ export const collectForm: ObjectForm = {
 
 /** `rate`. */
 export const rateForm: ObjectForm = {
-  description: "How many runs start in a time.",
+  description: "Maximum number of run starts in a time.",
   required: {
     max: wholeSchema("Runs.", bounds.rateMax, 10),
-    per: durationSchema("In this time.", "1m"),
+    per: durationSchema("Length of that time.", "1m"),
   },
   optional: { whenOver, key },
   examples: [{ max: 10, per: "1m" }],
@@ -206,7 +225,7 @@ export const rateForm: ObjectForm = {
 /** `budget`. */
 export const budgetForm: ObjectForm = {
   description:
-    "What runs may use on a day of the time zone. Calls and writes count when their job ends: a day may overshoot by those that run.",
+    "Maximum use by runs on a day of the time zone. Calls and writes count when their job ends, so running jobs can exceed the maximum.",
   required: {},
   optional: {
     runs: wholeSchema("Runs.", bounds.budget, 200),
@@ -219,7 +238,7 @@ export const budgetForm: ObjectForm = {
 
 /** `overlap`. */
 export const overlapForm: ObjectForm = {
-  description: "What happens where a run is due while others are under way.",
+  description: "Handling of a run that is due while others are running.",
   required: {
     policy: {
       enum: ["skip", "queueOne", "queueAll", "cancelRunning", "allow"],
@@ -228,9 +247,9 @@ export const overlapForm: ObjectForm = {
     },
   },
   optional: {
-    max: wholeSchema("Runs at once. Default 1; of allow 100.", bounds.overlapMax, 1),
-    queueMax: wholeSchema("Runs that wait at most. Default 1,000.", bounds.queueMax, 1_000),
-    queueFor: durationSchema("How long a run waits at most. Default 24h.", "24h"),
+    max: wholeSchema("Runs at the same time. Default 1; with allow 100.", bounds.overlapMax, 1),
+    queueMax: wholeSchema("Maximum waiting runs. Default 1,000.", bounds.queueMax, 1_000),
+    queueFor: durationSchema("Maximum wait of a run. Default 24h.", "24h"),
     key,
   },
   examples: [{ policy: "queueAll" }],
@@ -238,14 +257,14 @@ export const overlapForm: ObjectForm = {
 
 /** A whole definition. */
 export const definitionForm: ObjectForm = {
-  description: "A standing program, version 1: a program that the service starts by itself.",
+  description: "A standing program, version 1: a program that svc starts by itself.",
   required: {
     version: { const: 1 },
     source: schemaOf(sourceForm),
     program: { description: "The program, as SubmitJob takes it.", type: "object" },
   },
   optional: {
-    title: { description: "What it is for, in up to 200 characters.", type: "string", maxLength: 200 },
+    title: { description: "Its purpose, in up to 200 characters.", type: "string", maxLength: 200 },
     timeZone: { description: "A name of the IANA database. Default UTC.", type: "string", examples: ["Europe/Berlin"] },
     when: condition,
     input: { ...template, description: `The input of each run. ${template.description}` },
@@ -257,10 +276,10 @@ export const definitionForm: ObjectForm = {
     drift: {
       enum: ["follow", "pause"],
       description:
-        "What happens where tools that it uses change: follow them where it has no faults by that, or pause. Default follow; pause where the plan needs approval.",
+        "Handling of changes to the tools that it uses: follow adopts them if the program still has no errors, pause pauses. Default follow; pause if the plan needs approval.",
     },
     pauseAfter: wholeSchema(
-      "Jobs in a row that fail or expire, and starts that are refused, until it pauses. Default 10; 0 for never.",
+      "Number of jobs in a row that fail or expire, and of refused starts, after which it pauses. Default 10; 0 for never.",
       bounds.pauseAfter,
       10,
     ),

@@ -32,7 +32,7 @@ test.each([
   "task 12",
 ])("%s is no time of a schedule", async (at) => {
   const { faults } = await scheduleOf(at, false);
-  expect(faults).toEqual([`is "${at}", which is no time that exists`]);
+  expect(faults).toEqual([`is "${at}", which does not exist`]);
 });
 
 test("a schedule takes every time of RFC 3339, and what is stored keeps the time that it had", async () => {

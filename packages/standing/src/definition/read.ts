@@ -172,8 +172,8 @@ export async function readStoredDefinition(text: string): Promise<Definition> {
 function readZone(node: ShapeNode, reader: ShapeReader, faults: StandingFaults): string | undefined {
   const name = reader.text(node, { max: 100 });
   if (name === undefined || isTimeZone(name)) return name;
-  const hint = "write a name of the IANA database, such as Europe/Berlin; offsets know no summer time";
-  faults.add("TIME_ZONE_UNKNOWN", node.path, `is ${formatValue(name)}, which is no time zone`, hint);
+  const hint = "write a name of the IANA database, such as Europe/Berlin; offsets have no daylight saving time";
+  faults.add("TIME_ZONE_UNKNOWN", node.path, `is ${formatValue(name)}, which is not a time zone`, hint);
   return undefined;
 }
 
@@ -247,13 +247,13 @@ function readCollect(
   if (fields === undefined) return undefined;
   if (source !== undefined && source.kind !== "trigger") {
     const starts = source.kind === "poll" ? "rows that a poll finds" : "times";
-    faults.add("POLICY_INVALID", node.path, `collects events, and ${starts} start it`, "leave it out");
+    faults.add("POLICY_INVALID", node.path, `collects events, but ${starts} start it`, "leave it out");
   }
   const quietMs = reader.duration(fields.at("quiet"), bounds.quiet);
   const waitMs = reader.duration(fields.at("wait"), bounds.wait);
   if (!fields.has("quiet") && !fields.has("wait")) {
     const hint = 'name quiet or wait: "quiet": "30s"';
-    faults.add("POLICY_INVALID", node.path, "says not when a window closes", hint);
+    faults.add("POLICY_INVALID", node.path, "does not say when a window closes", hint);
   }
   const take = reader.oneOf(fields.at("take"), ["all", "last"]) ?? "all";
   const max = reader.number(fields.at("max"), bounds.collectMax);
@@ -295,7 +295,7 @@ async function readSource(node: ShapeNode, reading: SourceReading): Promise<Prog
   const named = kinds.filter((kind) => fields.has(kind));
   const [kind] = named;
   if (kind === undefined || named.length > 1) {
-    const message = kind === undefined ? "names nothing that starts it" : `names ${named.join(" and ")}`;
+    const message = kind === undefined ? "names no source" : `names ${named.join(" and ")}`;
     faults.add("DEFINITION_MALFORMED", node.path, message, `name exactly one of ${kinds.join(", ")}`);
     return undefined;
   }

@@ -27,8 +27,8 @@ export async function checkPoll(poll: Poll, { starter, projectId, binding, view,
   if (action !== undefined && action.class !== "read") {
     add(
       ["call"],
-      `is of class ${action.class}, and only reads are polled`,
-      "name a tool of class read that answers a list",
+      `is of class ${action.class}, but only class read can be polled`,
+      "name a tool of class read that returns a list",
     );
     return;
   }
@@ -45,11 +45,11 @@ export async function checkPoll(poll: Poll, { starter, projectId, binding, view,
   if (action === undefined) return;
   for (const name of given) {
     if (!Object.hasOwn(poll.args, name)) continue;
-    add(["args", name], "is given by the cursor at each poll", `leave args.${name} out, or write another cursor`);
+    add(["args", name], "is set by the cursor at each poll", `leave args.${name} out, or write another cursor`);
   }
   const paged = action.paging?.arg;
   if (paged !== undefined && Object.hasOwn(poll.args, paged)) {
-    add(["args", paged], "is what asks for the next page", `leave args.${paged} out: a poll walks all pages`);
+    add(["args", paged], "selects the next page", `leave args.${paged} out: a poll reads all pages`);
   }
   checkFound(poll, action, add);
 }
@@ -60,8 +60,8 @@ function checkFound(poll: Poll, action: Action, add: AddFault): void {
   const { rows, id, size, cursor } = foundBy(poll, action);
   const missing = Object.entries({ rows, id, cursor }).flatMap(([name, value]) => (value === undefined ? [name] : []));
   if (rows === undefined || id === undefined || cursor === undefined) {
-    const message = `does not say how rows are found, and ${action.slug} declares no poll: ${missing.join(", ")}`;
-    add([], message, 'write {"rows": "items[]", "id": "id", "cursor": {"kind": "seen"}} beside call');
+    const message = `does not say how to find rows, and ${action.slug} declares no poll: ${missing.join(", ")}`;
+    add([], message, 'write {"rows": "items[]", "id": "id", "cursor": {"kind": "seen"}} next to call');
     return;
   }
   const input = action.inputSchema;
@@ -77,7 +77,7 @@ function checkChanged({ cursor }: Poll, { poll: declared, slug }: Action, add: A
   const kind = cursor?.kind ?? declared?.changed?.kind ?? declared?.cursor.kind;
   const isOwn = cursor !== undefined || declared?.changed !== undefined;
   if (kind === "seen" || (isOwn && kind !== "newest")) return;
-  const message = `looks for rows that changed, and ${isOwn ? "newest" : `what ${slug} declares`} finds new ones alone`;
+  const message = `looks for rows that changed, but ${isOwn ? "newest" : `what ${slug} declares`} finds only new ones`;
   add(["on"], message, 'add "cursor": {"kind": "seen"}, which compares all rows at each poll');
 }
 
@@ -86,7 +86,7 @@ function checkKept(poll: Poll, action: Action, add: AddFault): void {
   const known = all !== undefined && isObject(all.properties) ? Object.keys(all.properties) : undefined;
   for (const [index, name] of (poll.keep ?? []).entries()) {
     if (known === undefined || known.includes(name)) continue;
-    add(["keep", index], `${formatValue(name)} is no field of a row`, `name one of ${known.join(", ")}`);
+    add(["keep", index], `${formatValue(name)} is not a field of a row`, `name one of ${known.join(", ")}`);
   }
 }
 

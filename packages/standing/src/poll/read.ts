@@ -13,7 +13,10 @@ export function readPoll(node: ShapeNode, reader: ShapeReader): Poll | undefined
   const fields = reader.fields(node, pollForm);
   if (fields === undefined) return undefined;
   const call = reader.text(fields.at("call"), { max: 200, hint: "write the slug of a tool that reads a list" });
-  const entity = reader.text(fields.at("entity"), { max: 200, hint: "write whose account of the app is used" });
+  const entity = reader.text(fields.at("entity"), {
+    max: 200,
+    hint: "write the entity whose account of the app is used",
+  });
   const args = fields.has("args") ? reader.object(fields.at("args"), { status: "open" }) : {};
   const everyMs = reader.duration(fields.at("every"), bounds.every);
   if (args !== undefined) checkConstants(args, fields.at("args").path, reader);
@@ -28,7 +31,7 @@ export function readPoll(node: ShapeNode, reader: ShapeReader): Poll | undefined
       hint: "write the path of the list in the answer, such as items[]",
     }),
     id: reader.text(fields.at("id"), { max: 512, hint: "write the path of a row's id, such as id" }),
-    size: reader.text(fields.at("size"), { max: 200, hint: "write the argument that says how many rows there are" }),
+    size: reader.text(fields.at("size"), { max: 200, hint: "write the argument for the number of rows" }),
     cursor: readCursor(fields.at("cursor"), reader),
   };
   const isWhole = call !== undefined && entity !== undefined && args !== undefined && everyMs !== undefined;
@@ -90,8 +93,8 @@ function checkConstants(value: JsonValue, path: ShapeNode["path"], reader: Shape
   const object = value as JsonObject;
   const name = computed.find((one) => Object.hasOwn(object, one));
   if (name !== undefined) {
-    const message = `has ${formatValue(name)}, and the arguments of a poll are filled in with nothing`;
-    reader.faults.add("PROGRAM_MALFORMED", path, message, 'write the value as it is to be sent, such as "open"');
+    const message = `has ${formatValue(name)}, but the arguments of a poll must be constant`;
+    reader.faults.add("PROGRAM_MALFORMED", path, message, 'write the value itself, such as "open"');
     return;
   }
   for (const [key, item] of Object.entries(object)) checkConstants(item, [...path, key], reader);

@@ -85,12 +85,12 @@ function answerOf(called: CallReply): { readonly answer: JsonValue } | { readonl
       return { fault: { code: "not_callable", message: called.refusal.message, isFinal: true } };
     case "no_such_tool":
       return {
-        fault: { code: "not_callable", message: `${called.toolSlug} is not in the catalog any more`, isFinal: true },
+        fault: { code: "not_callable", message: `${called.toolSlug} is no longer in the catalog`, isFinal: true },
       };
     case "in_progress":
     case "key_reused":
       // A poll passes no idempotency key to the call, so no other outcome is possible.
-      throw new Error(`a read without a key came to ${called.outcome}`);
+      throw new Error(`a read without a key has the outcome ${called.outcome}`);
     default:
       return assertExhaustive(called);
   }
@@ -139,7 +139,7 @@ export async function runPoll(
   const before = stateBefore(context, (await readStandingPolls(db, [programId])).get(programId), poll, action);
   const of = { task, program, version, poll, atMs, before };
   if (!(await findUsableKeys(db, [keyId], atMs)).has(keyId)) {
-    const detail = `${keyId}, whose jobs its runs are, was revoked or has expired`;
+    const detail = `the key ${keyId}, which owns its runs, was revoked or has expired`;
     return { ...polledOf(context, of, failed("key_revoked", detail)), hold: { reason: "key_revoked", detail } };
   }
   if (drifted !== undefined) {
@@ -147,8 +147,7 @@ export async function runPoll(
   }
   const spec = action && walkSpecOf(poll, action);
   if (spec === undefined || action === undefined) {
-    const why =
-      action === undefined ? "is no tool of class read any more" : "does not declare how it is polled any more";
+    const why = action === undefined ? "is no longer a tool of class read" : "no longer declares how it is polled";
     return polledOf(context, of, failed("POLL_INVALID", `${poll.call} ${why}`));
   }
   const { state, generation } = before;

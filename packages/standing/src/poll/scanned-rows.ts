@@ -188,7 +188,7 @@ function boundOfRow(
   const value = valueAt(item, cursor.from);
   if (value === undefined || value === null || value === "") return undefined;
   const invalid = (wanted: string): CursorFault => {
-    const message = `${cursor.from?.join(".")} of a row is no ${wanted}, which ${cursor.arg} takes`;
+    const message = `${cursor.from?.join(".")} of a row is not ${wanted}, which ${cursor.arg} needs`;
     return { code: "POLL_BOUND_INVALID", message };
   };
   if (takesNumbers) {

@@ -101,7 +101,7 @@ function numberOf(value: unknown): number {
 }
 
 function malformed(what: string): Error {
-  return new Error(`the stored state of a poll has not the form of its version: ${what}`);
+  return new Error(`the stored state of a poll does not have the form of its version: ${what}`);
 }
 
 /** One day in milliseconds. svc records at most once a day that an id was scanned, and that the whole list was read. */

@@ -199,7 +199,7 @@ class Walker {
     // The bound is now higher, so the next poll finds the remaining rows.
     if (spec.cursor.kind === "after" && unknown > 0) return { kind: "cap" };
     if (spec.cursor.kind === "newest" && (!state.isPrimed || unknown < count)) return { kind: "end" };
-    const message = `${count} rows fill the one page that the list has: what is behind them is not to be seen`;
+    const message = `${count} rows fill the only page of the list: later rows cannot be read`;
     return { fault: { code: "PAGE_LIMIT", message, isFinal: true } };
   }
 
@@ -260,7 +260,7 @@ function listOf(answer: JsonValue, path: Path): readonly JsonValue[] | RowsFault
   const list = valueAt(answer, path);
   if (list === undefined || list === null) return [];
   if (Array.isArray(list)) return list as readonly JsonValue[];
-  return { code: "POLL_ROWS_INVALID", message: `what the app answered at ${path.join(".") || "the top"} is no list` };
+  return { code: "POLL_ROWS_INVALID", message: `the answer at ${path.join(".") || "the top"} is not a list` };
 }
 
 /** Returns the arguments that are the same for all pages of a walk. */

@@ -70,7 +70,7 @@ async function follow(
   const { db, sealer, clock } = context;
   const { version, keyId, keyRole: role } = record;
   const [stored] = await loadStandingVersions(db, [{ programId: id, version }]);
-  if (stored === undefined) throw new Error(`version ${version} of ${id} is not in the store`);
+  if (stored === undefined) throw new Error(`version ${version} of ${id} is missing in the database`);
   const definitionJson = openDefinition(sealer, { programId: id, projectId, version }, stored.definition);
   const checked = await checkDefinition(context, {
     ...{ projectId, role, binding, definitionJson },
@@ -81,7 +81,7 @@ async function follow(
     const { message, details } = checked.refusal;
     return details.length === 0 ? message : details.map(({ field, help }) => `${field} ${help}`).join("; ");
   }
-  if (checked.start.needsApproval) return "by what they are now, its plan needs approval";
+  if (checked.start.needsApproval) return "with the current tools, its plan needs approval";
   await withTransaction(db, async (tx) => {
     const [program] = await lockStandingPrograms(tx, [id]);
     // Another transaction changed the program first.

@@ -9,7 +9,7 @@ type WhenVersion = Pick<LoadedVersion, "definition" | "program">;
 
 /** The result for an occurrence that could not be decided after several attempts. */
 export const couldNotBeDecided: WhenResult = {
-  error: "what was due could not be decided about",
+  error: "due occurrences could not be decided",
   reason: "start_failed",
 };
 

@@ -65,7 +65,7 @@ async function adopt(context: StandingContext, principal: ProjectPrincipal, prog
   const { db, clock, sealer } = context;
   const { id: programId, projectId, version, binding } = program;
   const [stored] = await loadStandingVersions(db, [{ programId, version }]);
-  if (stored === undefined) throw new Error(`version ${version} of ${programId} is not in the store`);
+  if (stored === undefined) throw new Error(`version ${version} of ${programId} is missing in the database`);
   if (stored.needsApproval && principal.role !== "approver") throw standingFaults.APPROVER_ROLE_REQUIRED();
   const definitionJson = openDefinition(sealer, { programId, projectId, version }, stored.definition);
   const { role } = principal;
@@ -137,9 +137,9 @@ async function causeOf(
   if (approval === "rejected") return `version ${version} was not approved`;
   if (pendingVersion !== 0 && !ofRunningVersion.has(pauseReason)) return `version ${pendingVersion} waits for approval`;
   const usable = await findUsableKeys(tx, [keyId], clock.now());
-  if (!usable.has(keyId)) return `key ${keyId}, whose jobs the runs are, is revoked or has expired`;
+  if (!usable.has(keyId)) return `the key ${keyId}, which owns the runs, was revoked or has expired`;
   const isHeld = !needsApproval && (await starter.isHeldByPolicy(tx, projectId))({ program, estimate });
-  return isHeld ? "the project's policy has the plan wait for approval" : undefined;
+  return isHeld ? "the project's policy requires approval of the plan" : undefined;
 }
 
 /** Deletes a program. */

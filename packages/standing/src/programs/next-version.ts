@@ -245,7 +245,7 @@ async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: numb
   const projectId = jobs[0]?.job.projectId;
   if (without.size > 0 && projectId !== undefined) {
     const reached = await findJobQuotaReached(tx, projectId, jobs.length);
-    if (reached === undefined) throw new Error("a rehearsal found no room, and there is some");
+    if (reached === undefined) throw new Error("a rehearsal found no free slot, but there is one");
     throw quotaFaults.jobs(reached.quotaReached);
   }
   for (const { also } of jobs) await also?.(tx);

@@ -90,7 +90,7 @@ function readInstant(node: ShapeNode, { reader, faults }: ScheduleReading): numb
   if (ms !== undefined) return ms;
   const stored = storedTime(text);
   const add = stored === undefined ? faults.add : faults.addYounger;
-  add("SCHEDULE_INVALID", node.path, `is ${formatValue(text)}, which is no time that exists`, `write ${timeForm}`);
+  add("SCHEDULE_INVALID", node.path, `is ${formatValue(text)}, which does not exist`, `write ${timeForm}`);
   return stored;
 }
 
@@ -138,7 +138,7 @@ async function checkOccurrences(
   const next = occurrencesOf(schedule);
   let at = await next(nowMs, work);
   if (at === undefined) {
-    faults.add("SCHEDULE_INVALID", path, "is never due from now on", "name times to come");
+    faults.add("SCHEDULE_INVALID", path, "is never due in the future", "name future times");
     return;
   }
   if (jitterMs === 0) return;
@@ -150,7 +150,7 @@ async function checkOccurrences(
     const following = await next(at, work);
     if (following === undefined) return;
     if (following - at <= jitterMs) {
-      const message = `is ${formatDuration(jitterMs)}, and two occurrences are ${formatDuration(following - at)} apart`;
+      const message = `is ${formatDuration(jitterMs)}, but two occurrences are ${formatDuration(following - at)} apart`;
       faults.add("JITTER_TOO_LONG", [...path, "jitter"], message, "write less than the time between two occurrences");
       return;
     }

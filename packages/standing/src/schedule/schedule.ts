@@ -65,7 +65,7 @@ const reading = { fixedTimeRule: "no-wildcard", paused: true } as const;
 
 /** Throws an Error with the reason if a text is not an expression of five fields. */
 export function assertCron(expression: string): void {
-  if (expression.trim().startsWith("@")) throw new Error("names are not taken; write the five fields");
+  if (expression.trim().startsWith("@")) throw new Error("names are not allowed; write the five fields");
   new Cron(expression, { ...reading, mode: "5-part" });
 }
 

@@ -64,7 +64,7 @@ export function programMethods(context: StandingServiceContext): Methods {
   const shown = async (caller: Parameters<typeof findProgram>[1], id: string): Promise<StandingProgram> => {
     const program = await findProgram(db, caller, id);
     const [found] = await readPrograms(context, [program], { isWhole: true });
-    if (found === undefined) throw new Error(`${id} was read and is not shown`);
+    if (found === undefined) throw new Error(`${id} was read but is not returned`);
     return found;
   };
   return {

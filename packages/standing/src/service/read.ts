@@ -141,7 +141,7 @@ async function shownDefinition(
   { id: programId, projectId, version }: StandingProgramRecord,
 ): Promise<string> {
   const [found] = await loadStandingVersions(db, [{ programId, version }]);
-  if (found === undefined) throw new Error(`version ${version} of ${programId} is not in the store`);
+  if (found === undefined) throw new Error(`version ${version} of ${programId} is missing in the database`);
   const text = openDefinition(sealer, { programId, projectId, version }, found.definition);
   const document = parseExactJson(text) as JsonObject & { readonly program: JsonObject };
   const programText = JSON.stringify(document.program);

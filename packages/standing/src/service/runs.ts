@@ -106,7 +106,7 @@ export function runMethods(context: StandingServiceContext): Methods {
           return runs.findBySource(program.id, sourceKey);
         });
       if (run === undefined)
-        throw standingFaults.STANDING_PROGRAM_NOT_ACTIVE("not active any more, or its key is revoked");
+        throw standingFaults.STANDING_PROGRAM_NOT_ACTIVE("no longer active, or its key is revoked");
       return { run: toRun(run) };
     },
     listStandingRuns: projectList(sealer, {
@@ -152,9 +152,9 @@ function readInput(text: string): JsonObject {
   try {
     value = parseExactJson(text, { depthMax: 100 }) as JsonValue;
   } catch {
-    throw standingFaults.INPUT_MISMATCH("is not JSON, or nested too deep");
+    throw standingFaults.INPUT_MISMATCH("is not JSON, or is nested too deep");
   }
-  if (!isJsonObject(value)) throw standingFaults.INPUT_MISMATCH("is no JSON object");
+  if (!isJsonObject(value)) throw standingFaults.INPUT_MISMATCH("is not a JSON object");
   return value;
 }
 

@@ -109,6 +109,6 @@ function decidePoll(
   // Ids that this poll forgets are still counted here.
   const ids = record.seen + unknown;
   if (ids >= rememberedMax && decisions.state === "active")
-    decisions.pause("source_gone", `the ids of ${ids} rows are remembered, and no more than ${rememberedMax} can be`);
+    decisions.pause("source_gone", `the ids of ${ids} rows must be remembered, but the maximum is ${rememberedMax}`);
   return outcome;
 }

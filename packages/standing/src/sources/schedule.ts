@@ -123,7 +123,7 @@ function currentOf(
   const found = prepared.get(id);
   const { basis } = found ?? {};
   if (found === undefined || basis?.version !== version || basis.nextAt !== nextAt || basis.previousAt !== previousAt) {
-    throw new StaleBatchError(`standing program ${id} has moved on`);
+    throw new StaleBatchError(`standing program ${id} has changed meanwhile`);
   }
   return found;
 }

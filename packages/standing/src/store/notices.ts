@@ -76,7 +76,7 @@ function noticesOf(of: DecidedProgram): Notice[] {
     notices.push({ of, kind: "standing_paused", reason: decisions.pauseReason, detail: decisions.pauseDetail, count });
   }
   if (decisions.missed > 0) {
-    const detail = `${decisions.missed} times of its schedule passed while nothing was started`;
+    const detail = `${decisions.missed} times of its schedule passed without a start`;
     notices.push({ of, kind: "standing_missed", reason: "", detail, count: decisions.missed });
   }
   if (decisions.failedStarts.length > 0) {

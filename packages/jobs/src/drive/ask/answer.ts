@@ -59,7 +59,7 @@ function answeredPlan(
 function answeredConfirmation(state: JobState, { decision, chain }: PlanAnswer): Change {
   const { park, saga, plan } = state;
   const to = park?.before?.status;
-  if (to === undefined) throw new Error(`${state.id} was not at work when it was to be confirmed`);
+  if (to === undefined) throw new Error(`${state.id} was not running when it was to be confirmed`);
   if (decision.continuation === "proceed") {
     const runs: Edit[] = to === "compensating" ? [] : [{ kind: "deadline", clock: "runs" }];
     return {

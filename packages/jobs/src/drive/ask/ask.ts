@@ -52,7 +52,7 @@ export async function question(
 function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) {
   if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo } } as const;
   const progress = positions.find((position) => position.progress?.stepId === stepId)?.progress;
-  if (progress === undefined) throw new Error(`step ${stepId} asks, and has not begun`);
+  if (progress === undefined) throw new Error(`step ${stepId} asks, but has not begun`);
   return { kind: "progress", progress } as const;
 }
 

@@ -135,7 +135,7 @@ export function atTime(state: JobState, now: number, branch = 0): JobState {
 /** Runs one step action. Everything that the action requires is already committed. */
 export async function advance({ work, call }: JobBeginning, driver: Driver): Promise<WorkingJob | undefined> {
   const at = stepAtHand(work, driver.port.clock.now());
-  if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
+  if (at === undefined) throw new Error(`${work.state.id} has no current step`);
   const { now = driver.port.clock.now() } = at.state.scope;
   let kept = work;
   const keep: PartialCommit = async (edits) => {
@@ -176,7 +176,7 @@ function lostSourceOf({ state: { lostSets }, step }: StepAt): string | undefined
 }
 
 function readsLost({ step, progress }: StepAt, lost: string): Change {
-  const message = `reads the set of ${lost}, which failed and has none: do it only "when" there is no error of it`;
+  const message = `reads the set of ${lost}, which failed and has no set: run it only "when" ${lost} has no error`;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
   return { edits: begun, next: { kind: "fail", stepId: step.id, code: "SET_LOST", message } };
 }

@@ -52,7 +52,7 @@ export async function endBranches(stopped: StoppedBranches): Promise<BranchesEnd
   const [first, ...others] = dues;
   const askId = askOf(state);
   if (askId !== undefined) return (await park(stopped, askId, first?.atMs)) ? undefined : then({ kind: "on" });
-  if (first === undefined) throw new Error(`no branch of ${state.id} can go on`);
+  if (first === undefined) throw new Error(`no branch of ${state.id} can continue`);
   const { atMs, stepId } = first;
   const isWait = [first, ...others].every((blocked) => blocked.isWait);
   return then(isWait ? { kind: "wait", stepId, atMs } : { kind: "until", atMs });
@@ -114,7 +114,7 @@ function park({ work, port }: StoppedBranches, askId: string, wakeAt: number | u
     const { state } = work;
     const asking = state.positions.find(({ progress }) => progress?.askId === askId)?.progress?.stepId ?? "";
     const block = state.blocks[asking];
-    if (block?.kind !== "asked") throw new Error(`what ${asking} asks is not known`);
+    if (block?.kind !== "asked") throw new Error(`the question of ${asking} is not known`);
     const park = { ...block.park, since: nowMs, ...(wakeAt !== undefined && { wakeAt }) };
     const edits = [
       { kind: "move", to: "parked", reason: park.reason },

@@ -44,7 +44,7 @@ class BranchesRun {
     const { state } = work;
     const { flow, program } = state.loaded;
     const at = branchOf(flow, state.positions[0]?.index ?? -1);
-    if (at === undefined) throw new Error(`${state.id} stands in no branch`);
+    if (at === undefined) throw new Error(`${state.id} has no current branch`);
     this.#work = work;
     this.#port = port;
     this.#parallel = at.parallel;
@@ -155,7 +155,7 @@ class BranchesRun {
         return skipped === undefined ? this.#advance(branch, instruction.step) : this.#settle(branch, skipped);
       }
       default:
-        throw new Error(`${state.id} stands at no step in a branch`);
+        throw new Error(`${state.id} has no current step in a branch`);
     }
   }
 
@@ -172,7 +172,7 @@ class BranchesRun {
       return;
     }
     const at = stepAtHand(this.#work, clock.now(), branch);
-    if (at === undefined) throw new Error(`${this.#work.state.id} stands at no step`);
+    if (at === undefined) throw new Error(`${this.#work.state.id} has no current step`);
     const { now = clock.now() } = at.state.scope;
     const keep = (edits: Change["edits"]): Promise<JobState> =>
       this.#serially(async () => {

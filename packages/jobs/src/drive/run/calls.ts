@@ -138,7 +138,7 @@ const inDoubt: AttemptResult = {
   kind: "answered",
   outcome: "outcome_unknown",
   value: {},
-  message: "an earlier attempt at the job sent it with other arguments, and whether it was carried out is not known",
+  message: "an earlier attempt of the job sent it with other arguments, and it is not known if it was carried out",
   retryable: false,
   retryAfterMs: undefined,
   providerStatus: 0,

@@ -154,7 +154,8 @@ function closeInside({ steps, blocks, loaded: { flow } }: JobState, { handler, s
 export function afterHandling(state: JobState, stepId: string, { from, to }: { from: number; to: number }): Change {
   const block = state.blocks[stepId];
   const { step } = stepOf(state.loaded.flow, stepId);
-  if (block?.kind !== "error") throw new Error(`${state.id} has handled an error of ${stepId}, which has none`);
+  if (block?.kind !== "error")
+    throw new Error(`${state.id} has handled an error of ${stepId}, but no error is recorded`);
   const gone: Edit = { kind: "block", stepId, block: undefined };
   if (step.onError?.goesOn === true) return { edits: [gone, { kind: "go", from, to }], next: { kind: "on" } };
   const { kind: _kind, ...failure } = block;

@@ -184,7 +184,7 @@ async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | u
     await finish(work, { kind: "finish", status: "succeeded", reason: "finished", chain }, driver.port);
     return undefined;
   }
-  if (instruction.kind === "join") throw new Error(`${work.state.id} stands alone at the end of a branch`);
+  if (instruction.kind === "join") throw new Error(`${work.state.id} is alone at the end of a branch`);
   if (instruction.kind === "again") {
     // Until a call's result is committed, the call is in doubt. So the results of this round are committed before anything reads them.
     const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
@@ -273,7 +273,8 @@ function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
 async function followTwin(work: WorkingJob, port: Port): Promise<Change | undefined> {
   const twin = await port.waitForTwin(work);
   if (twin.kind === "running") return undefined;
-  const { status, lastError } = twin.kind === "ended" ? twin : { status: "", lastError: "the simulation is gone" };
+  const { status, lastError } =
+    twin.kind === "ended" ? twin : { status: "", lastError: "the simulation run does not exist any more" };
   const payload = {
     simulationId: twin.kind === "ended" ? twin.id : "",
     status,

@@ -159,7 +159,7 @@ test("with other params an attempt goes back to a named step, as long as nothing
   for (const jobId of [id, wrote]) await bench.reach(jobId, "failed");
   expect(await retry(bench, engine, wrote, { fromStepId: "some", params: { n: 3 } })).toMatchObject({
     outcome: "not_retryable",
-    why: expect.stringContaining("would do step note again"),
+    why: expect.stringContaining("would repeat step note"),
   });
   expect(await retry(bench, engine, id, { fromStepId: "nope" })).toMatchObject({ outcome: "step_unknown" });
   expect((await bench.read(id)).job).toMatchObject({ status: "failed", attempt: 1 });
@@ -189,7 +189,7 @@ test("the same name for the same retry begins one attempt, and for another it is
   expect((await bench.read(id)).job.attempt).toBe(2);
 });
 
-test("what has not ended, has succeeded, undid, met a limit, was simulated or is another project's is not taken on", async () => {
+test("what has not ended, has succeeded, undid, reached a limit, was simulated or is another project's is not taken on", async () => {
   const world = createWorld({ items: 5 });
   world.script = fails;
   const bench = await benches.bench(world);
@@ -205,9 +205,9 @@ test("what has not ended, has succeeded, undid, met a limit, was simulated or is
     [waiting, "is parked"],
     [await over(read), "is succeeded"],
     [await over({ saga: { on: ["failed"] }, steps: [{ ...note, undo }, bad] }), "has begun to undo"],
-    [await over(sendAll({}, { limits: { writes: 2 } })), "met a limit"],
+    [await over(sendAll({}, { limits: { writes: 2 } })), "reached a limit"],
     [await over({ steps: [bad] }, { mode: "simulate" }), "was simulated"],
-    [await over({ steps: [bad] }, { simulateFirst: true }), "its simulation did not succeed"],
+    [await over({ steps: [bad] }, { simulateFirst: true }), "that run did not succeed"],
   ];
   for (const [id, text] of cases) {
     const before = (await bench.read(id)).job;
@@ -255,7 +255,7 @@ test("a block that failed though its error was handled is not begun anew where i
   await bench.reach(id, "failed");
   expect(await retry(bench, engine, id)).toMatchObject({
     outcome: "not_retryable",
-    why: "stopped behind what handled the error of step any: it would do step note again, which has written",
+    why: "stopped after it handled the error of step any: a retry would repeat step note, which has written",
   });
   expect(posts(world.seen)).toEqual(["x", "x"]);
 });

@@ -107,7 +107,7 @@ function resume(
     // Since version 0.2, a first attempt that ends keeps the progress of its step. A later attempt may end before it has begun the step
     // again.
     const isOld = state.attempt === 2 && state.steps.get(step.id)?.receipt.state === "failed";
-    const why = `ended under a version that did not keep where step ${step.id} stood`;
+    const why = `ended under a version that did not store the progress of step ${step.id}`;
     return isOld ? { outcome: "not_retryable", why } : { edits: [] };
   }
   const childId = endedChildOf(progress);
@@ -120,7 +120,7 @@ function resume(
     const job = childId === undefined ? "" : ` (${childId})`;
     return {
       outcome: "not_retryable",
-      why: `stopped at step ${step.id}, whose skill${job} has written and ${why}: it would write again`,
+      why: `stopped at step ${step.id}, whose skill${job} has written and ${why}: a retry would write again`,
     };
   }
   const { retried } = stepKinds[step.kind] as StepKind<Step["kind"]>;
@@ -156,7 +156,7 @@ function redoHandled(state: JobState, { index, step }: Extract<Instruction, { ki
   });
   const written = begun.find((each) => each.index < handler && hasWritten(state, each.step.id));
   if (written !== undefined) {
-    const why = `stopped behind what handled the error of step ${step.id}: it would do step ${written.step.id} again, which has written`;
+    const why = `stopped after it handled the error of step ${step.id}: a retry would repeat step ${written.step.id}, which has written`;
     return { outcome: "not_retryable", why };
   }
   return {
@@ -194,28 +194,28 @@ function goBack(state: JobState, fromStepId: string): RetryStart {
   const { steps, positions, loaded } = state;
   const standing = stepStanding(state);
   const [position] = positions;
-  if (!loaded.flow.indexOf.has(fromStepId)) return unknownStep(fromStepId, "stands in no step of the program");
+  if (!loaded.flow.indexOf.has(fromStepId)) return unknownStep(fromStepId, "is not a step of the program");
   if (standing === undefined || position === undefined || !steps.has(fromStepId)) {
     return unknownStep(fromStepId, "is a step that the job has not begun");
   }
   if (positions.length > 1) {
-    const why = "stands in several branches at once: go on where it stopped, without fromStepId";
+    const why = "is in several branches at once: retry from the place where it stopped, without fromStepId";
     return { outcome: "not_retryable", why };
   }
   const repeated = rerunOf(loaded.program, fromStepId, standing.id);
   if ("fault" in repeated) {
     if (repeated.fault === "later" || repeated.fault === "unknown")
-      return unknownStep(fromStepId, "stands behind where the job stopped");
+      return unknownStep(fromStepId, "comes after the place where the job stopped");
     return {
       outcome: "not_retryable",
-      why: `cannot go back from step ${standing.id} to ${fromStepId}, which stands in another block`,
+      why: `cannot go back from step ${standing.id} to ${fromStepId}, which is in another block`,
     };
   }
   const written = isCutWriting(state, standing, position)
     ? standing
     : repeated.steps.find(({ id }) => hasWritten(state, id));
   if (written !== undefined) {
-    const why = `would do step ${written.id} again, which has written: go on where it stopped, without fromStepId`;
+    const why = `would repeat step ${written.id}, which has written: retry from the place where it stopped, without fromStepId`;
     return { outcome: "not_retryable", why };
   }
   const begun = repeated.steps.filter(({ id }) => steps.has(id));

@@ -105,7 +105,7 @@ function settle(job: JobState, entry: UndoEntry, state: "done" | "failed"): Chan
 
 /** Returns the change that asks a person about an undo that cannot finish. */
 function stick({ stepId, toolSlug }: UndoEntry, undo: UndoProgress, code: string): Change {
-  const question = `Undoing step ${stepId} by ${toolSlug} did not work (${code}). Leave it and go on, try again, or stop?`;
+  const question = `Undoing step ${stepId} with ${toolSlug} failed (${code}). Leave it and continue, try again, or stop?`;
   return {
     edits: [
       { kind: "undo", undo },

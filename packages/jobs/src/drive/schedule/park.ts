@@ -69,13 +69,13 @@ export function release(
 
 /** Returns the edits that hold a job because it repeatedly ended or stalled its drivers. */
 export function holdAfterLosses(state: JobState, losses: number, nowMs: number): Change {
-  const lastError = `JOB_POISONED: ${losses} nodes in a row lost their lease of the job before it got on`;
+  const lastError = `JOB_POISONED: ${losses} nodes in a row lost their lease of the job before it made progress`;
   return hold(state, { reason: "poisoned", chain: byService, lastError }, nowMs);
 }
 
 /** Returns the park of a job that held its node's event loop once too often. */
 export function afterLoopHold(holds: number, ms: number): Hold {
-  const lastError = `JOB_POISONED: the job held the event loop of its node ${holds} times, at last for ${Math.round(ms)} ms`;
+  const lastError = `JOB_POISONED: the job blocked the event loop of its node ${holds} times, most recently for ${Math.round(ms)} ms`;
   return { reason: "poisoned", chain: byService, lastError };
 }
 

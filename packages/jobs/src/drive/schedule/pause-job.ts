@@ -83,7 +83,7 @@ async function change(
   leaseToken?: number,
 ): Promise<void> {
   const job = await loadJob(tx, id, { lock: true });
-  if (job === undefined) throw new Error(`${id}, whose row is locked, is gone`);
+  if (job === undefined) throw new Error(`${id}, whose row is locked, does not exist`);
   const { work, follower } = await takeJob(context, tx, job, leaseToken);
   await follow(work, changeOf(work.state, follower.startedMs), follower);
 }

@@ -14,7 +14,7 @@ export function isPausable({ pause, status }: JobState): boolean {
  */
 export function pauseNow(state: JobState, nowMs: number): Change {
   const { pause } = state;
-  if (pause === undefined) throw new Error("nobody asked to pause the job");
+  if (pause === undefined) throw new Error("no request to pause the job exists");
   const { edits, next } = hold(state, { reason: "paused", chain: pause.chain }, nowMs);
   return { edits: [...edits, clockStops(pause)], next };
 }

@@ -97,7 +97,7 @@ async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJ
   const nowMs = context.clock.now();
   await beginJobAttempt(tx, { jobId, keyId, nowMs, idempotencyKey, contentDigest, resendsUnknown });
   const job = await loadJob(tx, jobId, { lock: true });
-  if (job === undefined) throw new Error(`${jobId}, whose row is locked, is gone`);
+  if (job === undefined) throw new Error(`${jobId}, whose row is locked, does not exist`);
   const { work, follower } = await takeJob(context, tx, job);
   const begun = await changeOf(context, tx, { state: work.state, port: follower.port, ended, asked });
   if ("outcome" in begun) throw new RetryRefusal(begun);
@@ -109,7 +109,7 @@ async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJ
 async function findReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
   const { parentJobId } = job;
   if (isRetryable(job.status) && parentJobId !== null) {
-    return `was run by job ${parentJobId}: take that one on, and this one goes on where it stopped`;
+    return `was run by job ${parentJobId}: retry that job, and this one continues where it stopped`;
   }
   return findOwnReason(tx, job);
 }
@@ -118,17 +118,16 @@ async function findReason(tx: Executor, job: JobRecord): Promise<string | undefi
 async function findOwnReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
   const { status, saga, attempt, lastError, mode, id } = job;
   if (!isRetryable(status)) return `is ${status}`;
-  if (mode === "rehearse")
-    return "is a rehearsal: people were asked about a standing program, and nothing of it was run";
+  if (mode === "rehearse") return "is a rehearsal: it only asked people about a standing program, and no call was made";
   if (mode === "simulate") return "was simulated: simulate its program again";
-  if (saga.state !== "none" && saga.state !== "armed") return "has begun to undo what it did";
-  if (lastError.startsWith("LIMIT_REACHED:")) return "met a limit, which holds for all attempts together";
-  if (job.hasLostRows || job.isSwept) return "has lost its rows, whose retention has passed";
-  if (attempt >= attemptsMax) return `has had ${attempt} attempts, and may have no more`;
+  if (saga.state !== "none" && saga.state !== "armed") return "has begun to undo its calls";
+  if (lastError.startsWith("LIMIT_REACHED:")) return "reached a limit, which counts all attempts together";
+  if (job.hasLostRows || job.isSwept) return "has lost its rows, because their retention has passed";
+  if (attempt >= attemptsMax) return `has had ${attempt} attempts, the most that it may have`;
   const twinId = await findSimulationRun(tx, id);
   const twin = twinId && (await loadJob(tx, twinId));
   return twin && twin.status !== "succeeded"
-    ? "was to be simulated first, and its simulation did not succeed"
+    ? "needed a simulation run first, and that run did not succeed"
     : undefined;
 }
 
@@ -243,7 +242,7 @@ export async function whyNotTakenOn(
   jobId: Id<"job">,
 ): Promise<string | undefined> {
   const job = await loadJob(db, jobId);
-  return job === undefined ? "is gone" : (await endedChild(context, db, job)).fault;
+  return job === undefined ? "no longer exists" : (await endedChild(context, db, job)).fault;
 }
 
 const asItStands: RetryRequest = { fromStepId: "", params: {}, resendsUnknown: false, chain: [] };
@@ -269,7 +268,7 @@ export async function retryChild(
   await beginJobAttempt(tx, { jobId, keyId, nowMs, idempotencyKey: undefined, contentDigest, resendsUnknown });
   await setChildJob(tx, jobId, { ...ended.child, limits });
   const job = await loadJob(tx, jobId, { lock: true });
-  if (job === undefined) throw new Error(`${jobId}, whose row is locked, is gone`);
+  if (job === undefined) throw new Error(`${jobId}, whose row is locked, does not exist`);
   const { work, follower } = await takeJob(context, tx, job);
   const children = faultsOf(await endedChildren(context, tx, work.state));
   const request = { ...asItStands, resendsUnknown, chain };

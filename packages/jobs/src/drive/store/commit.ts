@@ -91,7 +91,7 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       // Inside a transaction nothing may wait for another connection.
       const isInLine = tx === context.db && isLarge;
       const committed = await (isInLine ? context.rowStatements.run(work.state.projectId, commitNow) : commitNow());
-      if (committed === undefined) throw new Error("a commit that expects nothing was not made");
+      if (committed === undefined) throw new Error("an unconditional commit was not made");
       return committed;
     },
     commitUnlessLogged: async (work, parts) => (await write(work, parts, db, work.state.lastSeq)) !== undefined,

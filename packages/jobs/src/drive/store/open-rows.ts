@@ -78,7 +78,7 @@ async function openSorted(
       work.run(slice);
       if (work.isSliceOver()) await work.turn();
     }
-    if (wanted.fields.size === before) throw new Error(`row ${wanted.runs().firsts[0]} of a job stands in no block`);
+    if (wanted.fields.size === before) throw new Error(`row ${wanted.runs().firsts[0]} of a job is in no block`);
   }
   return wanted;
 }

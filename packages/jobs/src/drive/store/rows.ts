@@ -40,7 +40,7 @@ async function openRows(
         bytesOfEach = data.byteLength / block.length;
       }
       const fields = withData ? block[rowNumber - number] : noFields;
-      if (fields === undefined) throw new Error(`row ${rowNumber} of a job stands in no block`);
+      if (fields === undefined) throw new Error(`row ${rowNumber} of a job is in no block`);
       opened.push({
         ordinal,
         rowNumber,

@@ -97,5 +97,5 @@ test("large rows come in chunks of few, and a larger one alone", async () => {
 
 test("a row without a block is an error, and not a row without fields", async () => {
   const read = await jobWith(10, () => 1, { beyond: [3, 500] });
-  await expect(read({ setId: "beyond" })).rejects.toThrow("row 500 of a job stands in no block");
+  await expect(read({ setId: "beyond" })).rejects.toThrow("row 500 of a job is in no block");
 });

@@ -23,7 +23,7 @@ export function openProgram(
   { program, sealedProgram }: Pick<JobProgramRecord, "program" | "sealedProgram">,
 ): string {
   if (sealedProgram !== null) return sealer.open(sealedProgram, contextOf(place)).toString("utf8");
-  if (program === null) throw new Error(`a program of ${place.projectId} is in the store without its text`);
+  if (program === null) throw new Error(`a program of ${place.projectId} is in the database without its text`);
   return program;
 }
 
@@ -103,7 +103,7 @@ function hexOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
 
 async function load(db: Executor, sealer: Sealer, place: ProgramPlace): Promise<StoredRecord> {
   const record = await loadJobProgram(db, place.projectId, place.programDigest);
-  if (record === undefined) throw new Error(`the program of a job of ${place.projectId} is gone from the store`);
+  if (record === undefined) throw new Error(`the program of a job of ${place.projectId} is missing in the database`);
   return { ...record, program: parseCheckedProgram(openReadable(sealer, place, record)), isOld: isOld(record) };
 }
 

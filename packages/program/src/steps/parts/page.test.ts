@@ -52,7 +52,7 @@ test("what lacks max is told whatever else is wrong with it", async () => {
     expect.stringMatching(
       /^MALFORMED rows\/page lacks max: add max: it has max and may have arg, from, .* such as {"max":20}/,
     ),
-    expect.stringMatching(/^REFERENCE_INVALID rows\/page\/arg "pageToken" is no argument of calendar.list_events/),
+    expect.stringMatching(/^REFERENCE_INVALID rows\/page\/arg "pageToken" is not an argument of calendar.list_events/),
   ]);
 });
 
@@ -70,12 +70,12 @@ test.each([
   [
     "no way",
     { ...updates, page: { arg: "offset", max: 5 } },
-    /^MALFORMED rows\/page does not say how the next page is asked for: .*"from": "nextPageToken".*"start": 1.*"by": "rows".*"query": "cursor"/,
+    /^MALFORMED rows\/page does not say how to request the next page: .*"from": "nextPageToken".*"start": 1.*"by": "rows".*"query": "cursor"/,
   ],
   [
     "no way, where the tool declares one",
     { page: { arg: "page_token", max: 5 } },
-    /^MALFORMED rows\/page does not say how the next page is asked for: write \{"max": 5\}: calendar.list_events declares its paging$/,
+    /^MALFORMED rows\/page does not say how to request the next page: write \{"max": 5\}: calendar.list_events declares its paging$/,
   ],
   ["a way without its argument", { page: { from: "nextPageToken", max: 5 } }, /^MALFORMED rows\/page does not say how/],
   [
@@ -91,33 +91,33 @@ test.each([
   [
     "an offset in pages",
     { page: { arg: "max_results", by: "pages", max: 5 } },
-    /^MALFORMED rows\/page has "pages" for by, which is "rows" or left out: write \{"max": 5\}: calendar.list_events declares its paging$/,
+    /^MALFORMED rows\/page has "pages" for by, which must be "rows" or left out: write \{"max": 5\}: calendar.list_events declares its paging$/,
   ],
-  ["true", { page: true }, /^MALFORMED rows\/page is true, not an object: write \{"max": 20\} where the tool declares/],
+  ["true", { page: true }, /^MALFORMED rows\/page is true, not an object: write \{"max": 20\} if the tool declares/],
   [
     "an offset taken for the number of a page",
     { ...users, page: { arg: "offset", start: 0, max: 5 } },
-    /^ARGUMENT_INVALID rows\/page takes offset for the number of the page, and incident_mgmt.list_users declares it as an offset in rows: write \{"max": 5\}/,
+    /^ARGUMENT_INVALID rows\/page takes offset for the page number, but incident_mgmt.list_users declares it as an offset in rows: write \{"max": 5\}/,
   ],
   [
     "a number taken for a token",
     { ...templates, page: { arg: "page", from: "list_info.page", max: 5 } },
-    /^ARGUMENT_INVALID rows\/page takes page for a token, and esignature.list_templates declares it as the number of the page/,
+    /^ARGUMENT_INVALID rows\/page takes page for a token, but esignature.list_templates declares it as the page number/,
   ],
   [
     "the number of rows itself",
     { ...templates, page: { arg: "page", start: 1, size: 100, max: 5 } },
-    /^MALFORMED rows\/page\/size is 100, not a text: write the name of the argument .* its value goes to args/,
+    /^MALFORMED rows\/page\/size is 100, not a text: write the name of the argument .* its value goes into args/,
   ],
   [
     "a tool that has one page",
     { ...issues, page: { max: 5 } },
-    /^REFERENCE_INVALID rows\/page issue_tracker.list_issues declares no paging, and takes nothing .*: leave page out, .*limit/,
+    /^REFERENCE_INVALID rows\/page issue_tracker.list_issues declares no paging, and has no argument .*: leave page out, .*limit/,
   ],
   [
     "an argument that there is not, where the tool declares its paging",
     { page: { arg: "cursor", from: "nextPageToken", max: 5 } },
-    /^REFERENCE_INVALID rows\/page\/arg "cursor" is no argument of calendar.list_events: .*or write \{"max": 20\}/,
+    /^REFERENCE_INVALID rows\/page\/arg "cursor" is not an argument of calendar.list_events: .*or write \{"max": 20\}/,
   ],
   [
     "a number for a text",
@@ -127,17 +127,17 @@ test.each([
   [
     "a first page that the tool does not take",
     { ...templates, page: { arg: "page", start: 0, max: 5 } },
-    /^ARGUMENT_INVALID rows\/page\/start begins at 0, and page must be >= 1: write the number of the first page/,
+    /^ARGUMENT_INVALID rows\/page\/start begins at 0, but page must be >= 1: write the number of the first page/,
   ],
   [
     "a first page that is said twice",
     { ...templates, args: { page: 3 }, page: { arg: "page", start: 1, max: 5 } },
-    /^MALFORMED args\/page stands beside page.start: leave out args.page/,
+    /^MALFORMED args\/page is not allowed next to page.start: leave out args.page/,
   ],
   [
     "a size that is no argument",
     { ...templates, page: { arg: "page", start: 1, size: "per_page", max: 5 } },
-    /^REFERENCE_INVALID rows\/page\/size "per_page" is no argument of esignature.list_templates/,
+    /^REFERENCE_INVALID rows\/page\/size "per_page" is not an argument of esignature.list_templates/,
   ],
   [
     "more that is no boolean",
@@ -147,7 +147,7 @@ test.each([
   [
     "a link that is a number",
     { ...templates, page: { arg: "page_size", from: "list_info.num_pages", query: "page", max: 5 } },
-    /^ARGUMENT_INVALID rows\/page\/from is number, which is no link/,
+    /^ARGUMENT_INVALID rows\/page\/from is number, which is not a link/,
   ],
 ] as const)("%s is refused once, with what would be right", async (_what, listing, fault) => {
   expect(await faultsOf(listing)).toEqual([expect.stringMatching(fault)]);

@@ -46,18 +46,18 @@ const pathPattern = String.raw`^[^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*$`;
 /** The form of `page`. */
 export const pageForm: ObjectForm = {
   description:
-    "Asks for page after page. With max alone as the tool declares it; else by a token (arg, from), a link (arg, from, query), the number of the page (arg, start) or an offset (arg, by). More pages than allowed fail the step with PAGE_LIMIT, a page equal to the one before with PAGE_REPEATED.",
+    "Reads page after page. With only max, as the tool declares it; else by a token (arg, from), a link (arg, from, query), the page number (arg, start) or an offset (arg, by). More pages than allowed fail the step with PAGE_LIMIT, a page equal to the one before with PAGE_REPEATED.",
   required: { max: wholeSchema("Most pages.", pageCount, 40) },
   optional: {
     arg: {
-      description: "Argument that takes the token, the number of the page or the offset.",
+      description: "Argument that takes the token, the page number or the offset.",
       type: "string",
       minLength: 1,
       maxLength: 200,
       examples: ["page_token"],
     },
     from: {
-      description: "Path of the next page's token or link in the answer; absent, null or empty at the last page.",
+      description: "Path of the next page's token or link in the answer; absent, null or empty on the last page.",
       type: "string",
       minLength: 1,
       maxLength: 512,
@@ -65,14 +65,14 @@ export const pageForm: ObjectForm = {
       examples: ["nextPageToken"],
     },
     query: {
-      description: "Where a link stands at from: its query parameter that arg takes.",
+      description: "If from is the path of a link: the query parameter whose value arg takes.",
       type: "string",
       minLength: 1,
       maxLength: 200,
       examples: ["cursor"],
     },
     start: wholeSchema(
-      "Without from: the number of the first page, or beside by the first offset, which is 0 unless given. Ends at an empty or short page.",
+      "Without from: the number of the first page, or with by the first offset, default 0. Ends at an empty or short page.",
       startNumber,
       1,
     ),
@@ -83,7 +83,7 @@ export const pageForm: ObjectForm = {
     },
     size: {
       description:
-        "Without from: argument that says how many rows a page has. A page of fewer is the last; without it an empty page is.",
+        "Without from: argument for the number of rows on a page. The last page is a page with fewer rows; without size, the last page is an empty one.",
       type: "string",
       minLength: 1,
       maxLength: 200,
@@ -120,7 +120,7 @@ export const pageForm: ObjectForm = {
 
 /** Examples of `page` for hints. */
 const shapes =
-  'write {"max": 20} where the tool declares its paging, else {"arg": "page_token", "from": "nextPageToken", "max": 20} by token, ' +
+  'write {"max": 20} if the tool declares its paging, else {"arg": "page_token", "from": "nextPageToken", "max": 20} by token, ' +
   '{"arg": "page", "start": 1, "size": "page_size", "max": 20} by number, {"arg": "offset", "by": "rows", "size": "limit", "max": 20} ' +
   'by offset, or {"arg": "cursor", "from": "links.next", "query": "cursor", "max": 20} by link';
 
@@ -146,15 +146,15 @@ export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undef
 /** Returns why the fields of `page` other than `max` do not say how to request pages. Returns undefined if they do, even with a fault. */
 function whyUnclear(fields: ShapeFields): string | undefined {
   const by = fields.at("by").value;
-  if (by !== undefined && by !== "rows") return `has ${formatValue(by)} for by, which is "rows" or left out`;
+  if (by !== undefined && by !== "rows") return `has ${formatValue(by)} for by, which must be "rows" or left out`;
   // A `query` without `from` is reported separately.
   const hasWay = fields.has("arg") && ["from", "start", "by", "query"].some((name) => fields.has(name));
-  return hasWay ? undefined : "does not say how the next page is asked for";
+  return hasWay ? undefined : "does not say how to request the next page";
 }
 
-const nameArgument = "write the name of the argument that takes the token, the number of the page or the offset";
+const nameArgument = "write the name of the argument that takes the token, the page number or the offset";
 const nameSize =
-  "write the name of the argument that says how many rows a page has, such as page_size; its value goes to args";
+  "write the name of the argument for the number of rows on a page, such as page_size; its value goes into args";
 
 /**
  * Reads how pages are requested: all fields except `max`. Returns undefined if there are too few or too many fields. Records every fault.
@@ -185,11 +185,11 @@ export function checkStart(
   const written = isObject(rows.value) && isObject(rows.value["page"]) ? rows.value["page"] : {};
   if (paging === undefined || paging.kind === "token" || written["start"] === undefined) return;
   if (given.value?.some(([name]) => name === paging.arg) !== true) return;
-  const hint = `leave out ${given.path.at(-1)}.${paging.arg}: the first page is start`;
+  const hint = `leave out ${given.path.at(-1)}.${paging.arg}: start is the first page`;
   const path = [...given.path, paging.arg];
   // Version 0.1 already refused this for pages of a tool that are counted by number, so the rule applies to stored programs too.
   const isOld = paging.kind === "number" && given.path.at(-1) === "args";
-  faults[isOld ? "add" : "addYounger"]("PROGRAM_MALFORMED", path, "stands beside page.start", hint);
+  faults[isOld ? "add" : "addYounger"]("PROGRAM_MALFORMED", path, "is not allowed next to page.start", hint);
 }
 
 /** Checks that the fields describe exactly one way to request pages. Records every fault. */
@@ -243,8 +243,8 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
   if (paging === undefined) {
     const takes = `${action.slug} takes ${namesOf(action.inputSchema).join(", ") || "no arguments"}`;
     const isPaged = hasPageArgument(action);
-    const message = `${action.slug} declares no paging${isPaged ? "" : ", and takes nothing that asks for another page"}`;
-    const hint = isPaged ? `${shapes}; ${takes}` : `leave page out, and ask for as many rows as are wanted: ${takes}`;
+    const message = `${action.slug} declares no paging${isPaged ? "" : ", and has no argument for another page"}`;
+    const hint = isPaged ? `${shapes}; ${takes}` : `leave page out, and request as many rows as you need: ${takes}`;
     faults.add("PROGRAM_REFERENCE_INVALID", path, message, hint);
     return;
   }
@@ -253,8 +253,8 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
   const declared = action.paging && declaredPaging(action.paging);
   if (declared !== undefined && declared.arg === paging.arg && declared.kind !== paging.kind && !check.isStored) {
     // If pages are counted in the wrong unit, an offset would skip or repeat rows without any error.
-    const message = `takes ${paging.arg} for ${wordsOf[paging.kind]}, and ${action.slug} declares it as ${wordsOf[declared.kind]}`;
-    faults.add("PROGRAM_ARGUMENT_INVALID", path, message, `${declaredHint(page)}, which reads it as declared`);
+    const message = `takes ${paging.arg} for ${wordsOf[paging.kind]}, but ${action.slug} declares it as ${wordsOf[declared.kind]}`;
+    faults.add("PROGRAM_ARGUMENT_INVALID", path, message, `${declaredHint(page)}, which pages as declared`);
     return;
   }
   if (paging.kind === "token") checkToken(paging, path, action, faults);
@@ -267,7 +267,7 @@ function declaredHint({ max }: PageSpec): string {
   return `write {"max": ${max === pageCount.min ? 20 : max}}`;
 }
 
-const wordsOf = { token: "a token", number: "the number of the page", rows: "an offset in rows" };
+const wordsOf = { token: "a token", number: "the page number", rows: "an offset in rows" };
 
 function hasPageArgument({ inputSchema }: Action): boolean {
   return namesOf(inputSchema).some((name) => /page|cursor|offset|token|skip|after/i.test(name));
@@ -277,7 +277,7 @@ function hasPageArgument({ inputSchema }: Action): boolean {
 function typesOfArgument(name: string, path: Path, action: Action, faults: FaultList) {
   const taken = fieldType(action.inputSchema, name);
   if ("type" in taken) return typesOf(taken.type);
-  const message = `${formatValue(name)} is no argument of ${action.slug}`;
+  const message = `${formatValue(name)} is not an argument of ${action.slug}`;
   const hint = action.paging
     ? `name one of ${namesOf(action.inputSchema).join(", ")}; or write {"max": 20}: ${action.slug} declares its paging`
     : `name one of ${namesOf(action.inputSchema).join(", ")}`;
@@ -291,14 +291,14 @@ function checkToken({ arg, from, query }: TokenPaging, path: Path, action: Actio
   const takenTypes = typesOfArgument(arg, [...path, "arg"], action, faults);
   const given = walkType(action.outputSchema, from);
   if ("fault" in given) {
-    const hint = "name the field of the output that holds the next page's token";
-    faults.add("PROGRAM_REFERENCE_INVALID", [...path, "from"], `is no field of the output: it ${given.fault}`, hint);
+    const hint = "name the output field that has the next page's token";
+    faults.add("PROGRAM_REFERENCE_INVALID", [...path, "from"], `is not a field of the output: it ${given.fault}`, hint);
     return;
   }
   const types = typesOf(given.type);
   if (query !== undefined) {
     if (types === undefined || types.has("string")) return;
-    const message = `is ${[...types].join(" or ")}, which is no link`;
+    const message = `is ${[...types].join(" or ")}, which is not a link`;
     faults.add("PROGRAM_ARGUMENT_INVALID", [...path, "from"], message, "name the field that holds a link");
     return;
   }
@@ -315,15 +315,14 @@ function checkCount({ kind, arg, start, size }: CountedPaging, path: Path, actio
     const types = typesOfArgument(name, [...path, key], action, check.faults);
     if (types === undefined || types.has("number")) continue;
     const message = `${name} is ${[...types].join(" or ")}, not a number`;
-    const hint =
-      key === "arg" ? "pages that are asked for by a text are those of from" : "name the argument that counts";
+    const hint = key === "arg" ? "to request pages by a text, use from" : "name the argument that counts";
     check.faults.add("PROGRAM_ARGUMENT_INVALID", [...path, key], message, hint);
   }
   const taken = fieldType(action.inputSchema, arg);
   if (!("type" in taken) || taken.type === undefined) return;
   const [fault] = check.validator(action, taken.type)(start);
   if (fault === undefined || typesOf(taken.type)?.has("number") === false) return;
-  const message = `begins at ${start}, and ${arg} ${fault.message}`;
+  const message = `begins at ${start}, but ${arg} ${fault.message}`;
   const hint = kind === "number" ? "write the number of the first page" : "write the first offset as start";
   check.faults.add("PROGRAM_ARGUMENT_INVALID", [...path, "start"], message, hint);
 }
@@ -332,7 +331,7 @@ function checkMore(more: Path, path: Path, action: Action, faults: FaultList): v
   const given = walkType(action.outputSchema, more);
   const hint = "name the boolean of the output that is false on the last page, or leave it out";
   if ("fault" in given) {
-    faults.add("PROGRAM_REFERENCE_INVALID", [...path, "more"], `is no field of the output: it ${given.fault}`, hint);
+    faults.add("PROGRAM_REFERENCE_INVALID", [...path, "more"], `is not a field of the output: it ${given.fault}`, hint);
     return;
   }
   const types = typesOf(given.type);

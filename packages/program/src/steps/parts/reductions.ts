@@ -133,7 +133,12 @@ function readWords(node: ShapeNode, reader: ShapeReader): Reduction | undefined 
   const text = reader.text(node, { max: textMax, hint });
   const reduction = text === undefined ? undefined : parseReduction(text);
   if (text !== undefined && reduction === undefined) {
-    reader.faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(text)}, which is not such a value`, hintOf(text));
+    reader.faults.add(
+      "PROGRAM_MALFORMED",
+      node.path,
+      `is ${formatValue(text)}, which is not such a value`,
+      hintOf(text),
+    );
   }
   return reduction;
 }
@@ -165,7 +170,11 @@ function readTextOf(node: ShapeNode, reader: ShapeReader): Reduction | undefined
   const of = written === undefined ? undefined : readText(written, fields.at("of").path, reader.faults);
   const separator = fields.has("separator") ? reader.text(fields.at("separator"), { min: 0, max: textMax }) : "\n";
   const max = reader.number(fields.at("max"), told) ?? told.max;
-  const moreForm = { max: textMax, pattern: new RegExp(morePattern), hint: "write a text whose only reference is {more}" };
+  const moreForm = {
+    max: textMax,
+    pattern: new RegExp(morePattern),
+    hint: "write a text whose only reference is {more}",
+  };
   const more = fields.has("more") ? reader.text(fields.at("more"), moreForm) : undefined;
   if (of === undefined || separator === undefined) return undefined;
   return { kind: "text", of, separator, max, more: more?.split("{more}") };

@@ -46,7 +46,12 @@ export function checkSource({ step, field }: RowTaker, scope: Scope, check: Chec
   if (set !== "any" && !set.hasStates && step.states !== undefined) {
     const path = [...pathOf(step.pointer), "states"];
     const hint = "leave states out, or name a map";
-    check.faults.add("PROGRAM_REFERENCE_INVALID", path, `${step.source} is not a map, and its rows have no state`, hint);
+    check.faults.add(
+      "PROGRAM_REFERENCE_INVALID",
+      path,
+      `${step.source} is not a map, and its rows have no state`,
+      hint,
+    );
   }
   return set;
 }

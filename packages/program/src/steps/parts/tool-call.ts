@@ -99,7 +99,8 @@ export const toolCallDefinitions: Readonly<Record<string, JsonSchema>> = {
     examples: ["calendar.list_events"],
   },
   entity: {
-    description: "Entity whose account is used. When the program is submitted, the entity must have an active account of the toolkit.",
+    description:
+      "Entity whose account is used. When the program is submitted, the entity must have an active account of the toolkit.",
     type: "string",
     minLength: 1,
     maxLength: 200,

@@ -7,7 +7,7 @@ test("what lacks a part is told the shape of a definition, with an example and w
   expect(message).toBe("lacks source");
   expect(hint).toMatch(/^add source: it has version, source and program/);
   expect(hint).toContain('such as {"version":1,"source":{"schedule":{"cron":["0 9 * * 1-5"]}},"program":{');
-  expect(hint).toMatch(/; \/schemas\/standing\.v1\.json has all of it$/);
+  expect(hint).toMatch(/; see \/schemas\/standing\.v1\.json for all fields$/);
 });
 
 const scheduleOf = async (at: string, isStored: boolean) => {

@@ -139,16 +139,16 @@ test.each<[string, object, string]>([
   [
     "timeZone in schedule",
     { source: { schedule: { cron: ["0 9 * * *"], timeZone: "Europe/Berlin" } } },
-    "write it beside source",
+    "write it next to source",
   ],
-  ["tz in schedule", { source: { schedule: { every: "1h", tz: "UTC" } } }, 'write it beside source: {"timeZone": …'],
+  ["tz in schedule", { source: { schedule: { every: "1h", tz: "UTC" } } }, 'write it next to source: {"timeZone": …'],
   ["cron beside source", { cron: ["0 9 * * *"] }, 'write it in source.schedule: {"source": {"schedule": {"cron": …}}}'],
   ["every in source", { source: { every: "1h" } }, "write it in source.schedule"],
   ["steps beside program", { steps: [] }, 'write it in program: {"program": {"steps": …}}'],
   [
     "when in trigger",
     { source: { trigger: { slug: "alerts.incident_opened", when: "true" } } },
-    "write it beside source",
+    "write it next to source",
   ],
 ])("%s is answered with where it belongs", async (_what, definition, place) => {
   const { standing } = await world.project();

@@ -17,7 +17,7 @@ async function makeRows(at: StepAt<"compute">, { rows }: SetChunk, effects: Step
   const { id } = at.step;
   const computed = await computeFields(at, rows, effects);
   if ("error" in computed) {
-    const where = `, at the row of ordinal ${rows[computed.index]?.ordinal ?? 0}`;
+    const where = `, at the row with position ${rows[computed.index]?.ordinal ?? 0}`;
     return { failed: expressionFailed(id, computed, { what: computed.name, where }) };
   }
   const looked = computed.rows.length;

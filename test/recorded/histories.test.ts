@@ -41,7 +41,10 @@ const reworded: readonly (readonly [RegExp, string])[] = [
     /the call was sent, but no answer came; the app may have executed it/g,
     "the call was sent and its answer never came; it may have been executed",
   ],
-  [/(Undoing step \w+) with (\S+) failed (\(\w+\))\. Leave it and continue,/g, "$1 by $2 did not work $3. Leave it and go on,"],
+  [
+    /(Undoing step \w+) with (\S+) failed (\(\w+\))\. Leave it and continue,/g,
+    "$1 by $2 did not work $3. Leave it and go on,",
+  ],
 ];
 
 function asToldBefore<T>(jobs: T): T {

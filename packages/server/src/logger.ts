@@ -12,8 +12,8 @@ export type LoggerOptions = {
   processNumber?: number | undefined;
 };
 
-// Names of fields that are hidden in the log. svc never logs secrets; this list protects against later mistakes.
-const secretFields = [
+/** Names of fields that are hidden in the log. svc never logs secrets; this list protects against later mistakes. */
+const secretFields: ReadonlySet<string> = new Set([
   "authorization",
   "cookie",
   "key",
@@ -24,7 +24,33 @@ const secretFields = [
   "adminToken",
   "bootstrapKey",
   "databaseUrl",
-];
+]);
+
+type LogFields = Record<string, unknown>;
+
+/**
+ * Returns the fields of a line. Those with a secret's name are hidden, also in objects of the line and in `headers` of these. Without such
+ * a field it returns the same object. pino's own `redact` reads its paths again for each field of each line: 200 KB of garbage a job.
+ * `depth`: 0 for the line, 1 for its objects, 2 for their headers.
+ */
+function withoutSecrets(fields: LogFields, depth = 0): LogFields {
+  let shown = fields;
+  for (const name in fields) {
+    const value = fields[name];
+    const isLooked = depth === 0 || (depth === 1 && name === "headers");
+    const isHidden = secretFields.has(name) && value !== undefined;
+    const next = isHidden ? "[redacted]" : isLooked && isOfFields(value) ? withoutSecrets(value, depth + 1) : value;
+    if (next === value) continue;
+    if (shown === fields) shown = { ...fields };
+    shown[name] = next;
+  }
+  return shown;
+}
+
+/** True if a value has fields of its own. An error has none in the log: `describeError` chooses what is shown. */
+function isOfFields(value: unknown): value is LogFields {
+  return typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && !(value instanceof Error);
+}
 
 /**
  * Returns the logger of the server. It writes one JSON object per line, times as RFC 3339, and errors without the values of database
@@ -35,12 +61,11 @@ export async function createLogger({ level, destination, processNumber }: Logger
     level,
     base: processNumber === undefined ? null : { process: processNumber },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label as Level }) },
-    serializers: { err: describeError },
-    redact: {
-      paths: secretFields.flatMap((field) => [field, `*.${field}`, `*.headers.${field}`]),
-      censor: "[redacted]",
+    formatters: {
+      level: (label: string) => ({ level: label as Level }),
+      log: (fields: LogFields) => withoutSecrets(fields),
     },
+    serializers: { err: describeError },
   };
   return pino(options, destination ?? (await openStandardOutput()));
 }

@@ -6,6 +6,8 @@ export class LeastRecentlyUsed<Key, Value> {
   readonly #entries = new Map<Key, Value>();
   readonly #countMax: number;
   readonly #onEvict: (value: Value) => void;
+  /** Key of the entry that was used last, if it is still there. The entry is at its place already. */
+  #latest: Key | undefined;
 
   constructor(countMax: number, onEvict: (value: Value) => void = () => {}) {
     this.#countMax = countMax;
@@ -15,9 +17,10 @@ export class LeastRecentlyUsed<Key, Value> {
   /** Returns the value of a key and marks its entry as used. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
+    if (value === undefined || key === this.#latest) return value;
     this.#entries.delete(key);
     this.#entries.set(key, value);
+    this.#latest = key;
     return value;
   }
 
@@ -28,6 +31,7 @@ export class LeastRecentlyUsed<Key, Value> {
       this.#onEvict(held);
     }
     this.#entries.set(key, value);
+    this.#latest = key;
     if (this.#entries.size > this.#countMax) this.evict();
   }
 

@@ -7,7 +7,7 @@ import { findQuotaReached, lockJobQuota, type QuotaReached } from "../projects/q
 import { unfinishedJobs, usageOfProject } from "../projects/usage.ts";
 import { toolCalls } from "../schema/calls.ts";
 import { jobEvents, jobPrograms, jobSteps, jobs, jobTasks } from "../schema/jobs.ts";
-import { fieldsBut, idOf, int4, int8, orNull, type ValuesOf } from "../sql/codec.ts";
+import { fieldsBut, idOf, int4, int8, namesBut, orNull, type ValuesOf } from "../sql/codec.ts";
 import { compose, type PartValues, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/select-list.ts";
 import { jobCounts } from "./job-counts.ts";
@@ -110,14 +110,12 @@ const insertBatch = compose(
   select c.project_id as "projectId", c.used, c.is_counted as "isCounted", r.fits from counted c cross join room r`,
 );
 
-const written: ReadonlySet<string> = new Set(Object.keys(jobFields));
+const unwritten = namesBut(jobs, ...(Object.keys(jobFields) as (keyof typeof jobFields)[]));
 
 /** True if `insertJobBatch` can store the jobs: they have no idempotency key, and the transaction writes nothing else. */
 export function isPlainInsert({ newJobs }: JobInsert): boolean {
   return newJobs.every(
-    ({ job, also }) =>
-      also === undefined &&
-      Object.entries(job).every(([name, value]) => written.has(name) || value === null || value === undefined),
+    ({ job, also }) => also === undefined && unwritten.every((name) => (job[name] ?? null) === null),
   );
 }
 

@@ -150,7 +150,7 @@ export function apply(work: WorkingJob, edits: readonly Edit[], nowMs: number): 
     pending: draftOf(work.pending),
   };
   for (const edit of edits) carryOut(draft, edit);
-  const state: JobState = { ...draft.job, ...followingFrom(draft.job) };
+  const state: JobState = Object.assign(draft.job, followingFrom(draft.job));
   return { committed: work.committed, state, pending: draft.pending };
 }
 

@@ -60,7 +60,10 @@ export function isLarge(desc: DescMessage, message: Message): boolean {
 function textLength(fields: Readonly<Record<string, unknown>> | undefined): number {
   let characters = 0;
   if (fields !== undefined) {
-    for (const value of Object.values(fields)) if (typeof value === "string") characters += value.length;
+    for (const name in fields) {
+      const value = fields[name];
+      if (typeof value === "string") characters += value.length;
+    }
   }
   return characters;
 }

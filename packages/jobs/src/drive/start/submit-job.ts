@@ -47,9 +47,10 @@ export async function submitJob(
       return sealProgram(context.sealer, { projectId, programDigest: digest }, programJson);
     },
   };
-  const earlier = await storeAndDrive(context, { program, main, twin, nowMs, checked: submission });
+  const record = recordOfNewJob(main);
+  const earlier = await storeAndDrive(context, { program, main, record, twin, nowMs, checked: submission });
   if (earlier === undefined) {
-    return { job: recordOfNewJob(main), programHash, isAlone: main.job.status === "queued" };
+    return { job: record, programHash, isAlone: main.job.status === "queued" };
   }
   return "quotaReached" in earlier ? earlier : { earlier };
 }
@@ -68,6 +69,7 @@ function digestOf({ program, programJson, pins }: JobSubmission): Buffer {
 type NewJobs = {
   readonly program: NewJobProgram;
   readonly main: NewJob;
+  readonly record: JobRecord;
   readonly twin: readonly NewJob[];
   readonly nowMs: number;
   readonly checked: CheckedRecord & Pick<JobSubmission, "seen">;
@@ -79,10 +81,9 @@ type NewJobs = {
  */
 async function storeAndDrive(
   { db, engine }: SubmitContext,
-  { program, main, twin, nowMs, checked }: NewJobs,
+  { program, main, record, twin, nowMs, checked }: NewJobs,
 ): Promise<KeyedJob | QuotaReached | undefined> {
   const kept = main.job.status === "queued" ? engine?.reserve(program.projectId) : undefined;
-  const record = recordOfNewJob(main);
   // Any error in planning is ignored here: the driver meets the same error again and reports it.
   const planned = await kept?.plan(record, checked, checked.seen).catch(() => undefined);
   const first = { ...(planned === undefined ? main : begun(main, planned)), lease: kept?.lease };

@@ -10,10 +10,12 @@ export type SpareTime = {
 };
 
 /**
- * Maximum number of parts that start in one pass of the event loop without a check of the time, if no other part is waiting. These are
- * typically the rows of one map step, which share their database commits.
+ * Maximum number of parts that start at once in one pass of the event loop, if no other part is waiting. These are typically the rows of one
+ * map step, which share their database commits.
  */
 const togetherMax = 32;
+/** Time after which no more parts start at once in a pass, in milliseconds. */
+const togetherMs = 2;
 /**
  * Duration of a pass of the event loop, in milliseconds, above which only one more part may start in the pass. Incoming requests need
  * several passes, so long passes delay them.
@@ -53,7 +55,8 @@ export function createSpareTime(monotonicMs: () => number = () => performance.no
   return {
     take(line) {
       if (given === undefined) begin();
-      if (waiting.isEmpty && given !== undefined && given < togetherMax) {
+      const hasTime = given === 0 || monotonicMs() - startedMs < togetherMs;
+      if (waiting.isEmpty && given !== undefined && given < togetherMax && hasTime) {
         given++;
         return undefined;
       }

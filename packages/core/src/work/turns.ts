@@ -1,4 +1,5 @@
 import { Lines } from "./lines.ts";
+import { createSpareTime } from "./spare-time.ts";
 
 /** Shares of the event loop's time. Projects get shares in turn; a queue's name is a project id. */
 export type Turns = {
@@ -12,6 +13,8 @@ export type Turns = {
    * share and needs another.
    */
   next(line: string): Promise<void>;
+  /** Requests spare time before a low-priority part, such as a row of a job: see `SpareTime.take`. */
+  spare(line: string): Promise<void> | undefined;
 };
 
 /**
@@ -83,5 +86,6 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
     // New requests queue behind the waiting ones; otherwise a continuous stream of new requests could delay the waiting ones forever.
     take: (line) => (short.isEmpty && hasTime() ? undefined : wait(line, short)),
     next: (line) => wait(line, long),
+    spare: createSpareTime(monotonicMs).take,
   };
 }

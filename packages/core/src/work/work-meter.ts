@@ -1,6 +1,5 @@
 import type { Id, ProjectId } from "../ids/id.ts";
 import { createHeldMemory, type HeldMemory, type MemoryBounds, type MemoryHold } from "./held-memory.ts";
-import { createSpareTime } from "./spare-time.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
 /** Owner of work: the project, and the job or the call. The id of a call is its own id or the id of its request. */
@@ -27,7 +26,7 @@ export type Work = {
   charge(amounts: Partial<WorkAmounts>): boolean;
   /** Runs a synchronous part of the work. Charges its time, and reports the part if it blocks the event loop too long. */
   run<T>(part: () => T): T;
-  /** True if the parts since the last turn have used 10 ms (`sliceMs`). May also be called inside a part. */
+  /** True if the parts since the last turn have used 2 ms (`sliceMs`). May also be called inside a part. */
   isSliceOver(): boolean;
   /** Waits for the next turn of this work, so that other work can run. */
   turn(): Promise<void>;
@@ -72,7 +71,7 @@ export type WorkMeter = {
 export type WorkMeterOptions = {
   /** Minimum blocking time that is reported. Default 250. */
   readonly blockedMs?: number;
-  /** Maximum time of work before it lets other work run. Default 10. */
+  /** Maximum time of work before it lets other work run. Default 2. */
   readonly sliceMs?: number;
   /** Interval between two checks of the event loop. Default 50. */
   readonly checkMs?: number;
@@ -90,12 +89,11 @@ const unbounded: WorkAmounts = {
 /** Creates the meter of a node. */
 export function createWorkMeter({
   blockedMs = 250,
-  sliceMs = 10,
+  sliceMs = 2,
   checkMs = 50,
   ...options
 }: WorkMeterOptions = {}): WorkMeter {
   const turns = createTurns();
-  const spareTime = createSpareTime();
   const memory = createHeldMemory(options.memory);
   const byProject = new Map<string, number>();
   const listeners: ((held: BlockedLoop) => void)[] = [];
@@ -144,7 +142,7 @@ export function createWorkMeter({
           await turns.next(owner.projectId);
           sliceStartedMs = watch.enter(owner);
         },
-        spareTime: () => spareTime.take(owner.projectId),
+        spareTime: () => turns.spare(owner.projectId),
         atWork: () => void watch.enter(owner),
         hold: () => memory.open(owner.projectId),
       };

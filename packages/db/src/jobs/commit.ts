@@ -98,7 +98,7 @@ async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(
   return done;
 }
 
-/** Returns the page that a change stores, if it writes nothing else beside the job. */
+/** Returns the page that a change stores, if it writes nothing else than that and the job. */
 function pageOf({ rows, setRuns, ...change }: RunChange): JobPage | undefined {
   const [run, ...more] = setRuns;
   const { setRows, clearedSets, undoEntries, undoChanges, calls, tasks, also } = change;

@@ -110,10 +110,8 @@ test("an answer is redacted alike with and without the search of its source, how
       const redact = createRedactor(given);
       const { ofName = String } = redact;
       const body = Buffer.from(writeHostile(value, waysOf));
-      const { value: read, source } = readAnswer(
-        action,
-        { status: 200, headers: {}, body },
-        { isRepeatable: true, nowMs: 0, redact },
+      const { value: read, source } = atOnce(
+        readAnswer(action, { status: 200, headers: {}, body }, { isRepeatable: true, nowMs: 0, redact }),
       );
       const turn = async () => {};
       const shown = await redactTextsInTurns(read, redact, { turn, source });

@@ -1,5 +1,5 @@
 import { isRawJson } from "@svc/core";
-import { atOnce, type Redactor } from "./redact.ts";
+import { atOnce, inTurns, type Redactor } from "./redact.ts";
 import { secretMin } from "./secret-forms.ts";
 
 /**
@@ -12,8 +12,6 @@ export function redactTexts(value: unknown, redact: Redactor): unknown {
 
 /** Maximum values and characters that are redacted in one step. Such a step takes less than a millisecond. */
 const small = { values: 1_000, characters: 65_536 };
-/** Approximate maximum length of a time slice for redacting a large result, milliseconds. Other work runs between two time slices. */
-const timeSliceMs = 4;
 
 /**
  * Returns a result of any size, redacted. For a large result, the function repeatedly waits for `turn`, so that other work can run.
@@ -26,15 +24,7 @@ export async function redactTextsInTurns(
 ): Promise<unknown> {
   if (source !== undefined && source.length <= small.characters && atOnce(isSpared(source, redact))) return value;
   if (isSmall(value, { ...small })) return redactTexts(value, redact);
-  const parts = redactUnlessSpared(value, redact, source);
-  for (;;) {
-    await turn();
-    const startedMs = performance.now();
-    do {
-      const { done, value: shown } = parts.next();
-      if (done === true) return shown;
-    } while (performance.now() - startedMs < timeSliceMs);
-  }
+  return inTurns(redactUnlessSpared(value, redact, source), turn);
 }
 
 function isSmall(value: unknown, left: { values: number; characters: number }): boolean {

@@ -40,6 +40,21 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   return Object.assign(redact, { inParts, spares, ofName });
 }
 
+/** Approximate maximum length of a time slice of large work, milliseconds. Other work runs between two time slices. */
+const timeSliceMs = 2;
+
+/** Runs the parts of large work in time slices, and waits for `turn` before each. Returns its result. */
+export async function inTurns<T>(parts: Generator<undefined, T>, turn: () => Promise<void>): Promise<T> {
+  for (;;) {
+    await turn();
+    const startedMs = performance.now();
+    do {
+      const { done, value } = parts.next();
+      if (done === true) return value;
+    } while (performance.now() - startedMs < timeSliceMs);
+  }
+}
+
 /** Runs all parts of some work without a pause. Returns its result. */
 export function atOnce<T>(parts: Generator<undefined, T>): T {
   for (;;) {

@@ -12,8 +12,11 @@ import { callTimeoutMs, sendCall } from "./send.ts";
 export type ExecuteContext = {
   readonly ledger: Pick<Ledger, "end">;
   readonly clock: Clock;
-  /** Scheduling turns. Processing of a large answer waits for a turn repeatedly, so that other work can run. */
-  readonly turns: Pick<Turns, "next">;
+  /**
+   * Scheduling turns. Processing of a large answer waits for a turn repeatedly, so that other work can run. The answer of a row of a job is
+   * processed in spare time.
+   */
+  readonly turns: Pick<Turns, "next" | "spare">;
   /** Called if a call was executed and its outcome could not be recorded. */
   readonly onUnrecorded: (callId: string, error: unknown) => void;
 };
@@ -163,16 +166,23 @@ function sendOnce(
 ): Promise<ReadResult> {
   const { action, toolkit, account, secrets, vaulted, request, way } = prepared;
   const { entityId = "", scheme = "none" } = account ?? {};
+  const { projectId } = entry.caller;
+  // Only rows record their calls together.
+  const isRow = entry.job?.takeRecord !== undefined;
   for (const form of credentialsOf(request, authorized)) credentials.add(form);
   return sendCall(
     { transport: way.transport, clock: context.clock },
     {
       request: authorized,
-      call: { projectId: entry.caller.projectId, toolkit, action, entityId, scheme },
+      call: { projectId, toolkit, action, entityId, scheme },
       repeatsAreSafe: action.class === "read" || repeatsItsKey(prepared, entry, keepsAppKey),
       untilMs,
       mayRepeat,
       redact: createRedactor([...secrets, ...vaulted, ...credentials]),
+      turns: {
+        begin: () => (isRow ? context.turns.spare(projectId) : undefined),
+        next: () => context.turns.next(projectId),
+      },
     },
   );
 }

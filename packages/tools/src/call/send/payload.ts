@@ -11,6 +11,7 @@ import {
 } from "@svc/core";
 import type { CallResult } from "../../outcome.ts";
 import { sensitiveNames } from "../redact/mask.ts";
+import { atOnce } from "../redact/redact.ts";
 
 /** Maximum number of values that are parsed from a text. An answer has the same maximum. */
 const valuesMax = 200_000;
@@ -54,18 +55,33 @@ function wantsObjectAlone({ type, properties }: JsonSchema): boolean {
  * replaces the text. If that object has no declared property, it is kept whole, because nothing else shows what the app meant.
  */
 export function trim(schema: JsonSchema, value: unknown): unknown {
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    return isObject(items) ? value.map((item: unknown) => trim(items, item)) : value;
-  }
+  return atOnce(trimParts(schema, value));
+}
+
+/** Trims a value. It pauses after each item of a list. */
+function* trimParts(schema: JsonSchema, value: unknown): Generator<undefined, unknown> {
+  if (Array.isArray(value)) return yield* trimItems(schema, value);
   if (typeof value === "string") return trimText(schema, value);
   const { properties } = schema;
   if (!isObject(value) || !isObject(properties)) return value;
-  const named = Object.entries(properties).filter(([name]) => Object.hasOwn(value, name));
+  const named: [string, unknown][] = [];
+  for (const name of Object.keys(properties)) {
+    if (!Object.hasOwn(value, name)) continue;
+    const [child, part] = [properties[name], value[name]];
+    named.push([name, isObject(child) ? yield* trimParts(child, part) : part]);
+  }
   // Object.fromEntries is used because a property may be named `__proto__`.
-  return Object.fromEntries(
-    named.map(([name, child]) => [name, isObject(child) ? trim(child, value[name]) : value[name]]),
-  );
+  return Object.fromEntries(named);
+}
+
+function* trimItems({ items }: JsonSchema, list: readonly unknown[]): Generator<undefined, readonly unknown[]> {
+  if (!isObject(items)) return list;
+  const trimmed: unknown[] = [];
+  for (const item of list) {
+    trimmed.push(yield* trimParts(items, item));
+    yield;
+  }
+  return trimmed;
 }
 
 function trimText(schema: JsonSchema, text: string): unknown {
@@ -78,19 +94,21 @@ function trimText(schema: JsonSchema, text: string): unknown {
   return sensitiveNames(schema).length > 0 ? text : object;
 }
 
+/** Result in a body, as far as the call's result needs it. `isWhollyInBody`: see `readPayload`. */
+type Payload = Pick<CallResult, "value" | "warnings"> & { readonly isWhollyInBody: boolean };
+
 /**
- * Returns the result in the body of a successful answer: unwrapped, named and trimmed to the output schema. It has a warning if it does not
+ * Returns the result in the body of a successful answer, in parts: unwrapped, named and trimmed to the output schema. It has a warning if it does not
  * match the schema. `body` is undefined if the answer has none. `isWhollyInBody`: true if each text and name of the value is one of the body,
  * so none is of the definition or made from a number.
  */
-export function readPayload(
-  action: Action,
-  body: unknown,
-): Pick<CallResult, "value" | "warnings"> & { readonly isWhollyInBody: boolean } {
+export function* readPayload(action: Action, body: unknown): Generator<undefined, Payload> {
   const { unwrap, under, empty } = action.response;
   const payload = unwrap === "" ? body : valueAt(body, unwrap);
   const presented = under === "" || payload === undefined || isObject(payload) ? payload : { [under]: payload };
-  const trimmed = presented === undefined || presented === null ? undefined : trim(action.outputSchema, presented);
+  const isNone = presented === undefined || presented === null;
+  const trimmed = isNone ? undefined : yield* trimParts(action.outputSchema, presented);
+  yield;
   const named = objectOfScalar(action.outputSchema, trimmed);
   const kept = named ?? trimmed;
   // `empty` is used only for an answer without a body. An answer with another content may report an error.

@@ -1,12 +1,14 @@
 import type { Action } from "@svc/catalog";
 import { expect, test } from "vitest";
-import { createRedactor } from "../redact/redact.ts";
+import { atOnce, createRedactor } from "../redact/redact.ts";
 import { deskAction } from "../test-toolkits.ts";
-import { type ReadOptions, readAnswer } from "./read-answer.ts";
+import { type ReadOptions, readAnswer as readAnswerInParts } from "./read-answer.ts";
 
 const nowMs = Date.UTC(2026, 0, 5, 9, 0, 0);
 const read = deskAction("read_ticket");
 const withResponse = (response: object) => deskAction("read_ticket", { response });
+
+const readAnswer = (...given: Parameters<typeof readAnswerInParts>) => atOnce(readAnswerInParts(...given));
 
 function answered(
   action: Action,

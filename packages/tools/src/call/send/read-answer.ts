@@ -94,14 +94,16 @@ export type ReadResult = CallResult & { readonly source?: string | undefined };
 
 /**
  * Returns the result of an answer, read by the tool's definition: status, error rule, unwrapping, trimming. An answer without the
- * documented form has the outcome `ok` and a warning, because a successful write must not look failed.
+ * documented form has the outcome `ok` and a warning, because a successful write must not look failed. It pauses repeatedly while it reads a
+ * large answer, so that other work can run.
  */
-export function readAnswer(action: Action, answer: Answer, options: ReadOptions): ReadResult {
+export function* readAnswer(action: Action, answer: Answer, options: ReadOptions): Generator<undefined, ReadResult> {
   const { status } = answer;
   if (status === 429) return rateLimited(answer, options.nowMs);
   if (status < 200 || status > 299) return failed(action, answer, options);
   const body = parseBody(action, answer, options.redact);
   if ("fault" in body) return unread(action, status, body.fault);
+  yield;
   const error = body.value === undefined ? undefined : errorOf(action, body.value, options.redact);
   if (error !== undefined) {
     return resultOf({
@@ -110,7 +112,7 @@ export function readAnswer(action: Action, answer: Answer, options: ReadOptions)
       message: `${errorAnswerStart}${error}`,
     });
   }
-  const { isWhollyInBody, ...payload } = readPayload(action, body.value);
+  const { isWhollyInBody, ...payload } = yield* readPayload(action, body.value);
   const result = resultOf({ outcome: "ok", providerStatus: status, ...payload });
   return isWhollyInBody ? { ...result, source: body.text } : result;
 }

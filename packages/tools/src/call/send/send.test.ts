@@ -15,13 +15,24 @@ const good = answer(200, { id: "t1" });
 async function sent(
   action: Action,
   moves: Move[],
-  { clock = createTestClock(), repeatsAreSafe = action === read } = {},
+  {
+    clock = createTestClock(),
+    repeatsAreSafe = action === read,
+    turns = { begin: (): Promise<void> | undefined => undefined, next: async () => {} },
+  } = {},
 ) {
   const app = createScriptedApp(...moves);
   const startMs = clock.now();
   const call = { projectId: createId("prj", 1), toolkit, action, entityId: "e", scheme: "api_key" };
   const impatient = { ...clock, wait: async (ms: number) => clock.advance(ms) };
-  const sending = { request, call, repeatsAreSafe, untilMs: startMs + callTimeoutMs, redact: (text: string) => text };
+  const sending = {
+    request,
+    call,
+    repeatsAreSafe,
+    untilMs: startMs + callTimeoutMs,
+    redact: (text: string) => text,
+    turns,
+  };
   const result = await sendCall({ transport: app.transport, clock: impatient }, sending);
   return { result, app, tookMs: clock.now() - startMs };
 }
@@ -140,6 +151,7 @@ test("a wait that takes longer than the deadline ends with the first answer", as
     repeatsAreSafe: true,
     untilMs: clock.now() + callTimeoutMs,
     redact: (text: string) => text,
+    turns: { begin: () => undefined, next: async () => {} },
   };
   const late = { ...clock, wait: async () => clock.advance(60_000) };
   const result = await sendCall({ transport: app.transport, clock: late }, sending);
@@ -155,4 +167,24 @@ test("more than 8 MiB is a provider_error of a read that says so, and a warning 
     providerStatus: 200,
     message: expect.stringContaining("8 MiB"),
   });
+});
+
+test("the answer of a row is read when there is spare time, a large one in time slices, and a small one at once", async () => {
+  const lines = Array.from({ length: 40_000 }, (_, at) => `line ${at} of the ticket`);
+  const order: string[] = [];
+  const turns = {
+    async begin() {
+      order.push("begin");
+    },
+    async next() {
+      order.push("next");
+    },
+  };
+  const small = await sent(read, [answer(200, { id: "t1", lines: ["a"] })], { turns });
+  expect(small.result).toMatchObject({ outcome: "ok", value: { id: "t1", lines: ["a"] } });
+  expect(order.splice(0)).toEqual(["begin"]);
+  const large = await sent(read, [answer(200, { id: "t1", lines })], { turns });
+  expect(large.result).toMatchObject({ outcome: "ok", value: { id: "t1", lines } });
+  expect(order.slice(0, 2)).toEqual(["begin", "next"]);
+  expect(order.length).toBeGreaterThan(3);
 });

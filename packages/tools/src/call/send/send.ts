@@ -3,7 +3,7 @@ import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connecti
 import { type Clock, readRetryAfter } from "@svc/core";
 import { type CallResult, resultOf } from "../../outcome.ts";
 import { takesKey } from "../gate/idempotency.ts";
-import type { Redactor } from "../redact/redact.ts";
+import { atOnce, inTurns, type Redactor } from "../redact/redact.ts";
 import { type ReadResult, readAnswer, unread } from "./read-answer.ts";
 
 /** Maximum duration of a call from the first time it is sent, milliseconds. */
@@ -24,7 +24,15 @@ export type SentRequest = {
   readonly mayRepeat?: (() => Promise<boolean>) | undefined;
   /** Removes secrets from the app's text. */
   readonly redact: Redactor;
+  /** Scheduling turns: an answer is read when there is time for it. */
+  readonly turns: AnswerTurns;
 };
+
+/**
+ * Turns for reading an answer. `begin`: asked before any answer is read; undefined if there is time now. `next`: awaited before each time slice
+ * of reading a large answer.
+ */
+type AnswerTurns = { begin(): Promise<void> | undefined; next(): Promise<void> };
 
 /**
  * Sends a request and returns the result of the answer, all before `untilMs`. A read is sent once more after 429, 502, 503, 504 or a broken
@@ -32,20 +40,25 @@ export type SentRequest = {
  * idempotency key. A request that never left svc is sent once more in any case.
  */
 export async function sendCall(context: SendContext, sending: SentRequest): Promise<ReadResult> {
+  const answer = await answerOf(context, sending);
+  const turn = sending.turns.begin();
+  if (turn !== undefined) await turn;
+  return resultOfAnswer(sending, answer, context.clock.now());
+}
+
+/** Returns the answer that counts: that of the first request, or that of the second. */
+async function answerOf(context: SendContext, sending: SentRequest): Promise<AppAnswer> {
   const { transport, clock } = context;
   const { request, call, untilMs } = sending;
   const first = await transport.send(request, call, { timeoutMs: untilMs - clock.now() });
   const waitMs = secondTryAfter(call.action, first, clock.now());
-  if (waitMs === undefined || untilMs - clock.now() - waitMs < secondTryMinMs) {
-    return resultOfAnswer(sending, first, clock.now());
-  }
+  if (waitMs === undefined || untilMs - clock.now() - waitMs < secondTryMinMs) return first;
   await clock.wait(waitMs);
   const timeoutMs = untilMs - clock.now();
   // Checked again, because waiting may have taken longer than planned.
   const mayRepeat = timeoutMs >= 1 && (await mayBeSentAgain(sending));
   const second = !mayRepeat ? first : await transport.send(request, call, { timeoutMs });
-  const answer = call.action.class !== "read" && wasSent(first) && !settles(second) ? first : second;
-  return resultOfAnswer(sending, answer, clock.now());
+  return call.action.class !== "read" && wasSent(first) && !settles(second) ? first : second;
 }
 
 /**
@@ -85,12 +98,17 @@ function settles(answer: AppAnswer): boolean {
   return answer.kind === "answer" && answer.status < 500 && ![401, 403, 408, 409, 425, 429].includes(answer.status);
 }
 
-function resultOfAnswer(sending: SentRequest, answer: AppAnswer, nowMs: number): ReadResult {
-  const { repeatsAreSafe, redact } = sending;
+/** Bytes above which an answer is read in time slices. Reading fewer takes less than a millisecond. */
+const atOnceMax = 65_536;
+
+function resultOfAnswer(sending: SentRequest, answer: AppAnswer, nowMs: number): ReadResult | Promise<ReadResult> {
+  const { repeatsAreSafe, redact, turns } = sending;
   const { action } = sending.call;
   switch (answer.kind) {
-    case "answer":
-      return readAnswer(action, answer, { isRepeatable: repeatsAreSafe, nowMs, redact });
+    case "answer": {
+      const parts = readAnswer(action, answer, { isRepeatable: repeatsAreSafe, nowMs, redact });
+      return answer.body.byteLength <= atOnceMax ? atOnce(parts) : inTurns(parts, turns.next);
+    }
     case "too_large":
       return cutOff(action, answer, repeatsAreSafe);
     case "refused":

@@ -32,6 +32,7 @@ const toldSince = /(?<= reads a field that is absent): [\w.]+; ask has\([\w.]+\)
 
 /** Texts that say the same in other words since, each with the words of the version. */
 const reworded: readonly (readonly [RegExp, string])[] = [
+  [/the app accepts no more calls for now/g, "the app takes no more calls for now"],
   [/(?<= is absent); add else/g, "; say what stands in with else"],
   [/(?<=pages were fetched and )there are more pages/g, "there are more"],
   [/(?<=pages were fetched and )the last page was full/g, "the last of them was full"],

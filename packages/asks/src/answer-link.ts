@@ -12,11 +12,11 @@ import type { AnswerRequest } from "./types.ts";
 /** Lifetime of an answer link, in milliseconds. */
 export const answerLinkLifeMs: number = 30 * 86_400_000;
 
-/** Largest difference between the clocks of two nodes, in milliseconds. */
+/** Largest assumed difference between the clocks of two nodes, in milliseconds. */
 const clocksApartMs = 2_000;
 
 /**
- * Purpose of a link: the job, the ask and the contact; and when the link expires, in epoch milliseconds. An empty requestId means
+ * The ask that a new link answers, the contact who answers, and the link's expiry time in epoch milliseconds. An empty `requestId` selects
  * the job's pending ask.
  */
 export type NewAnswerLink = Pick<AnswerRequest, "jobId" | "requestId" | "principalId"> & {
@@ -29,13 +29,16 @@ export type LinkedAnswer = Pick<AnswerRequest, "continuation" | "overridesJson" 
 /** A link that was found and has not expired, and the role of the key that created the link. */
 export type OpenedLink = { readonly link: ConsoleLink; readonly role: Role };
 
-/** Links through which contacts without a key answer. */
+/** Functions for answer links. Through such a link, a contact without an API key answers an ask. */
 export type AnswerLinks = {
   /** Creates a link. Rejects with the errors of CreateAnswerLink. */
   create(principal: ProjectPrincipal, request: NewAnswerLink): Promise<{ readonly url: string }>;
-  /** Returns the content of the link's page. Returns undefined if the ask or the contact no longer exists. Changes nothing. */
+  /** Returns the content of the page that a link opens. Returns undefined if the ask or the contact no longer exists. Writes nothing. */
   show(link: ConsoleLink): Promise<JsonObject | undefined>;
-  /** Settles the ask in the same way and with the same errors as AnswerAsk. Returns false if the ask or the contact no longer exists. */
+  /**
+   * Settles the ask of a link, with the same effect and the same errors as AnswerAsk. Returns false if the ask or the contact no longer
+   * exists.
+   */
   answer(opened: OpenedLink, answer: LinkedAnswer): Promise<boolean>;
 };
 
@@ -97,7 +100,7 @@ async function findLinked({ db, sealer }: AskContext, { target: { answer }, proj
     contactsForProject(db, projectId).find(answer.principalId),
   ]);
   if (ask?.projectId !== projectId || contact === undefined) return undefined;
-  // False if the contact was deleted after the link was created, and a new contact now has the same name.
+  // True if the contact is the one for whom the link was created. False if that contact was deleted and a new contact now has the same id.
   const isSame =
     answer.contactCreatedAt === undefined
       ? contact.createdAt <= createdAt + clocksApartMs
@@ -106,7 +109,10 @@ async function findLinked({ db, sealer }: AskContext, { target: { answer }, proj
   return { ask, principalId: answer.principalId, contactName: contact.name };
 }
 
-/** Returns the question of an ask, and no other data of its job. For a settled ask, returns also the answer and the contact who gave it. */
+/**
+ * Returns what an answer link's page shows: for a pending ask, the question and the allowed answers. For a settled ask, only the given
+ * answer and the contact who gave it.
+ */
 function shownAsk(ask: AskRecord, contactName: string, { target, expiresAt }: ConsoleLink): JsonObject {
   const { state, decision } = ask;
   const principalId = target.answer?.principalId ?? "";

@@ -28,13 +28,16 @@ type RefusalRecord = {
   readonly nowMs: number;
 };
 
-/** Number of refusals that are logged one by one for each ask. Later entries give the count only. */
+/**
+ * Number of refused answers that are logged one by one for each ask. After that, entries are rarer, and each entry states the number of
+ * refusals.
+ */
 const loggedMax = 100;
 const excerptMax = 100;
 
 /**
- * Counts a refused answer under the job's lock. Adds a log entry if `isLogged` returns true. If the answer names no ask of the job, it
- * counts for the job's pending ask, or else for its last ask.
+ * Counts a refused answer under the job's lock, and logs it if `isLogged` returns true. An answer that names no ask counts for the job's
+ * pending ask, or else for its last ask.
  */
 async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void> {
   const { job, request, nowMs } = record;
@@ -57,7 +60,10 @@ async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void>
   await appendJobEvents(tx, job.id, [event], nowMs);
 }
 
-/** True for each of the first `loggedMax` refusals, and after that each time the number of refusals has doubled. */
+/**
+ * True if the refusal with this number is logged: each of the first `loggedMax`, and after that each time the number has doubled. False for
+ * all others.
+ */
 function isLogged(count: number): boolean {
   return count <= loggedMax || Number.isInteger(Math.log2(count / loggedMax));
 }
@@ -119,7 +125,10 @@ async function trySettle(
     : { refusal: askFaults.ASK_SETTLED(request.requestId), ask };
 }
 
-/** Returns the pending ask that the answer names. If the answer names no ask, returns the job's pending ask. */
+/**
+ * Returns the pending ask that the answer names, or the job's pending ask if the answer names none. If no such ask is pending, returns the
+ * refusal.
+ */
 async function findNamed(
   tx: Executor,
   { jobId, requestId }: AnswerRequest,
@@ -135,7 +144,7 @@ async function findNamed(
 }
 
 /**
- * Returns the continuation that the answer chooses. If the answer does not fit the ask, returns the first reason, in the order that
+ * Returns the continuation that the answer chooses. If the answer is not allowed for the ask, returns the first error, in the order that
  * AnswerAsk documents.
  */
 async function checkAnswer(
@@ -161,8 +170,8 @@ async function checkAnswer(
 }
 
 /**
- * Returns the delivery that the answer refers to, if this delivery belongs to the ask. Any other id is ignored: the answer is neither
- * refused nor treated as coming from a delivery.
+ * Returns the id of the delivery that the answer refers to, if that delivery belongs to the ask. For any other or missing id, returns
+ * `api`, and the answer is not refused.
  */
 async function surfaceOf(tx: Executor, ask: AskRecord, { projectId, deliveryId }: AnswerRequest): Promise<string> {
   const id = parseId("dlv", deliveryId);
@@ -180,8 +189,8 @@ type Decider = {
 };
 
 /**
- * Returns true if the answer may decide an approval, or else the reason why it may not. The key must have the approver role and must be the
- * key whose plan waits. The ask must have reached the contact, and the contact must be marked as approver.
+ * Returns true if the answer may decide an approval, or else the error. The key must have the approver role and must be the key whose plan
+ * waits. The contact must be marked as approver.
  */
 function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Fault {
   if (decider.role !== "approver") return askFaults.APPROVER_ROLE_REQUIRED();
@@ -190,7 +199,9 @@ function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Faul
   return true;
 }
 
-/** The fields of a judgment point that decide if overrides fit. */
+/**
+ * The values that decide if overrides are allowed: the answer schema of the judgment point, and the continuation that the answer chooses.
+ */
 type OverridesRule = { readonly answerSchemaJson: string; readonly continuation: string };
 
 /**
@@ -214,8 +225,8 @@ function faultOfOverrides(
 }
 
 /**
- * Returns the overrides as people see them: fields that the answer schema marks as sensitive are `***`. If the schema marks no field, the
- * text is returned unchanged. The caller has checked the overrides against the schema.
+ * Returns the overrides as people see them: fields that the answer schema marks as sensitive are `***`. If the schema marks no field,
+ * returns the text unchanged. The caller must check the overrides against the schema first.
  */
 function shownOverrides(ask: Pick<AskRecord, "answerSchema">, overridesJson: string): string {
   if (overridesJson === "" || ask.answerSchema === "") return overridesJson;

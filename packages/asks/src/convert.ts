@@ -54,8 +54,8 @@ export function askMessage(ask: AskRecord, { delivery, simulationReceipt }: AskS
 }
 
 /**
- * Returns a job's pending ask in the form of the API. The question is already in park.judgment, so the fields that only ListAsks and GetAsk
- * return are absent.
+ * Returns a job's pending ask in the form of the API. Fields that only ListAsks and GetAsk return are absent, and so is the question,
+ * because the job's `park.judgment` contains it.
  */
 export function pendingAskMessage(ask: AskRecord): Ask {
   return create(AskSchema, {

@@ -14,8 +14,8 @@ export type AskDelivery = (typeof fates)[number];
 export type PublishedAsk = Pick<AskRecord, "id" | "jobId" | "eventIds">;
 
 /**
- * `delivery`: the current state of a publication. `nextAt`: the earliest time at which the state can change by itself, in epoch
- * milliseconds; undefined if the state is final.
+ * `delivery`: the current state of an ask's publication. `nextAttemptAt`: the earliest time at which this state can change by itself, in
+ * epoch milliseconds; undefined if the state is final.
  */
 export type AskDeliveryState = { readonly delivery: AskDelivery; readonly nextAttemptAt: number | undefined };
 
@@ -43,9 +43,8 @@ export async function readAskFates(
 }
 
 /**
- * Returns the publication states of asks, in the order of the asks. A state is computed from the ask's deliveries: `dead-letter` if any
- * delivery is dead, otherwise `pending` if any is pending, otherwise `delivered`. If the deliveries were deleted after their retention, the
- * state comes from the job's log.
+ * Returns the publication state of each ask, in the order of the asks. It is `dead-letter` if any delivery is dead, otherwise `pending` if
+ * any is pending, otherwise `delivered`. If the deliveries are already deleted, it comes from the job's log.
  */
 export async function readAskDeliveries(
   db: Executor,

@@ -9,8 +9,9 @@ import { readSubject } from "./task-subject.ts";
 export type AskHandlers = Readonly<Record<"hop" | "reach" | "publish", (task: ClaimedJobTask) => Promise<void>>>;
 
 /**
- * Returns the handlers of ask tasks. Each handler ends or moves its task under the task's lease, and writes nothing after the lease is
- * lost. A handler rejects if the database, or another service that a tool call needs, is unavailable. The caller then gives the task back.
+ * Returns the handlers of ask tasks. Each handler ends or reschedules its task while it holds the task's lease (time-limited claim). If the
+ * lease is lost, it writes nothing more. A handler rejects if the database, or a service that a tool call needs, is unavailable; the caller
+ * then gives the task back.
  */
 export function createAskHandlers(context: AskContext): AskHandlers {
   const handle = async (task: ClaimedJobTask) => {

@@ -12,8 +12,9 @@ import { settle } from "./settle.ts";
 import type { HopSubject } from "./task-subject.ts";
 
 /**
- * Ends a hop (one stage of the escalation) whose time has expired, in one transaction. The question goes to the next contact. After the
- * last hop, the declared default applies; without a default, the ask is exhausted. If an answer was committed first, the answer wins.
+ * Ends a hop (stage of the escalation) whose time has expired, in one transaction. The question goes to the next contact. After the last
+ * hop, the declared default applies; without a default, the ask is exhausted: it goes to no further contact. If an answer was committed
+ * before, nothing changes.
  */
 export async function runHop(
   context: AskContext,
@@ -29,7 +30,7 @@ export async function runHop(
     if (job === undefined || ask === undefined || isOver) await endJobTask(tx, task);
     else if (ask.deadlineAt !== null && ask.deadlineAt > nowMs) await moveJobTask(tx, task, ask.deadlineAt);
     else {
-      // The old task is ended first, because the next hop may create a task with the same subject.
+      // The old task is ended first, because the next hop (stage of the escalation) may create a task with the same subject.
       await endJobTask(tx, task);
       return endHop(context, tx, { job, ask, nowMs });
     }
@@ -40,7 +41,9 @@ export async function runHop(
 
 type HopEnd = { readonly job: LockedJobRow; readonly ask: AskRecord; readonly nowMs: number };
 
-/** Ends a hop. Returns the settlement if the end of the hop settles the ask, or else undefined. */
+/**
+ * Ends a hop (stage of the escalation). If this settles the ask, returns the settled ask for logs and metrics. Otherwise returns undefined.
+ */
 async function endHop(context: AskContext, tx: Executor, end: HopEnd): Promise<AskObservation | undefined> {
   const { job, ask, nowMs } = end;
   const next = ask.escalation[ask.hopIndex + 1];

@@ -26,13 +26,13 @@ export type AskObservation = {
   readonly waitMs: number;
 };
 
-/** Receives observations about asks. packages/server turns them into log lines and metrics. */
+/** Receives each settled ask. packages/server turns these reports into log lines and metrics. */
 export type AskObserver = {
   /** Called after a settled ask is committed. Withdrawn asks are not reported here, because their job's end is reported. */
   settled(ask: AskObservation): void;
 };
 
-/** Returns the observation of an ask that was settled by a decision. */
+/** Returns the values of a settled ask that are reported to logs and metrics. */
 export function observationOf(ask: AskRecord, decision: DecisionDocument): AskObservation {
   return {
     askId: ask.id,

@@ -32,7 +32,9 @@ export async function runPublish(context: AskContext, task: ClaimedJobTask, { as
   if (isPublished) context.dispatcher.wake();
 }
 
-/** Stores the event and its deliveries. Returns false if the project has no active ask endpoint. */
+/**
+ * Stores the event that publishes an ask, and its deliveries. Returns false, and stores nothing, if the project has no active ask endpoint.
+ */
 async function publish(context: AskContext, tx: Executor, job: LockedJobRow, ask: AskRecord): Promise<boolean> {
   const { clock, nodeId } = context;
   const endpoints = await askEndpointsForProject(tx, ask.projectId).listActive("ask_raised");
@@ -61,8 +63,8 @@ async function publish(context: AskContext, tx: Executor, job: LockedJobRow, ask
 }
 
 /**
- * Logs the state of a publication if it differs from the last logged state. Returns the time of the next possible change, or undefined if
- * the state can no longer change.
+ * Logs the state of an ask's publication if it differs from the last logged state. Returns the time of the next possible change in epoch
+ * milliseconds, or undefined if the state can no longer change.
  */
 async function logDelivery(
   tx: Executor,
@@ -81,8 +83,8 @@ async function logDelivery(
 }
 
 /**
- * Reads the state of an ask's deliveries shortly after each delivery is due, and logs a change. The task ends when all deliveries are
- * final. Each run reads once.
+ * Reads the state of an ask's deliveries once, and logs it if it changed. The task is due again shortly after the next delivery attempt is
+ * due. It ends when all deliveries are final.
  */
 export async function runWatch(context: AskContext, task: ClaimedJobTask, { askId }: WatchSubject): Promise<void> {
   await withTransaction(context.db, async (tx) => {
@@ -97,8 +99,8 @@ export async function runWatch(context: AskContext, task: ClaimedJobTask, { askI
 }
 
 /**
- * Returns the pause before the next read. If a delivery is past its due time, it is in flight or its endpoint is failing, so the pauses
- * become longer.
+ * Returns the pause before the deliveries are read again, in milliseconds. If a delivery is past its due time, it is in flight or its
+ * endpoint is failing; the pauses then become longer.
  */
 function watchPauseMs(untilNextMs: number, attempt: number): number {
   const pauseMs = untilNextMs > 0 ? untilNextMs + watchMinMs : watchMinMs * 2 ** Math.min(attempt, 6);

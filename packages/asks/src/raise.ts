@@ -64,7 +64,7 @@ function askOf(input: AskInput, addressees: readonly string[]): NewAsk {
       principalId: hop.principal,
       timeoutSeconds: Math.ceil((hop.timeoutMs ?? 0) / 1000),
     })),
-    // A question without an escalation has no default.
+    // A question without an escalation has no default answer.
     defaultContinuation: escalation.length > 0 ? (input.defaultContinuation ?? "") : "",
     counts: input.counts ?? null,
     hopIndex: 0,

@@ -36,8 +36,8 @@ type ReachAttempt =
   | { readonly kind: "waiting"; readonly waitMs: number };
 
 /**
- * Sends a question to a contact with the tool that the contact chose. Each attempt has its own key and is stored in the ledger before it is
- * sent, so that a node that takes over the task finds the result. If sending fails, people can still answer.
+ * Sends a question to a contact with the tool that is set for the contact. Each attempt has its own key and is stored in the ledger first,
+ * so a node that takes over the task finds the result. If sending fails, people can still answer.
  */
 export async function runReach(context: AskContext, task: ClaimedJobTask, subject: ReachSubject): Promise<void> {
   const { db } = context;
@@ -82,7 +82,8 @@ async function tryToReach(
   const called = await context.caller.call({
     caller: { projectId, keyId, job: { id: jobId, stepId }, ...(confirm && { confirm }) },
     toolSlug: reach.toolSlug,
-    // Each attempt has a new link. The ledger contains the placeholder instead of the link, so that all attempts count as the same call.
+    // Each attempt creates a new link. The ledger stores the placeholder `{link}` instead of the link, so that the arguments of all
+    // attempts are equal.
     args: argsOf("{link}"),
     ...(namesLink(reach.args) && { late }),
     entityId: reach.entityId,
@@ -123,7 +124,8 @@ function attemptOf(called: CallReply): ReachAttempt {
     case "limited":
       return { kind: "waiting", waitMs: called.retryAfterMs };
     case "key_reused":
-      // The contact was changed between the call and its repetition. The ledger has the result of the first call.
+      // The contact was changed after the call was sent, so the repeated call differs from the first one. The ledger has the result of the
+      // first call.
       return { kind: "doubt", code: "outcome_unknown" };
     case "refused":
       // svc calls contacts without an access scope, so a refusal here is an error of svc.
@@ -138,7 +140,7 @@ function attemptOf(called: CallReply): ReachAttempt {
 function attemptOfAnswer({ result, callId }: CallAnswer): ReachAttempt {
   if (result.outcome === "ok") return { kind: "reached", callId: callId ?? "" };
   if (result.outcome === "outcome_unknown") return { kind: "doubt", code: result.outcome };
-  // No person confirms this call, so another attempt would have the same result.
+  // No person is asked to confirm a message to a contact. Another attempt would have the same result, so the failure is final.
   if (result.outcome === "held") return { kind: "failed", code: result.outcome, isFinal: true, retryAfterMs: 0 };
   return { kind: "failed", code: result.outcome, retryAfterMs: result.retryAfterMs ?? 0 };
 }
@@ -183,9 +185,8 @@ function callKey({ jobId, id }: AskRecord, { hopIndex, tries, principalId }: Rea
 }
 
 /**
- * Returns the address at which the contact answers. If the key that created the contact has the approver role, it is an answer link. In
- * three cases it is the console's page of the question instead: the ask is an approval, the ask confirms a call of that same key, or the
- * key no longer exists.
+ * Returns the address at which the contact answers. It is an answer link if the key that created the contact is valid and has the approver
+ * role. Otherwise, for approvals, and if the ask confirms a call of that key's person, it is the question's page in the console.
  */
 async function reachLink(
   { db, clock, consoleUrl }: AskContext,

@@ -8,7 +8,7 @@ export function readJson(text: string): { readonly value: unknown } | undefined 
   try {
     return { value: parseExactJson(text) };
   } catch {
-    // The parser's message does not matter here.
+    // The error message of the parser is not used.
     return undefined;
   }
 }
@@ -18,8 +18,8 @@ export const unstorable =
   "nests too deep, contains U+0000 or a lone surrogate in a text, or a number of more than 1,000 characters or with an exponent above 999";
 
 /**
- * True if a value can be stored and sent: it has at most 32 levels, its numbers have a storable length, and its texts contain neither
- * U+0000 nor unpaired surrogates.
+ * True if the database can store the value and svc can send it: at most 32 levels, numbers of storable length, and texts without U+0000 and
+ * without unpaired surrogates.
  */
 export function isStorable(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return value.isWellFormed() && !value.includes("\0");
@@ -29,19 +29,19 @@ export function isStorable(value: unknown, depth = 0): boolean {
   return Object.entries(value).every(([name, item]) => isStorable(name) && isStorable(item, depth + 1));
 }
 
-/** PostgreSQL stores decimals of up to 131,072 digits before the point and 16,383 after it. */
+/** True if PostgreSQL can store the number. It stores decimals of up to 131,072 digits before the point and 16,383 after it. */
 function isStorableNumber(text: string): boolean {
   return text.length <= 1_000 && !/[eE][+-]?0*[1-9]\d{3}/.test(text);
 }
 
 type Sealed = Pick<AskRecord, "id" | "projectId">;
 
-/** Seals the overrides of an answer for their ask. */
+/** Returns the overrides of an answer encrypted. They can be decrypted only for the same ask. */
 export function sealOverrides(sealer: Sealer, ask: Sealed, overridesJson: string): Buffer {
   return sealer.seal(Buffer.from(overridesJson, "utf8"), contextOf(ask));
 }
 
-/** Returns the overrides of a settled ask as they were given. Throws SealError. */
+/** Returns the decrypted overrides of a settled ask as they were given. Throws SealError if they cannot be decrypted. */
 export function openOverrides(sealer: Sealer, ask: Sealed, sealed: Uint8Array): string {
   return sealer.open(sealed, contextOf(ask)).toString("utf8");
 }

@@ -25,9 +25,9 @@ import { readAskFates } from "./delivery-state.ts";
 import { askFaults } from "./errors.ts";
 import { askEndpointMethods } from "./service/endpoints.ts";
 
-/** Dependencies of the ask methods beyond AskContext. */
+/** Dependencies of the API methods about asks. They extend AskContext. */
 export type AskServiceContext = AskContext & {
-  /** Returns a job in the same form as GetJob. It is called just after an answer. */
+  /** Returns a job in the same form as GetJob. Called just after an answer, for the response. */
   readonly readJob: (projectId: ProjectId, jobId: Id<"job">) => Promise<Job>;
   /** Returns a stored receipt in the form of the API. */
   readonly receiptMessage: (receipt: ReceiptDocument) => Receipt;
@@ -94,7 +94,10 @@ export function askMethods(context: AskServiceContext): Methods {
   };
 }
 
-/** The database contains no text with U+0000. If this character is replaced, the filter matches nothing, which is the correct result. */
+/**
+ * Returns the text without U+0000. The database contains no text with this character, so a filter with a replacement in its place matches
+ * nothing, as it should.
+ */
 function textFilter(text: string): string | undefined {
   return text === "" ? undefined : storableText(text);
 }

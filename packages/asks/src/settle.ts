@@ -8,20 +8,19 @@ import { appendJobEvents } from "@svc/db/jobs/log";
 import { askEvent } from "./ask-event.ts";
 import type { AskContext } from "./context.ts";
 
-/** An attempt to settle an ask. A person settles it, or its time has expired; then the decision names no person. */
+/** A decision that is to settle an ask. If a person made it, it names this person. If the time expired, it names no person. */
 export type Settlement = {
   readonly job: LockedJobRow;
   readonly ask: Pick<AskRecord, "id" | "stepId" | "pointId">;
-  /** The decision as callers see it. */
+  /** The decision as callers see it, with sensitive values as `***`. */
   readonly decision: DecisionDocument;
-  /** The overrides of the answer, sealed. Present if the decision shows them masked. */
+  /** The complete overrides of the answer, encrypted. Present only if the decision shows some of them as `***`. */
   readonly overrides?: Uint8Array | undefined;
 };
 
 /**
- * Settles an ask in the caller's transaction, which holds the job's lock. Of several concurrent settlements, exactly one finds the ask
- * pending, because one conditional update decides. That settlement logs the decision, ends the ask's open tasks and continues the job; it
- * returns true. Every other settlement returns false and writes nothing.
+ * Settles an ask in the caller's transaction, which holds the job's lock. Returns true if the ask was pending. The decision is then logged,
+ * the ask's open tasks end, and the job continues. Returns false, and writes nothing, if the ask was already settled.
  */
 export async function settle(
   context: AskContext,
@@ -41,7 +40,7 @@ export async function settle(
   return true;
 }
 
-/** Returns the causes of a settlement: the causes of the job, then the key that sent the answer, and its contact. */
+/** Returns the chain of causes of a decision: the causes of the job, then the key that sent the answer, then the contact who answered. */
 function settlementChain(jobChain: readonly string[], { principalId, keyId }: DecisionDocument): string[] {
   if (principalId === "") return [...jobChain, "clock"];
   const key = `key:${keyId}`;

@@ -5,16 +5,16 @@ import type { Executor } from "@svc/db/connect";
 import type { ClaimedJobTask } from "@svc/db/job-tasks/queue";
 import type { JobRecord } from "@svc/db/jobs/record";
 
-/** Subject of a task of kind hop, reach or publish. */
+/** The content of an ask task's `subject` field: the ask, and what the task does for it. */
 export type TaskSubject = HopSubject | PublishSubject | WatchSubject | ReachSubject;
 
-/** Subject of the task that ends a hop. */
+/** Subject of the task that ends a hop (stage of the escalation) when its time expires. */
 export type HopSubject = { readonly kind: "hop"; readonly askId: Id<"ask">; readonly hopIndex: number };
 
-/** Subject of the task that publishes an ask at a hop. */
+/** Subject of the task that publishes an ask when it reaches a hop (stage of the escalation). */
 export type PublishSubject = { readonly kind: "publish"; readonly askId: Id<"ask">; readonly hopIndex: number };
 
-/** Subject of the task that checks an ask's publications. The kind of this task is `publish`. */
+/** Subject of the task that checks the deliveries of an ask to endpoints. The kind of this task is stored as `publish`. */
 export type WatchSubject = { readonly kind: "watch"; readonly askId: Id<"ask"> };
 
 /** Subject of the task that sends an ask to a contact. `tries`: number of attempts before this one. */
@@ -28,7 +28,10 @@ export type ReachSubject = {
 
 const watch = "watch";
 
-/** Returns the text of a subject. It starts with the ask's id and a slash, so that one search finds all tasks of an ask. */
+/**
+ * Returns a subject as the text that a task stores. The text starts with the ask's id and a slash, so that one search finds all tasks of an
+ * ask.
+ */
 export function subjectText(subject: TaskSubject): string {
   if (subject.kind === "watch") return `${subject.askId}/${watch}`;
   if (subject.kind !== "reach") return `${subject.askId}/${subject.hopIndex}`;
@@ -54,7 +57,7 @@ type AskOfJob = {
 
 /**
  * True if a key belongs to the same person as a key that caused the job's calls. These are the keys of the job and its attempts, and the
- * keys whose answers changed what the job sends.
+ * keys whose answers changed the calls.
  */
 export async function isOfCauser(db: Executor, { ask, job }: AskOfJob, keyId: KeyId): Promise<boolean> {
   const asks = await listJobAsks(db, ask.jobId);
@@ -66,8 +69,8 @@ export async function isOfCauser(db: Executor, { ask, job }: AskOfJob, keyId: Ke
 }
 
 /**
- * True if the ask confirms calls that the key's person caused. Such a key may not answer the ask, and may not create links with which
- * others answer it.
+ * True if the ask is a confirmation of calls, and the key belongs to the person who caused these calls. Such a key may neither answer the
+ * ask nor create answer links for it.
  */
 export async function isOwnConfirmation(db: Executor, asked: AskOfJob, keyId: KeyId): Promise<boolean> {
   return asked.ask.kind === "confirm" && (await isOfCauser(db, asked, keyId));

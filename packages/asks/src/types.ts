@@ -23,11 +23,11 @@ export type AskInput = {
   /** Schema of the overrides, as JSON text. Empty if the judgment point accepts no overrides. */
   readonly answerSchemaJson: string;
   /**
-   * The escalation that the judgment point declares. Empty for approvals and svc's own questions. These go to `approvers`, or to all
-   * approvers of the project if `approvers` is empty.
+   * The escalation (contacts in order, with times) that the judgment point declares. Empty for approvals and for svc's own questions, which
+   * go to `approvers` instead.
    */
   readonly escalation: readonly Hop[];
-  /** The value of `approval.escalation` in the program. */
+  /** Contacts that `approval.escalation` of the program names. If empty, the question goes to all approvers of the project. */
   readonly approvers: readonly string[];
   readonly defaultContinuation: Continuation | undefined;
   /** Counts of rows. Present if the question is about rows. */
@@ -37,14 +37,19 @@ export type AskInput = {
   readonly nowMs: number;
 };
 
-/** A question that is ready to be asked. Its parts are committed together with the park of the job. */
+/**
+ * A question that is ready to be asked. Its log entries, its tasks and the ask itself are committed in the transaction that parks the job.
+ */
 export type PreparedAsk = {
   readonly id: Id<"ask">;
   /** Id of the approval. Empty if the question is not an approval. */
   readonly approvalId: string;
   /** The log entries of the question (`ask-raised`). */
   readonly events: readonly NewJobEvent[];
-  /** The question's tasks: the end of its hop, messages to contacts, and publication. */
+  /**
+   * The question's tasks: one that ends the first hop (stage of the escalation), one for each message to a contact, and one that publishes
+   * the ask.
+   */
   readonly tasks: readonly NewJobTask[];
   /** Writes the ask, in the transaction that parks the job. */
   write(tx: Executor): Promise<void>;
@@ -60,13 +65,13 @@ export type AskView = {
   readonly approvalId: string;
   readonly refusedAnswers: number;
   readonly decision: DecisionDocument | undefined;
-  /** The causes of the settlement, in order. Empty while the ask is pending. */
+  /** The chain of causes of the decision: keys and contacts, in order. Empty while the ask is pending. */
   readonly principalChain: readonly string[];
 };
 
 /**
- * An ask with its overrides in full, as the person answered them. `overridesJson` is empty if there are none. The ask's decision masks
- * sensitive overrides.
+ * A settled ask with the overrides exactly as the person gave them. `overridesJson` is empty if there are none. `decision` shows sensitive
+ * overrides as `***`.
  */
 export type AnsweredAsk = AskView & { readonly overridesJson: string };
 

@@ -116,7 +116,7 @@ function summaryOf(tool: ToolMessage): ToolMessage {
 
 const summaries = new WeakMap<ToolMessage, ToolMessage>();
 
-/** Returns the tools of a kind; all tools for no kind. */
+/** Returns the tools of one kind. Returns all tools if the kind is UNSPECIFIED. */
 export function toolsOfKind(tools: readonly ToolMessage[], kind: ToolKind): readonly ToolMessage[] {
   return kind === ToolKind.UNSPECIFIED ? tools : tools.filter((tool) => tool.kind === kind);
 }

@@ -130,7 +130,10 @@ export type ToolDefinition = {
   readonly outputSchema: JsonSchema;
 };
 
-/** A tool that calls the app. The parts of its request are parsed templates. Only the input of a destructive tool has `confirm`. */
+/**
+ * A tool that calls the app. The parts of its request are parsed templates. If the tool is destructive, its input also has the argument
+ * `confirm`.
+ */
 export type Action = ToolDefinition & {
   readonly kind: "action";
   readonly idempotency:
@@ -178,7 +181,7 @@ export type Trigger = ToolDefinition & {
   matches(post: Post): boolean;
   /** Returns the content of the event; a fault if the post cannot be read, and svc then quarantines the post. Never throws. */
   normalize(post: Post): NormalizedPost | NormalizeFault;
-  /** Returns a sample post for the trigger. The post differs for each millisecond. */
+  /** Returns a sample post for the trigger. Samples for two different milliseconds differ. */
   sample(nowMs: number): SamplePost;
 };
 

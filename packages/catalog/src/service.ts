@@ -47,8 +47,8 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
   const inTurn = createTurns();
   const toolkitMessage = (toolkit: Toolkit): ToolkitMessage => toToolkitMessage(toolkit, isOauthRegistered(toolkit));
   /**
-   * Returns the view of the project that the request names, which must be the key's own project; the shared catalog if it names none. Other
-   * projects are reported as not found.
+   * Returns the catalog view of the project that the request names. This must be the key's own project; any other project is reported as
+   * not found. If the request names no project, returns the shared catalog.
    */
   const viewFor = async (projectId: string, caller: ProjectPrincipal): Promise<CatalogView> => {
     if (projectId !== "" && projectId !== caller.projectId) throw catalogFaults.PROJECT_NOT_FOUND(projectId);
@@ -124,7 +124,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
 
 const ranks = { read: 0, write: 1, destructive: 2 };
 
-/** Returns faults for tools that hide a shared tool with the same slug but have a lower class. */
+/** Returns faults for tools that hide a shared tool with the same slug but declare a less dangerous class than the shared tool. */
 function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFault[] {
   return actions.flatMap(({ slug, name, class: declared }) => {
     const hidden = tools.get(slug)?.class ?? declared;

@@ -21,7 +21,7 @@ import { createRenewals, type RenewalOptions, type Renewals } from "./renewal.ts
 import { runsOut } from "./token-times.ts";
 import { needsCredential } from "./trial-tool.ts";
 
-/** Time in milliseconds for which a row that one step of a call has read can be used by the next step. */
+/** Time in milliseconds for which the next step of a call may use an account row that an earlier step of the call has read. */
 const rowFreshMs = 5_000;
 
 /** State of an account that is kept between the steps of a call. It is dropped together with the account object. */
@@ -40,7 +40,10 @@ type Context = RenewalOptions & {
   readonly held: WeakMap<CallableAccount, CachedAccount>;
   /** Credentials that calls of the last `rowFreshMs` used. All rows of a map use the same. */
   readonly opened: LeastRecentlyUsed<AccountId, OpenedCredential>;
-  /** Writes in progress that record that an app accepted a credential. All rows of a map share one write. */
+  /**
+   * Writes in progress by account. Each records that an app accepted the account's credential. All rows of a map (a step that makes one
+   * call per row) share one write.
+   */
   readonly noting: Map<AccountId, Promise<void>>;
   readonly active: Batcher<ActiveQuery, CallableAccountRow[]>;
 };
@@ -120,8 +123,8 @@ function createActiveLookups(db: Database): Context["active"] {
 }
 
 /**
- * Returns the entity's account. If it has several, the account of the scheme that the toolkit declares first. If it has none, returns the
- * project's own account.
+ * Returns the account for a call of this entity. If the entity has several, returns the account of the scheme that the toolkit declares
+ * first. If it has none, returns the project's own account.
  */
 async function findOfEntity(
   context: Pick<Context, "active" | "clock" | "isSandbox">,
@@ -177,8 +180,8 @@ async function whyNone(context: Context, query: AccountQuery): Promise<AccountFa
 }
 
 /**
- * Returns the error for a credential in the wrong world: a made-up credential of the sandbox for a real app, or a real credential for the
- * sandbox.
+ * Returns the error for a credential from the wrong environment: a made-up credential of the sandbox for a real app, or a real credential
+ * for the sandbox.
  */
 function madeElsewhere(row: CallableAccountRow): AccountFault {
   const owner = row.entityId === "" ? "this project" : `entity ${formatValue(row.entityId)}`;
@@ -331,7 +334,7 @@ async function refused(context: Context, query: AccountQuery, account: CallableA
   return false;
 }
 
-/** Time in milliseconds after which the acceptance of a credential is recorded again. */
+/** Minimum interval in milliseconds between two records that the app accepted an account's credential. */
 const takenFreshMs = 3_600_000;
 
 async function taken(

@@ -26,7 +26,7 @@ export type CallableAccount = {
   readonly entityId: string;
   readonly scheme: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** The scopes that the app granted. Empty means unknown, because the app named none. */
+  /** The scopes that the app granted. An empty list means that they are unknown, because the app listed no scopes. */
   readonly grantedScopes: readonly string[];
 };
 

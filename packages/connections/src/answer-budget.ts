@@ -1,6 +1,9 @@
 import type { ProjectId } from "@svc/core";
 
-/** Maximum bytes of answers that a node holds at the same time. `nodeBytes`: of all projects together. `projectBytes`: of one project. */
+/**
+ * Maximum bytes of apps' answers that a node holds in memory at the same time. `nodeBytes`: for all projects together. `projectBytes`: for
+ * one project.
+ */
 export type AnswerBudgetLimits = { readonly nodeBytes: number; readonly projectBytes: number };
 
 /** The part of the budget that one answer holds. */
@@ -10,7 +13,7 @@ export type AnswerAllowance = {
    * before.
    */
   take(bytes: number, onGranted: () => void): boolean;
-  /** Returns all reserved bytes and stops waiting. */
+  /** Releases all reserved bytes of this answer, and stops waiting for more. */
   end(): void;
 };
 
@@ -35,7 +38,7 @@ export class AnswerBudget {
     return this.#held;
   }
 
-  /** Opens the allowance of an answer. It holds nothing at first. */
+  /** Opens the memory allowance for one answer. No bytes are reserved at first. */
   open(projectId: ProjectId): AnswerAllowance {
     let taken = 0;
     let waiting: Waiting | undefined;

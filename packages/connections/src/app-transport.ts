@@ -39,7 +39,7 @@ export type AppAnswer =
    * time.
    */
   | { readonly kind: "too_large"; readonly status: number; readonly isBusy?: true }
-  /** The address is not allowed, so no connection was opened. */
+  /** The address guard does not allow the address of the app, so no connection was opened. */
   | { readonly kind: "refused"; readonly message: string }
   /** No connection was made, or the project has too many calls in progress. Nothing was sent. */
   | { readonly kind: "unreachable"; readonly message: string }

@@ -3,7 +3,9 @@ import type { ProjectId } from "@svc/core";
 /** The project and origin of a call, and the number of its calls that may run there at once. */
 export type OriginSlot = { readonly projectId: ProjectId; readonly origin: string; readonly most: number };
 
-/** Limits of each project's calls on this node, over all origins. */
+/**
+ * Limits of each project's calls on this node, over all origins together. `underWay`: running calls. `waiting`: calls that wait for a slot.
+ */
 export type SlotLimits = { readonly underWay: number; readonly waiting: number };
 
 /**
@@ -16,7 +18,10 @@ export type SlotAnswer =
 
 type Waiter = { readonly place: OriginSlot; readonly answer: (answer: SlotAnswer) => void };
 
-/** The calls of one project: running calls in total and at each origin, and waiting calls in their order. */
+/**
+ * The calls of one project. `underWay`: number of running calls. `atOrigin`: number of running calls by origin. `waiting`: waiting calls in
+ * their order.
+ */
 type ProjectLine = { underWay: number; readonly atOrigin: Map<string, number>; readonly waiting: Set<Waiter> };
 
 /** Slots for calls, separate for each project: one project's calls do not affect another's. */
@@ -33,7 +38,7 @@ export class CallSlots {
   take(place: OriginSlot, waitMs: number): Promise<SlotAnswer> {
     if (this.#isClosed) return Promise.resolve({ kind: "closed" });
     const line = this.#lineOf(place.projectId);
-    // A waiting call waits because there is no slot for it, so no call is overtaken.
+    // A call may start at once if there is room. It overtakes no other call, because a call waits only as long as its slots are all in use.
     if (this.#hasRoom(line, place)) return Promise.resolve(this.#enter(line, place));
     if (line.waiting.size >= this.#limits.waiting) return Promise.resolve({ kind: "crowded" });
     return new Promise((resolve) => {

@@ -29,7 +29,8 @@ export function checkVariables(toolkit: Toolkit, variables: Variables, guard: Ad
 }
 
 function checkAddress(toolkit: Toolkit, variables: Variables, guard: AddressGuard): void {
-  // An argument of a call fills one label in front of a fixed domain. For this check, any label will do.
+  // Call arguments fill one label of the host in front of a fixed domain. The check of the address uses the label `a`, because the label
+  // does not affect the result.
   const params = Object.fromEntries(hostArguments(toolkit).map((name) => [name, "a"]));
   const bound = bindBaseUrl(toolkit, { account: variables, params });
   if ("unbound" in bound) return;

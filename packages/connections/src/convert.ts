@@ -16,7 +16,7 @@ export function toConnectedAccount(row: ConnectedAccount, nowMs: number): Connec
     state: ranOut ? "expired" : row.state,
     accountVariables: { ...row.variables },
     grantedScopes: row.grantedScopes,
-    // References of an account that has ended are stored only so that they can be erased. They are not shown.
+    // References of a superseded or revoked account are stored only so that they can be erased. The message does not show them.
     references: row.state === "superseded" || row.state === "revoked" ? [] : row.references,
     lastError: ranOut ? "its credential ran out" : row.lastError,
     createdAt: timestampFromMs(row.createdAt),

@@ -1,7 +1,7 @@
 import type { AccountVariable, Toolkit } from "@svc/catalog";
 import { call, defineFaults, field, formatValue, text } from "@svc/core";
 
-/** Refusals of accounts, credentials and secrets. */
+/** Errors with which the service refuses calls about accounts, credentials and secrets. */
 export const connectionFaults = defineFaults({
   /** `entityId` is not a valid entity. */
   ENTITY_ID_INVALID: {
@@ -107,7 +107,7 @@ export const connectionFaults = defineFaults({
       text`${field(path)} ${why ?? "is longer than 8,192 characters or holds control characters"}`,
     help: "Send it exactly as the app issued it, without line breaks.",
   },
-  /** `redirectUrl` is not in the allow list of the project's policy. */
+  /** The URL in the field `redirectUrl` is not in the allow list of the project's policy. */
   REDIRECT_URL_REFUSED: {
     code: "invalid_argument",
     field: "redirectUrl",
@@ -158,7 +158,7 @@ export const connectionFaults = defineFaults({
       `the connected account ${id} is ${state}${lastError ? `: ${lastError}` : ""}`,
     help: "Use the entity's present account, or connect again.",
   },
-  /** No read can test the account's credential. `why` is the end of a sentence about its toolkit. */
+  /** svc knows no read that can test the account's credential. `why`: the end of a sentence that begins with the toolkit. */
   CONNECTION_NOT_TESTABLE: {
     code: "failed_precondition",
     field: "id",

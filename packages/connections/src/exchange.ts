@@ -30,7 +30,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #isEnded = false;
-  /** True after undici has announced the start of the request. undici writes the request right after that; before, nothing was sent. */
+  /** True after undici has announced the start of the request, which it then writes at once. False means that nothing was sent. */
   #isStarted = false;
 
   constructor({ timeoutMs, allowance, patienceMs }: ExchangeOptions, resolve: (answer: AppAnswer) => void) {
@@ -45,7 +45,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The request waited for a connection until its time ended. It is aborted before a byte is written.
+    // The request waited for a connection until its time ended. It is aborted here, before a byte is written.
     if (this.#isEnded) controller.abort(new Error("the request has ended"));
     else this.#isStarted = true;
   }
@@ -55,7 +55,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 1xx: the final answer is still to come.
+    // A 1xx status is informational. The final answer has not come yet.
     if (status < 200) return;
     this.#status = status;
     for (const [name, value] of Object.entries(headers)) {
@@ -80,7 +80,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Reserves memory for this many bytes of the answer. If there is none, reading pauses until memory is free or `patienceMs` ends. */
   #reserve(total: number): void {
     const bytes = total - this.#reserved;
-    // A little more may arrive during the pause: the bytes that the socket had already read.
+    // During a pause, the bytes that the socket had already read may still arrive. They need no reservation, because they are few.
     if (total <= freeBytes || !(bytes > 0) || this.#patience !== undefined) return;
     if (this.#allowance.take(bytes, () => this.#goOn(bytes))) {
       this.#reserved += bytes;
@@ -95,7 +95,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reserved += bytes;
     clearTimeout(this.#patience);
     this.#patience = undefined;
-    // Resumed later, outside of the callback of another connection, because all connections share one parser.
+    // Reading resumes in a separate microtask. This code may run in the callback of another connection, and all connections share one
+    // parser.
     queueMicrotask(() => this.#controller?.resume());
   }
 
@@ -113,7 +114,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #abort(answer: AppAnswer): void {
-    // The exchange ends before undici is informed, because undici reports its own error during that call.
+    // Ends the exchange with this answer before undici is informed of the abort. Otherwise undici would report its own error first.
     this.#end(answer);
     this.#controller?.abort(new Error("the request has ended"));
   }
@@ -125,7 +126,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#patience);
     this.#chunks = [];
     this.#resolve(answer);
-    // The memory stays reserved until the caller has read the answer, right after this turn of the event loop.
+    // The memory stays reserved until the caller has read the answer. The caller reads it before `setImmediate` runs this function.
     if (answer.kind === "answer") setImmediate(() => this.#allowance.end());
     else this.#allowance.end();
   }
@@ -149,8 +150,8 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the answer for a failed request. The cause of the error is used first, because undici wraps errors of several connection attempts
- * in an AggregateError. The answer contains no text of the app.
+ * Returns the answer for a failed request. For an AggregateError, which undici uses for several connection attempts, uses the first of its
+ * errors. The answer contains no text of the app.
  */
 function answerOfError(error: unknown, sent: boolean): AppAnswer {
   const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error;

@@ -15,7 +15,7 @@ import { CallSlots } from "./call-slots.ts";
 import { answerBytesMax, Exchange } from "./exchange.ts";
 import { createPartyFetch, type PartyFetch } from "./token-fetch.ts";
 
-/** Numbers of idle agents that are kept, in all and for one project. */
+/** Maximum numbers of idle agents (unused connection pools) that are kept. `node`: in total. `project`: for one project. */
 type IdleLimits = { readonly node: number; readonly project: number };
 
 type Entry = { readonly key: string; readonly projectId: ProjectId; readonly agent: GuardedAgent; uses: number };
@@ -24,14 +24,14 @@ type Entry = { readonly key: string; readonly projectId: ProjectId; readonly age
 type AgentUse = { readonly agent: GuardedAgent; readonly release: () => void };
 
 /**
- * Agents (connection pools): one for each project and origin, so that two projects never share a connection. Unused agents are kept up to a
- * limit. Then the agent that was unused longest is closed; a project with many origins closes its own agents first.
+ * Agents (connection pools), one for each project and origin, so that two projects never share a connection. Unused agents are kept up to a
+ * limit. Above it, the agent that was unused longest is closed. A project with too many origins first closes its own agents.
  */
 class OriginAgents {
   readonly #create: () => GuardedAgent;
   readonly #limits: IdleLimits;
   readonly #entries = new Map<string, Entry>();
-  /** In the order in which they became idle. */
+  /** Unused agents, in the order in which they became unused. */
   readonly #idle = new Set<Entry>();
   readonly #idleOf = new Map<ProjectId, number>();
 
@@ -45,7 +45,7 @@ class OriginAgents {
     return this.#entries.size;
   }
 
-  /** Returns the project's agent for an origin, until it is released. */
+  /** Returns the project's agent for an origin. The agent stays open at least until the caller calls `release`. */
   use(projectId: ProjectId, origin: string): AgentUse {
     const key = `${projectId} ${origin}`;
     const entry = this.#entries.get(key) ?? { key, projectId, agent: this.#create(), uses: 0 };
@@ -95,7 +95,7 @@ class OriginAgents {
 /** The transport over the network, and the same agents for requests to token endpoints. */
 export type NetworkTransport = AppTransport & {
   readonly fetch: PartyFetch;
-  /** Returns the number of agents and the bytes of answers that it holds. */
+  /** Returns the number of connection pools, and the number of bytes of answers that the node holds in memory. */
   stats(): { readonly agents: number; readonly answerBytes: number };
   /** Closes every connection. */
   close(): Promise<void>;
@@ -103,17 +103,20 @@ export type NetworkTransport = AppTransport & {
 
 /** Limits of one node. `nodeAnswerBytes` and `idleAgents` apply to all projects together, every other limit to each project. */
 export type TransportLimits = {
-  /** Calls in progress at one origin: of shared toolkits, and of the project's own, whose origin it has chosen. */
+  /**
+   * Maximum number of calls in progress at one origin, for shared toolkits. The next member, `privateAtOrigin`, is the limit for the
+   * project's private toolkits.
+   */
   readonly sharedAtOrigin: number;
   readonly privateAtOrigin: number;
-  /** Calls in progress, and calls that wait for them. */
+  /** Maximum number of calls in progress. The next member, `waiting`, is the maximum number of calls that wait for a slot. */
   readonly underWay: number;
   readonly waiting: number;
   readonly nodeAnswerBytes: number;
   readonly projectAnswerBytes: number;
-  /** Milliseconds that an answer may pause for lack of room before it ends as too large. */
+  /** Maximum time in milliseconds for which an answer may pause because memory is short. After it, the answer ends as `too_large`. */
   readonly patienceMs: number;
-  /** Idle agents that are kept. */
+  /** Maximum number of idle agents (unused connection pools) that are kept. */
   readonly idleAgents: number;
   readonly projectIdleAgents: number;
 };
@@ -133,7 +136,10 @@ const usualLimits: TransportLimits = {
 
 const redirectsMax = 3;
 const connectTimeoutMs = 10_000;
-/** Longer than any deadline of a call: a request is ended by its own `timeoutMs`. */
+/**
+ * Idle timeout of a connection, in milliseconds. It is longer than any deadline of a call, so a request is always ended by its own
+ * `timeoutMs`.
+ */
 const idleTimeoutMs = 300_000;
 /** Longest time that a connection is kept, even if a server offers more. */
 const keepAliveMaxMs = 15_000;
@@ -282,7 +288,7 @@ async function decodeAnswer(decoder: BodyDecoder, answer: AppAnswer): Promise<Ap
   const decoded = await decoder.decode(answer.body, coding);
   switch (decoded.outcome) {
     case "decoded":
-      // Held until the caller has read it, which happens right after this turn.
+      // The decoded body stays in memory until the caller has read it. The caller reads it before `setImmediate` runs this function.
       setImmediate(decoded.done);
       return { ...answer, headers, body: decoded.body };
     case "unsupported":

@@ -23,7 +23,10 @@ export type OauthRequestHeaders = { readonly cookie?: string | undefined };
 /** A consent that came back from an app and is about to be completed. */
 type Consent = Pick<ConnectedAccount, "projectId" | "entityId"> & { readonly accountId: ConnectedAccount["id"] };
 
-/** Runs the completion of a consent and records that it happened. The completion returns why it failed, or undefined if it succeeded. */
+/**
+ * Runs `complete`, which completes a consent, and records that this happened. `complete` returns the reason of a failure, or undefined if
+ * it succeeded.
+ */
 export type EnterConsent = (
   consent: Consent,
   complete: () => Promise<string | undefined>,
@@ -121,7 +124,10 @@ async function callback(
   return finish(publicUrl(), state, failure);
 }
 
-/** Marks the link of a consent as used. Only one successful consent uses a link up; after a failed consent the link is still valid. */
+/**
+ * Runs `work`, which completes a consent, and marks the link of the consent as used. If the consent fails, the link becomes valid again.
+ * Returns the reason of a failure, or undefined.
+ */
 async function spending(
   { db, clock }: Context,
   { linkId: id }: ConsentState,
@@ -202,7 +208,7 @@ async function activateConsented(
 ): Promise<string | undefined> {
   const { account, toolkit, grantedScopes } = consented;
   const { projectId, entityId, variables } = account;
-  // The app has just issued the token, so its validity need not be tested. The call only finds the owner of the token. If it fails, the
+  // The app has just issued the token, so the token needs no test. This call only finds out whose account it is. If the call fails, the
   // account has no reference.
   const probed = await probe({ projectId, toolkit, entityId, variables, credential: consented.credential }, context);
   const reference = probed.kind === "taken" ? probed.reference : undefined;
@@ -225,7 +231,7 @@ function callbackUrlOf(publicUrl: string): string {
   return `${publicUrl.replace(/\/$/, "")}/oauth/callback`;
 }
 
-/** Returns the cookie's name. Each consent has its own cookie, so that several can run in one browser. */
+/** Returns the name of the cookie for a consent. Each consent has its own cookie, so that several consents can run in one browser. */
 function cookieNameOf({ accountId }: ConsentState): string {
   return `svc_oauth_${accountId}`;
 }

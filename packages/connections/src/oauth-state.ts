@@ -1,32 +1,38 @@
 import { type AccountId, createSealer, type LinkId, type ProjectId, SealError, type Sealer } from "@svc/core";
 
-/** Milliseconds for a consent, from InitiateConnection to the start page, and again from there to the end. */
+/**
+ * Maximum time in milliseconds for each of the two parts of a consent: from InitiateConnection to the start page, and from the start page
+ * to the end.
+ */
 export const consentMs = 10 * 60_000;
 
-/** Milliseconds after which a pending account cannot become active. */
+/** Time in milliseconds after InitiateConnection at which a pending account can no longer become active. */
 export const consentTotalMs = 2 * consentMs;
 
 /**
- * A consent in progress. It is sent around encrypted: first as a parameter of the start page, then, with the hash of the browser's cookie,
- * as the `state` of OAuth.
+ * A consent in progress. It is sent encrypted: first as a parameter of the start page's address, then as the OAuth parameter `state` (now
+ * with the hash of the browser's cookie).
  */
 export type ConsentState = {
   readonly projectId: ProjectId;
   readonly accountId: AccountId;
-  /** Empty if none. */
+  /** Address to which the browser is sent after the consent. Empty if the caller gave none. */
   readonly redirectUrl: string;
-  /** Epoch milliseconds. */
+  /** Time at which the state expires, in epoch milliseconds. */
   readonly expiresAt: number;
-  /** SHA-256 of the browser's cookie, base64url. Empty on the way to the start page. */
+  /** SHA-256 of the browser's cookie, in base64url. Empty until the start page has set the cookie. */
   readonly browser: string;
-  /** The link through which a person connects. Only one of its consents can connect. Undefined if a key started the consent. */
+  /**
+   * The link through which a person connects. Of all consents of a link, only one can connect an account. Undefined if an API key started
+   * the consent.
+   */
   readonly linkId?: LinkId | undefined;
 };
 
-/** The use that a state is valid for. A state of one use is refused for the other. */
+/** The page for which a state is valid. A state for one of the pages is refused at the other. */
 type StateUse = "start" | "callback";
 
-/** Seals and opens consent states with a key of their own, because states are handed out. */
+/** Encrypts and decrypts consent states. It uses its own key, separate from the key of stored data, because states leave the service. */
 export type StateSealer = {
   seal(use: StateUse, state: ConsentState): string;
   /** Decrypts a state. Returns undefined if this service did not create the text, or created it for the other use. */

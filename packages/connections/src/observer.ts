@@ -7,18 +7,18 @@ export type RenewalObservation = {
   readonly toolkitSlug: string;
   readonly scheme: string;
   /**
-   * `failed`: the account is unchanged. `ended`: the account is now expired. `superseded`: the account was changed by another request and
-   * is not touched.
+   * `renewed`: there is a new token. `failed`: the account is unchanged. `ended`: the account is now expired. `superseded`: another request
+   * changed the account, so this renewal left it unchanged.
    */
   readonly outcome: "renewed" | "failed" | "ended" | "superseded";
   /** Why there is no new token, in the words of the account's `lastError`. Empty if there is one. */
   readonly error: string;
   readonly sandbox: boolean;
-  /** Milliseconds from the request to the app to the record of its answer. */
+  /** Time in milliseconds from the request to the app until its answer is stored. */
   readonly durationMs: number;
 };
 
-/** Receiver of observations of renewals. packages/server turns them into log lines and metrics. */
+/** Receives a report of each token renewal. packages/server writes it to the log and the metrics. */
 export type RenewalObserver = {
   /** Called after the result of a renewal is committed. */
   renewed(renewal: RenewalObservation): void;

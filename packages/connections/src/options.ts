@@ -7,7 +7,10 @@ import type { PartyFetch } from "./token-fetch.ts";
 
 /** The deployment's OAuth clients, and the way to token endpoints. */
 export type OauthOptions = {
-  /** Returns the deployment's client of a toolkit and its addresses, or undefined if it has none. */
+  /**
+   * Returns the deployment's OAuth client for a toolkit, and the client's addresses. Returns undefined if the deployment has no client for
+   * the toolkit.
+   */
   clientOf(toolkit: Toolkit):
     | {
         readonly clientId: string;
@@ -29,7 +32,7 @@ export type ConnectionsOptions = {
   readonly sealer: Sealer;
   /** Checks the addresses that account variables make. */
   readonly guard: AddressGuard;
-  /** True if the deployment has an OAuth client for the toolkit. Called each time, because the answer may change. */
+  /** Returns true if the deployment has an OAuth client for the toolkit. It is called for each request, because the result may change. */
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
   readonly transport: AppTransport;
   /** Returns this service's address (SVC_PUBLIC_URL), to which consents come back. Called each time, because the port may be known late. */
@@ -50,7 +53,10 @@ export type TestReadRequest = {
   readonly account: Pick<ConnectedAccount, "id" | "entityId">;
 };
 
-/** Result of such a read. `providerStatus` is 0 if the app did not answer. `saysError`: a 2xx answer reports a failed call. */
+/**
+ * Result of a read that tests a credential. `providerStatus`: the app's HTTP status; 0 if the app did not answer. `saysError`: true if a
+ * 2xx answer reports a failed call.
+ */
 export type TestReadResult = {
   readonly callId: string;
   readonly isOk: boolean;
@@ -59,5 +65,5 @@ export type TestReadResult = {
   readonly saysError: boolean;
 };
 
-/** Makes a read in the way of CallTool, with its checks, limits and record. Rejects with its refusals. */
+/** Makes a read in the same way as CallTool, with the same checks, limits and record. Rejects with the refusals of CallTool. */
 export type TestRead = (request: TestReadRequest) => Promise<TestReadResult>;

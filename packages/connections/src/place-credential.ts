@@ -14,7 +14,10 @@ export function schemeOf(toolkit: Pick<Toolkit, "auth">, scheme: string): AuthSc
   return toolkit.auth.find(({ type }) => type === scheme);
 }
 
-/** Places a credential as the toolkit declares. It replaces a value of the same name. */
+/**
+ * Returns the request with the credential in the header or query parameter that the toolkit declares. The credential replaces an existing
+ * value of the same name.
+ */
 export function placeCredential(
   scheme: AuthScheme,
   credential: Credential,
@@ -32,7 +35,7 @@ export function placeCredential(
   return place(placement, request);
 }
 
-/** Places `***` in place of the credential. */
+/** Returns the request with `***` in the place of the credential. */
 export function placeMask(
   scheme: AuthScheme,
   variables: Readonly<Record<string, string>>,
@@ -88,7 +91,7 @@ function place(placement: NonNullable<Placement>, request: AppRequest): AppReque
   return { ...request, headers: { ...Object.fromEntries(others), [name]: value } };
 }
 
-/** As text, so that the rest of the query keeps its encoding. */
+/** Changes the URL as text, so that the other query parameters keep their encoding. */
 function withQuery(url: string, name: string, value: string): string {
   const [path = "", query = ""] = splitOnce(url, "?");
   const others = query.split("&").filter((pair) => pair !== "" && nameOf(pair) !== name);

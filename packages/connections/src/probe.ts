@@ -53,9 +53,11 @@ export async function probe(
   const action = toolkit.actions.find(({ name }) => name === identify?.tool);
   const scheme = schemeOf(toolkit, credential.scheme);
   if (identify === undefined || action === undefined || scheme === undefined) return { kind: "skipped" };
-  // Definitions of versions before 0.2 may declare another class: the private toolkit's own word was trusted then.
+  // A definition from before version 0.2 may call its `identify` tool a read although it is not: the class of a private toolkit was not
+  // checked then. Such a tool is not called.
   if (classToConfirm(action) !== "read") return { kind: "skipped" };
-  // The sandbox plays failures for these entities. They must be connected to see them.
+  // For these entities, the sandbox simulates failures of an app. A test would fail, and the account could then not be connected to see the
+  // failures.
   if (isSandbox && entityId.startsWith("sandbox:")) return { kind: "skipped" };
   const request = buildProbe(toolkit, action, variables, isSandbox);
   if (request === undefined) return { kind: "skipped" };
@@ -95,7 +97,10 @@ function buildProbe(
   }
 }
 
-/** In the sandbox every host has the same address, bound or not, as for calls. */
+/**
+ * Returns the base URL for a test call, or undefined if it is not known. In the sandbox, returns the toolkit's sandbox address, as for tool
+ * calls.
+ */
 function baseUrlOf(toolkit: Toolkit, scope: Parameters<typeof bindBaseUrl>[1], isSandbox: boolean): string | undefined {
   if (isSandbox) return `https://${toolkit.slug.replaceAll("_", "-")}.sandbox.invalid`;
   if (hostArguments(toolkit).length > 0) return undefined;

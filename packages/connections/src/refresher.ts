@@ -24,7 +24,7 @@ export type RefresherOptions = RenewalOptions &
 const everyMs = 5_000;
 const batch = 64;
 const parallel = 8;
-/** Milliseconds that an account without a served toolkit is left alone. */
+/** Time in milliseconds after which the refresher looks again at an account whose toolkit this node does not serve. */
 const absentMs = 15 * 60_000;
 
 /** Creates the refresher of one node. Any number of nodes may run one. */
@@ -55,7 +55,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
   };
 }
 
-/** Handles due accounts and returns their number. */
+/** Handles the accounts that are due for renewal or have expired. Returns the number of these accounts. */
 async function refreshDue(options: RefresherOptions, signal: AbortSignal): Promise<number> {
   const { db, clock, isSandbox } = options;
   const due = await listDueAccountRefreshes(db, { isSandbox, nowMs: clock.now(), limit: batch });
@@ -70,7 +70,7 @@ async function refreshDue(options: RefresherOptions, signal: AbortSignal): Promi
   return due.length;
 }
 
-/** Renews an account if possible, and ends one that has expired. */
+/** Renews the token of an account if possible. If the account has expired, ends it. */
 async function refreshOne(options: RefresherOptions, key: AccountKey): Promise<void> {
   const { db, clock, sealer, views } = options;
   const nowMs = clock.now();
@@ -81,7 +81,8 @@ async function refreshOne(options: RefresherOptions, key: AccountKey): Promise<v
   const settle = (outcome: Omit<AccountRefreshOutcome, "updatedAt">) =>
     settleAccountRefresh(db, lease, { ...outcome, updatedAt: outcome.state === undefined ? row.updatedAt : nowMs });
   if (row.refreshAt === null || row.refreshAt > nowMs) {
-    // Another node renewed the account after it was listed and before the lease was acquired.
+    // Another node renewed the account after this node listed it and before this node acquired the lease. So this node only returns the
+    // lease (the temporary right to renew).
     await settle({});
     return;
   }

@@ -88,15 +88,18 @@ function ended(row: ConnectedAccount | undefined): Renewal {
   return { kind: "ended", message: row?.lastError || `the account is ${why}` };
 }
 
-/** `used` is the caller's token at the time of its request. Without it, the present token is the one to renew. */
+/**
+ * True if the account has a token other than `used`, the token that the caller sent. False if they are equal, or if `used` is undefined;
+ * the present token must then be renewed.
+ */
 function isAnother(credential: Credential, used: string | undefined): boolean {
   const token = tokenOf(credential);
   return used !== undefined && token !== undefined && token.access_token !== used;
 }
 
 /**
- * Renews the token of an account whose lease the caller holds, and returns the lease. Sends nothing if the account already has another
- * token than `used`.
+ * Renews the token of an account, and returns the lease (the temporary right to renew), which the caller must hold. If the account already
+ * has a token other than `used`, sends nothing.
  */
 export async function renewClaimed(
   options: RenewalOptions,
@@ -171,7 +174,7 @@ function outcomeOf(
   };
 }
 
-/** The sandbox proves nothing about what an app accepts. */
+/** Returns the fields that record whether the app accepted the credential. Returns no fields in the sandbox, because no app was asked. */
 function triedAs({ isSandbox }: RenewalOptions, isTaken: boolean, nowMs: number): Partial<AccountRefreshOutcome> {
   return isSandbox ? {} : { credentialTriedAt: nowMs, isCredentialTaken: isTaken };
 }
@@ -198,7 +201,7 @@ async function keepToken(
   }
 }
 
-/** Returns the result if the account was deleted, or its token renewed, by another request meanwhile. */
+/** Returns the result of a renewal if another request has meanwhile deleted the account or renewed its token. */
 async function whatIsThere(
   { db, sealer }: RenewalOptions,
   key: AccountKey,
@@ -214,8 +217,8 @@ async function whatIsThere(
 const never = { refreshAt: null, expiresAt: null };
 
 /**
- * True if an answer ends the account. An error about the deployment's OAuth client does not, because the person's consent may still be
- * valid.
+ * True if the app's answer ends the account. False for all answers except refusals. Also false if the app refuses the deployment's OAuth
+ * client, because the person's consent may still be valid.
  */
 function endsAccount(answer: TokenEndpointAnswer, { scheme }: ConnectedAccount): boolean {
   if (answer.kind !== "refused") return false;

@@ -11,7 +11,7 @@ export function isSecretName(name: string): boolean {
   return namePattern.test(name);
 }
 
-/** True if a text can be a secret. A short one could not be masked if an app repeats it. */
+/** True if a text can be the value of a secret. False for a short text, because svc could not mask it if an app repeats it. */
 export function isSecretValue(value: string): boolean {
   return value.length >= lengths.min && value.length <= lengths.max;
 }
@@ -34,7 +34,10 @@ export type SecretVault = {
   open(projectId: ProjectId, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
 };
 
-/** Creates the secret vault of a store. Secrets that are requested together, for example by the rows of a map, are one statement. */
+/**
+ * Creates the secret vault of a database. Secrets that are requested together, for example by the rows of a map, are read with one
+ * statement.
+ */
 export function createSecretVault({ db, sealer }: { db: Database; sealer: Sealer }): SecretVault {
   const values = createBatcher<SecretAddress, Buffer | undefined>({
     run: (places) => findSecrets(db, places),

@@ -36,7 +36,7 @@ export function createConnectionsService(options: TestConnectionContext): Servic
 
 type Methods = Pick<ServiceImpl<typeof ConnectionsService>, "setProjectCredential" | "deleteProjectCredential">;
 
-/** Returns the calls about the project's own credentials. */
+/** Returns the methods of ConnectionsService for the project's own credentials. */
 function projectCredentialMethods(options: ConnectionsOptions): Methods {
   const { views, db, clock, guard, isSandbox } = options;
   return {
@@ -67,7 +67,8 @@ function projectCredentialMethods(options: ConnectionsOptions): Methods {
     async deleteProjectCredential({ toolkitSlug }, ctx) {
       const { projectId } = requireProject(ctx);
       const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
-      // A removed or hidden toolkit has left its credential behind, which can still be erased.
+      // If the toolkit was removed or is hidden, its credential may still be stored. It can be erased under both definitions, private and
+      // shared.
       const definitions =
         toolkit === undefined
           ? [true, false].map((isPrivate) => ({ toolkitSlug, isPrivate, isSandbox }))
@@ -84,7 +85,7 @@ function projectCredentialMethods(options: ConnectionsOptions): Methods {
   };
 }
 
-/** CreateConnectLink. */
+/** Handles the call CreateConnectLink. */
 async function createConnectLink(
   options: ConnectionsOptions,
   request: CreateConnectLinkRequest,
@@ -94,7 +95,7 @@ async function createConnectLink(
   return create(CreateConnectLinkResponseSchema, { url, expiresAt: timestampFromMs(expiresAt) });
 }
 
-/** InitiateConnection. */
+/** Handles the call InitiateConnection. */
 function initiateConnection(
   options: ConnectionsOptions,
   request: InitiateConnectionRequest,

@@ -21,7 +21,7 @@ import {
 import { errorWords } from "./error-words.ts";
 import type { TokenFetch } from "./token-fetch.ts";
 
-/** Longest accepted lifetime in seconds: ten years. */
+/** Longest accepted lifetime of a token, in seconds: ten years. A longer value is ignored. */
 const expiresInMax = 315_360_000;
 const scopesMax = 1_000;
 const scopeLengthMax = 500;
@@ -33,7 +33,7 @@ const scopeLengthMax = 500;
 function parseTokenBody(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    // Null counts as absent.
+    // A member with the value null counts as absent.
     return isObject(value)
       ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
       : undefined;
@@ -70,7 +70,7 @@ export function cleanTokenBody(body: Readonly<Record<string, unknown>>): Record<
   };
 }
 
-/** Returns whole seconds, also from a text, or undefined if the value is not a lifetime. */
+/** Returns a lifetime in whole seconds, from a number or a text. Returns undefined if the value is not a valid lifetime. */
 function secondsOf(value: unknown): number | undefined {
   const text = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
   const [, number] = /^(\d+(?:\.\d+)?)s?$/.exec(text) ?? [];
@@ -79,8 +79,8 @@ function secondsOf(value: unknown): number | undefined {
 }
 
 /**
- * Returns the error of an answer without a token, whatever its status. RFC 6749, 5.2 has a text; some apps wrap it in an object. Undefined
- * if there is none.
+ * Returns the error code of an answer without a token, for any HTTP status. The code is a text (RFC 6749, 5.2), or is inside an object, as
+ * some apps send it. Undefined if the answer has no error.
  */
 function tokenErrorOf(body: Readonly<Record<string, unknown>>): string | undefined {
   const { access_token: token, error } = body;
@@ -117,19 +117,22 @@ export type TokenEndpointAnswer =
       readonly kind: "token";
       readonly accessToken: string;
       readonly refreshToken: string | undefined;
-      /** Seconds. Undefined if the app does not say. */
+      /** Lifetime of the token in seconds. Undefined if the app does not report one. */
       readonly expiresIn: number | undefined;
-      /** Empty if the app names none. */
+      /** The scopes that the app granted. Empty if the app lists none. */
       readonly scopes: readonly string[];
     }
   | { readonly kind: "refused"; readonly error: string; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Errors of a temporary failure in the form of a refusal: OAuth's own, and similar ones of apps. */
+/** Matches error codes that have the form of a refusal but mean a temporary failure: codes of OAuth, and similar codes of apps. */
 const passing =
   /^(?:temporarily_unavailable|(?:internal_|server_|fatal_)(?:server_)?error|slow_down|rate_?limit\w*|too_many_requests|service_unavailable|unavailable|timeout|request_timeout)$/i;
 
-/** Clients known to need their secret in the body: RFC 6749, 2.3.1 prefers the header, and apps differ. */
+/**
+ * Clients that are known to need their secret in the body of the request. RFC 6749 (2.3.1) prefers the header, but some apps accept only
+ * the body.
+ */
 const postClients = new LeastRecentlyUsed<string, true>(10_000);
 
 /** Sends a token request. Never rejects. */
@@ -142,7 +145,8 @@ export async function requestToken(
   const first = postClients.get(key) === true ? "post" : "basic";
   const answer = await requestOnce(client, request, fetch, first);
   if (answer.kind !== "refused" || answer.error !== "invalid_client") return answer;
-  // A server that does not know the client has not used the grant, so it is still valid.
+  // The first request failed because the server did not recognize the client. It has not used up the grant (the code or refresh token), so
+  // a second request can send the secret in the other place.
   const second = await requestOnce(client, request, fetch, first === "basic" ? "post" : "basic");
   if (second.kind === "refused" && second.error === "invalid_client") return answer;
   if (second.kind !== "failed") {
@@ -175,13 +179,13 @@ function exchange(
   const server: AuthorizationServer = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
   const client = { client_id: clientId };
   const options = {
-    // Catalog and deployment allow http for loopback only.
+    // Allows http in the library. The catalog and the deployment file already allow http for loopback addresses only.
     [allowInsecureRequests]: true,
     [customFetch]: (url: string, init: Parameters<TokenFetch>[1]) => fetchLeniently(fetch, url, init),
   };
   switch (request.grant) {
     case "code": {
-      // The caller has checked the state: it is sealed, and was opened instead of compared.
+      // The check of the state is skipped here, because the caller has already checked it by decrypting it.
       const parameters = validateAuthResponse(
         server,
         client,
@@ -213,8 +217,8 @@ function exchange(
 }
 
 /**
- * Hides mistakes of apps from the library: forms, nulls, another content type, challenges next to an equal body, errors with a success
- * status, and what `cleanTokenBody` leaves out.
+ * Sends a token request, and corrects mistakes of the app in the answer before the library reads it. Corrected are forms, nulls, a wrong
+ * content type, challenges that repeat the body's error, errors with a success status, and parts that `cleanTokenBody` leaves out.
  */
 async function fetchLeniently(fetch: TokenFetch, url: string, init: Parameters<TokenFetch>[1]): Promise<Response> {
   const response = await fetch(url, init);
@@ -222,7 +226,7 @@ async function fetchLeniently(fetch: TokenFetch, url: string, init: Parameters<T
     new Uint8Array(await response.arrayBuffer()),
     response.headers.get("content-type") ?? "",
   );
-  // A token with replaced bytes would be another token.
+  // A body that is not valid text is not used. Replacing its invalid bytes would change the token.
   const body = "text" in read ? parseTokenBody(read.text) : undefined;
   const headers = { "content-type": "application/json" };
   if (body === undefined) return new Response(null, { status: response.status, headers });
@@ -233,7 +237,9 @@ async function fetchLeniently(fetch: TokenFetch, url: string, init: Parameters<T
   return new Response(JSON.stringify(clean), { status, headers });
 }
 
-/** Returns the app's description of its error, if it is a text as the library expects. */
+/**
+ * Returns an object with the app's description of its error. The object is empty if the description is not a text that the library accepts.
+ */
 function describedBy({ error, error_description: words }: Readonly<Record<string, unknown>>): object {
   const message = words ?? (isObject(error) ? error["message"] : undefined);
   return typeof message === "string" ? { error_description: message } : {};
@@ -263,7 +269,7 @@ function secretsOf({ clientId, clientSecret }: OauthClient, request: TokenReques
   }
 }
 
-/** The form of the client's id and secret in the header (RFC 6749, 2.3.1). */
+/** Returns a text in the form encoding that the header needs for the client's id and secret (RFC 6749, 2.3.1). */
 function formEncoded(text: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text.toWellFormed())

@@ -6,10 +6,10 @@ export type TokenFetch = (
   init: { readonly method: "POST"; readonly headers: Record<string, string>; readonly body: URLSearchParams },
 ) => Promise<Response>;
 
-/** The same for any party. The party decides whose slot it takes. */
+/** Sends a token request on behalf of a party (project and toolkit). The request takes one of this project's slots for calls. */
 export type PartyFetch = (url: string, init: Parameters<TokenFetch>[1], party: AppParty) => Promise<Response>;
 
-/** Time for a token endpoint in milliseconds, from the dial to the last byte. */
+/** Maximum time for a token request in milliseconds, from the start of the connection to the last byte of the answer. */
 const tokenTimeoutMs = 20_000;
 
 /** Creates a fetch for token requests over a transport's sender. */

@@ -5,7 +5,10 @@ const aheadMs = 5 * 60_000;
 const dayMs = 24 * 3_600_000;
 const useMs = 60_000;
 
-/** Returns the token of an answer that came at `nowMs`. The refresh token in use stays unless the app returned another (RFC 6749, 6). */
+/**
+ * Returns the token of an answer that arrived at `nowMs`. The previous refresh token is kept unless the app returned a new one (RFC 6749,
+ * 6).
+ */
 export function toTokenSet(
   answer: TokenEndpointAnswer & { kind: "token" },
   { nowMs, refreshToken }: { nowMs: number; refreshToken?: string | undefined },
@@ -20,8 +23,8 @@ export function toTokenSet(
 }
 
 /**
- * Returns the time of an account's next renewal, and its end. A token is renewed 5 minutes before it expires (a short one at half its
- * life), and at least daily. An account that cannot be renewed ends with its token.
+ * Returns the times of an account's next renewal (`refreshAt`) and of its expiry (`expiresAt`). A token is renewed 5 minutes before it
+ * expires, a short-lived token at half its life, and every token at least daily. An account that cannot be renewed expires with its token.
  */
 export function timesOf(token: TokenSet): { refreshAt: number | null; expiresAt: number | null } {
   const { expires_at: endMs, obtained_at: startMs } = token;

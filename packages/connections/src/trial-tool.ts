@@ -8,19 +8,25 @@ export type TestTool = {
   readonly isDeclared: boolean;
 };
 
-/** Names of tools that apps answer without a credential. */
+/** Matches names of tools that apps answer without checking the credential. */
 const openNames = /(?:^|_)(?:health|ping|status|version|telemetry|metrics)(?:_|$)/;
-/** Names of tools whose answer contains secrets. A test must not bring them into the ledger. */
+/**
+ * Matches names of tools whose answer contains secrets. Such a tool is not used for a test, because its answer would be stored in the
+ * ledger (the record of calls).
+ */
 const secretNames = /(?:^|_)(?:keys?|secrets?|tokens?|credentials?|passwords?)(?:_|$)/;
 
-/** True if an answer of the tool proves that its app accepted the credential. Apps answer some tools without one. */
+/**
+ * True if a successful answer of the tool proves that the app accepted the credential. False for tools (such as a status check) that apps
+ * answer without a credential.
+ */
 export function needsCredential({ name }: Pick<Action, "name">): boolean {
   return !openNames.test(name);
 }
 
 /**
- * Returns the read that tests a toolkit's credential: the tool that the definition names in `identify`, otherwise the smallest read without
- * required arguments. A GET comes before others, then the one with the fewest arguments. Undefined if there is none.
+ * Returns the read that tests a toolkit's credential: the tool that the definition names in `identify`, or else a read without required
+ * arguments. Among these, a GET comes first, then the read with the fewest arguments. Undefined if there is none.
  */
 export function chooseTestTool(toolkit: Toolkit): TestTool | undefined {
   const declared = toolkit.actions.find(({ name, callable }) => callable && name === toolkit.identify?.tool);
@@ -48,7 +54,7 @@ function argumentNames({ inputSchema }: Action): string[] {
   return Object.keys(inputSchema["properties"] ?? {});
 }
 
-/** One row of a list proves as much as a page. */
+/** Returns the arguments that request the fewest rows of a list, because one row proves as much as a whole page. */
 function fewestRows({ paging, inputSchema }: Action): TestTool["args"] {
   const size = paging?.size;
   if (size === undefined) return {};

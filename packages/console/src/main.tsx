@@ -31,7 +31,8 @@ function createQueryClient(): QueryClient {
         gcTime: 300_000,
         retry: (failures, error) => failures < triesMax - 1 && repeated.includes(ConnectError.from(error).code),
         retryDelay: (failures) => 500 * 2 ** failures,
-        // If the page cannot reach the service, it shows this and keeps trying, even if the browser reports that it is offline.
+        // Makes calls even if the browser reports that it is offline. If the service cannot be reached, the page shows this and keeps
+        // trying.
         networkMode: "always",
       },
       mutations: { retry: false, networkMode: "always" },

@@ -1,36 +1,42 @@
 /** Options of a batcher. */
 export type BatcherOptions<Item, Result> = {
-  /** Processes all items of a batch together. Resolves with one result per item, in order. */
+  /** Processes all items of a batch together. Resolves with one result for each item, in the order of the items. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
   /** Maximum items per batch. */
   sizeMax: number;
-  /** Maximum total weight of a batch, unless a single item weighs more. Default: no limit. */
+  /**
+   * Limit on the total weight of a batch. `of`: returns the weight of an item. `max`: maximum total; a single item may weigh more and is
+   * then alone in its batch. Default: no limit.
+   */
   weight?: { readonly max: number; of(item: Item): number };
   /** Maximum concurrent batches. */
   concurrency: number;
   /** Maximum waiting items. `add` rejects with OverloadedError if this number is exceeded. Default: no limit. */
   waitingMax?: number;
-  /** Minimum number of waiting items to start a batch while another batch is running. Default 1. */
+  /** Minimum number of waiting items for which another batch starts while one is running. Default 1. */
   besideMin?: number;
   /**
    * Delay that makes batches larger under load. If the previous batch had `fromSize` items or more, the next batch starts after `ms`
    * milliseconds, or as soon as it is full. Default: no delay.
    */
   linger?: { ms: number; fromSize: number };
-  /** True if the batcher must retry a failed batch in two halves, so that only the bad item fails. Default: always false. */
+  /**
+   * Called if a batch failed. Returns true if the batcher must try each half of the batch again, so that in the end only the bad item
+   * fails. Returns false if all items fail. Default: false.
+   */
   splits?(error: unknown): boolean;
 };
 
-/** Combines single items into batches: items that arrive while a batch runs share the next one. */
+/** Combines single items into batches. Items that arrive while a batch runs wait, and go together into the next batch. */
 export type Batcher<Item, Result> = {
   /**
-   * Adds an item to a batch. Resolves with the result of this item. Rejects with the error of the batch; if failed batches are split, with
-   * the error of the smallest batch that contained the item.
+   * Adds an item and resolves with its result. If its batch fails, rejects with the batch's error. If failed batches are split into halves,
+   * rejects with the error of the smallest batch that still contained the item.
    */
   add(item: Item): Promise<Result>;
   /** Resolves when no item is waiting or running. */
   idle(): Promise<void>;
-  /** Number of items waiting or running. */
+  /** Returns the number of items that wait or are being processed. */
   size(): number;
 };
 
@@ -49,9 +55,8 @@ export class OverloadedError extends Error {
 type BatchEntry<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void };
 
 /**
- * Creates a batcher. If no batch is running, a new item starts a batch at once, even alone; the batch also contains the items of requests
- * that were read in the same turn of the event loop. While a batch runs, the batcher collects items for the next one. It uses a timer only
- * under load (`linger`).
+ * Creates a batcher. If no batch is running, a new item starts one at once, with the other items that arrive in the same turn of the event
+ * loop. While a batch runs, new items wait for the next one. Only `linger` uses a timer.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const { linger, besideMin = 1, waitingMax = Number.POSITIVE_INFINITY } = options;
@@ -87,7 +92,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     });
     schedule();
   };
-  /** Starts a delayed batch early. */
+  /** Starts a delayed batch before its delay is over, because it is full. */
   const flush = () => {
     clearTimeout(timer);
     start();

@@ -10,8 +10,8 @@ export type Clock = {
 export const systemClock: Clock = { now: () => Date.now(), wait: waitOnMachine };
 
 /**
- * Returns a clock that adds the value of the last `setOffset` to the time of `base`. Nodes that share a database use the offset to follow
- * the database's clock, so that a lease ends at the same time on all nodes.
+ * Returns a clock that shows the time of `base` plus an offset, which `setOffset` changes. Nodes use it to follow the clock of their shared
+ * database, so that a lease ends at the same time on all nodes.
  */
 export function createOffsetClock(base: Clock): Clock & { setOffset(ms: number): void } {
   let offsetMs = 0;

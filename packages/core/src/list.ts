@@ -5,14 +5,14 @@ import { type Id, type IdPrefix, parseId } from "./ids/id.ts";
 import { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./ids/page-token.ts";
 
 /**
- * The part of a list to read. `size`: rows of the page. `limit`: rows to read, one more than `size`; the extra row shows that another page
- * follows.
+ * The part of a list to read. `after`: position of the row before the page; undefined for the first page. `size`: number of rows of the
+ * page. `limit`: number of rows to read, one more than `size`, which shows if another page follows.
  */
 export type Page<Place> = { readonly after: Place | undefined; readonly size: number; readonly limit: number };
 
 /**
- * Order of a list. `positionOf`: returns the position of a row as text, for page tokens. `read`: returns the position that such a text
- * means.
+ * Order of a list. `positionOf`: returns a row's position in this order as text, for page tokens. `read`: returns the position from such a
+ * text; undefined if the text is not one.
  */
 type ListOrder<Row, Place, Filter = unknown> = {
   readonly positionOf: (row: Row, filter: Filter) => string;
@@ -30,8 +30,8 @@ export function byText<Row>(positionOf: (row: Row) => string): ListOrder<Row, st
 }
 
 /**
- * Rows read for a page. `walkedTo`: the position where the scan ended before the page was full; the next page continues there. `size`:
- * number of rows to show, if fewer than requested.
+ * Rows that were read for a page. `walkedTo`: set if the search for rows stopped before the page was full; the next page continues at this
+ * position. `size`: number of rows to show, if fewer than requested.
  */
 type PageRows<Row> =
   | readonly Row[]
@@ -52,13 +52,16 @@ type ListOptions<Request, Filter, Place, Row, Answer, Caller> = {
   readonly order: ListOrder<Row, Place, Filter>;
   readonly sizes?: PageSizeBounds;
   /**
-   * Returns the filters of a request. A page token is valid only for the same filters. If the caller is scoped to an entity, that entity
-   * replaces `entityId`. Default: no filters.
+   * Returns the filters of a request. A page token is valid only for the same filters. If the caller's scope has an entity, that entity
+   * replaces the filter `entityId`. Default: no filters.
    */
   readonly filter?: (request: Request, caller: Caller) => Filter | Promise<Filter>;
   /** Returns up to `page.limit` rows. */
   readonly rows: (call: ListCall<Request, Filter, Place, Caller>) => PageRows<Row> | Promise<PageRows<Row>>;
-  /** True if a scoped caller may read the row. The list omits other rows, so its page is shorter. Default: true for all rows. */
+  /**
+   * True if a caller with this scope may read the row. False if not; the list then leaves it out, so the page has fewer rows. Default: true
+   * for all rows.
+   */
   readonly isInScope?: (row: Row, binding: Binding | undefined) => boolean;
   /** Returns the fields of the answer, without the page token. */
   readonly answer: (
@@ -118,7 +121,7 @@ async function readList<Request extends PageRequest, Place, Row, Answer, Filter 
   return { ...answer, nextPageToken: next === undefined ? "" : sealPageToken(sealer, scope, next) };
 }
 
-/** Returns the filter, limited to the caller's entity. Undefined if the filter names another entity; the list is then empty. */
+/** Returns the filter with the caller's entity. Returns undefined if the filter names another entity; the list is then empty. */
 function narrowed<Filter extends Filters>(filter: Filter, binding: Binding | undefined): Filter | undefined {
   const own = binding?.entityId ?? "";
   if (own === "" || !Object.hasOwn(filter, "entityId")) return filter;

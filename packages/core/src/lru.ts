@@ -1,6 +1,6 @@
 /**
- * A map of at most `countMax` entries. A new entry replaces the entry that was read or written the longest time ago. `undefined` is not a
- * valid value.
+ * A map of at most `countMax` entries. When it is full, a new entry replaces the one that was not read or written for the longest time.
+ * `undefined` cannot be stored as a value.
  */
 export class LeastRecentlyUsed<Key, Value> {
   readonly #entries = new Map<Key, Value>();

@@ -1,22 +1,25 @@
 /**
- * Maximum past time, in milliseconds, whose unused rate may still be used. It covers a late step of the work, but not an hour in which no
- * node ran.
+ * Time in milliseconds for which an unused rate can be made up later. It covers a step of the work that runs late, but not an hour in which
+ * no node ran.
  */
 const burstMs = 3_000;
 
-/** `perSecond`: maximum items per second. `pacedAt`: time until which the rate is used up, in epoch milliseconds. */
+/**
+ * A rate and how much of it is used. `perSecond`: maximum items per second. `pacedAt`: time until which the rate is used up, in epoch
+ * milliseconds.
+ */
 type Pace = { readonly pacedAt: number; readonly perSecond: number };
 
 /** Amount of work that a rate allows now. `count`: number of items. */
 export type Allowance = {
   readonly count: number;
-  /** Returns the time until which the rate is used up if `used` items are processed now. Epoch milliseconds. */
+  /** Returns the new value of `pacedAt` (time until which the rate is used up) if `used` items are processed now. In epoch milliseconds. */
   pacedAt(used: number): number;
   /** Earliest time at which the next item is allowed, if `count` is 0. Epoch milliseconds. */
   readonly nextAt: number;
 };
 
-/** Returns how many items a rate allows now. For work in steps, such as a throttled replay. */
+/** Returns how many items a rate allows now. It is for work that runs in steps, such as a throttled replay. */
 export function allowanceOf({ pacedAt, perSecond }: Pace, nowMs: number): Allowance {
   const intervalMs = 1_000 / perSecond;
   const fromMs = Math.max(pacedAt, nowMs - Math.max(burstMs, intervalMs));

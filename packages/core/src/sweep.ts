@@ -1,12 +1,12 @@
-/** A rule for removing expired rows. One loop runs all sweeps. */
+/** A regular deletion of expired rows of one kind. One loop runs the sweeps of a node. */
 export type Sweep = {
   /** Name of the removed rows in the log, such as `events`. */
   readonly what: string;
   /** Pause between two rounds, milliseconds. */
   readonly everyMs: number;
   /**
-   * Removes the rows that expired before or at `nowMs`, in small batches. After each batch, yields true if the batch was full. Several
-   * nodes may run a round at the same time. If a caller stops early, the next round removes the remaining rows.
+   * Deletes the rows that expired at `nowMs` or before, in small batches. After each batch, yields true if the batch was full, so that more
+   * may follow. Several nodes may run a round at the same time. If the caller stops early, the next round continues.
    */
   round(nowMs: number): AsyncIterable<boolean>;
 };

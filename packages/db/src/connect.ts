@@ -8,7 +8,7 @@ import { openDriver } from "./driver.ts";
  */
 export type Orm = PostgresJsDatabase;
 
-/** Runs repositories and `statement`s: the pool (`Database`) or one open transaction. */
+/** Object on which repositories and `statement`s run: the pool (`Database`) or one open transaction. */
 export type Executor = {
   /** The driver: `statement` runs here. */
   readonly sql: postgres.ISql;
@@ -26,8 +26,8 @@ export type Database = Executor & {
 /** Options of `openDatabase`. */
 export type DatabaseOptions = {
   /**
-   * `postgres://user:password@host:port/database`. Its query may hold `sslmode`, server settings, and `host` with the folder of a Unix
-   * socket (as in libpq).
+   * URL of the database: `postgres://user:password@host:port/database`. Its query part may contain `sslmode`, server settings, and `host`
+   * with the folder of a Unix socket (as in libpq).
    */
   url: string;
   /** Maximum connections; they are opened on demand. Default 10. */
@@ -48,8 +48,8 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /**
- * Runs `fn` in one transaction: commits when it resolves, rolls back when it rejects. If `db` is already a transaction, `fn` joins it, and
- * the outer caller commits or rolls back.
+ * Runs `fn` in one transaction, and returns its result. Commits when the promise of `fn` resolves, and rolls back when it rejects. If `db`
+ * is already a transaction, `fn` is part of it, and the outer caller commits or rolls back.
  */
 export async function withTransaction<T>(db: Executor, fn: (tx: Executor) => Promise<T>): Promise<T> {
   if (!("begin" in db.sql)) return fn(db);
@@ -63,13 +63,14 @@ export async function withTransaction<T>(db: Executor, fn: (tx: Executor) => Pro
   return result;
 }
 
-/** Functions to run after a transaction commits, by its client. */
+/** Functions to run after the commit of a transaction. The key is the transaction's database client. */
 const afterwards = new WeakMap<postgres.ISql, (() => void)[]>();
 
 /**
- * Calls `tell` once the writes on `db` are committed. On a pool that is now. In a transaction it is after the commit, and never if the
- * transaction rolls back. Use it for hints to others: before the commit they would find nothing. `tell` must not throw, because the
- * committed write would then look failed.
+ * Calls `tell` with `given` when the writes on `db` are committed. Use it to notify other nodes, because they cannot see the writes before
+ * the commit. `tell` must not throw: the caller would then think that the committed write failed.
+ * - If `db` is a pool, calls it now.
+ * - If `db` is a transaction, calls it after the commit, and never after a rollback.
  */
 export function afterCommit<Given extends readonly unknown[]>(
   { sql }: Executor,
@@ -81,7 +82,7 @@ export function afterCommit<Given extends readonly unknown[]>(
   else then.push(() => tell(...given));
 }
 
-/** The driver's handle of the transaction that drizzle opened; its types hide the property. */
+/** Returns the driver's client of the transaction that drizzle opened. drizzle's types hide this property. */
 function transactionClient(tx: unknown): postgres.ISql {
   return (tx as { session: { client: postgres.TransactionSql } }).session.client;
 }
@@ -93,7 +94,8 @@ function driverOptions({ connectionsMax = 10, applicationName = "svc" }: Databas
     onnotice: () => {},
     connect_timeout: 10,
     idle_timeout: 120,
-    // Seconds before a reconnect. The driver's own delay grows to 20 seconds, longer than a server's restart.
+    // Returns the seconds to wait before the driver connects again, at most 1. The driver's own waits grow to 20 seconds, which is longer
+    // than a restart of the server.
     backoff: (attempt: number) => Math.min(0.02 * 2 ** attempt, 1),
     // The driver would ask each new connection for the types of all arrays. These two are all that svc reads as arrays.
     fetch_types: false,
@@ -107,24 +109,25 @@ function driverOptions({ connectionsMax = 10, applicationName = "svc" }: Databas
       application_name: applicationName,
       TimeZone: "UTC",
       statement_timeout: 30_000,
-      // A node that hangs inside a transaction keeps its locks. They block the node that takes over its work, and then that node's other
-      // work. This limit is half a lease.
+      // Milliseconds after which PostgreSQL ends an idle transaction. A node that hangs in a transaction keeps its locks. Another node that
+      // takes over its work then waits for them. 15 seconds is half of a lease's time.
       idle_in_transaction_session_timeout: 15_000,
-      // A queue table is empty when its statistics are collected and full when its plans run. With sequential scans enabled, the planner
-      // would scan all of delivery_tasks, dead rows included, instead of one index lookup per row. Every query of svc has an index.
+      // With sequential scans, the planner would read all of delivery_tasks, including dead rows, instead of one index lookup for each row.
+      // The reason is that a queue table is often empty when its statistics are collected. Every query of svc has an index.
       enable_seqscan: "off",
-      // Plans once per connection. No plan of svc depends on the values (`plans.test.ts` records what both kinds read). Planning a small
-      // statement again would cost as much as running it.
+      // PostgreSQL then plans each statement only once per connection. This is safe, because no plan of svc depends on parameter values
+      // (`plans.test.ts` records how both kinds of plans read). To plan a small statement costs as much as to run it.
       plan_cache_mode: "force_generic_plan",
-      // Without sequential scans, an unavoidable one (one row of routing_state) has a huge estimated cost. PostgreSQL 15 would then compile
-      // each such query for 70 ms.
+      // Compiling (JIT) would cost more than it saves. A few queries need a sequential scan (one row of routing_state). With
+      // `enable_seqscan` off, their estimated cost is huge, so PostgreSQL 15 would compile each of them for 70 ms.
       jit: "off",
     },
   };
 }
 
-// After a schema change ("cached plan must not change result type") the driver repeats the statement and serializes its parameters a second
-// time. Its own serializers then turn true into false and encode bytes twice. These two do not.
+// These two types also accept values that are already serialized. After a schema change ("cached plan must not change result type") the
+// driver repeats the statement and serializes its parameters a second time. The driver's own serializers then turn true into false and
+// encode bytes twice.
 const booleanType = {
   to: 16,
   from: [16],

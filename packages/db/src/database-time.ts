@@ -6,7 +6,10 @@ const selectTime = statement<{ ms: number }>(
   "select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms",
 );
 
-/** Returns the database's own clock in epoch milliseconds, with a fraction. This is also the cheapest check that the database answers. */
+/**
+ * Returns the current time of the database's clock, in epoch milliseconds with a fraction. This is also the cheapest check that the
+ * database answers.
+ */
 export async function readDatabaseTime(db: Executor): Promise<number> {
   const [row] = await selectTime(db, []);
   if (row === undefined) throw new Error("the database returned no time");

@@ -9,13 +9,13 @@ export type ClaimerOptions = {
   db: Executor;
   clock: Clock;
   nodeId: NodeId;
-  /** Provides the keys that the claimed deliveries need. */
+  /** Prepares the project keys that decrypt the signing secrets of claimed deliveries. */
   sealer: Pick<Sealer, "ready">;
   observer: DeliveryObserver;
   limits: ResolvedLimits;
   /**
-   * Returns how many deliveries may be claimed now: in total, for each subscription in `rooms`, and for each other subscription. Projects
-   * in `fullProjects` get none. `behind`: true for deliveries of throttled replays.
+   * Returns how many deliveries may be claimed now. `total`: in all. `rooms`: for each subscription listed. `share`: for each other
+   * subscription. Projects in `fullProjects` get none. `behind`: true for throttled replays.
    */
   capacity(behind: boolean): {
     total: number;
@@ -29,10 +29,16 @@ export type ClaimerOptions = {
   onEnded(id: SubscriptionId, limit: number): Promise<number>;
 };
 
-/** Result of one claim. `hasBehind`: true if throttled replays have queued deliveries. */
+/**
+ * Result of one claim. `hadRoom`: false if a project or a queue could take no delivery. `next`: subscription after which the next claim
+ * continues. `hasBehind`: true if throttled replays have queued deliveries.
+ */
 type Look = { foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined; hasBehind: boolean };
 
-/** Position in a round through the queues of one priority (live deliveries, or throttled replays). */
+/**
+ * Position in a round, which claims from all queues of one priority (live deliveries, or throttled replays). `cursor`: last subscription
+ * reached; undefined at the start. `mayBeMore`: true if further deliveries may be due.
+ */
 type Place = { cursor: SubscriptionId | undefined; mayBeMore: boolean };
 
 /**
@@ -42,14 +48,14 @@ const behindPauseMs = 50;
 const claimMax = 256;
 const claimQueuesMax = 256;
 /**
- * Maximum number of tasks that one claim ends. Because of this limit, due deliveries of other subscriptions need not wait until a whole
- * backlog has ended.
+ * Maximum number of tasks of inactive subscriptions that are ended after one claim. A large number of such tasks is ended in parts, so that
+ * other subscriptions' due deliveries do not wait.
  */
 const endedMax = 2_000;
 
 /**
- * Claims due deliveries every `pollMs`, at the next known due time, and when woken. A round consists of as many claims as are necessary to
- * reach every queue.
+ * Claims due deliveries every `pollMs`, at the next known due time, and when `wake` is called. Claims are made in rounds: one round makes
+ * as many claims as are needed to reach every queue.
  */
 export class Claimer {
   readonly #options: ClaimerOptions;
@@ -61,7 +67,10 @@ export class Claimer {
   #running: Promise<void> = Promise.resolve();
   /** True if further deliveries were stored during the present round. */
   #hasNews = false;
-  /** True if the present round ended the maximum number of tasks of one claim, and further tasks are left to end. */
+  /**
+   * True if a claim of the current round ended the maximum number of tasks (`endedMax`). More tasks of inactive subscriptions may remain,
+   * so the next round begins at once.
+   */
   #hasMoreToEnd = false;
   /** True if the last round found deliveries of throttled replays. */
   #foundBehind = false;
@@ -74,7 +83,10 @@ export class Claimer {
     this.#running = this.#run();
   }
 
-  /** True if further deliveries may be due. The last round found some, or could not check every queue. */
+  /**
+   * True if further deliveries may be due: the last round found some, or it could not check every queue. False if the last round checked
+   * every queue and found none.
+   */
   mayBeMore(behind: boolean): boolean {
     return this.#place(behind).mayBeMore;
   }
@@ -83,7 +95,7 @@ export class Claimer {
     return behind ? this.#behind : this.#live;
   }
 
-  /** Claims now. */
+  /** Ends the current pause, so that the next claim is made at once. */
   wake(): void {
     this.#pause.abort("woken");
   }
@@ -94,11 +106,11 @@ export class Claimer {
     this.#hasNews = true;
   }
 
-  /** Ensures that the next claim happens at that time or earlier. */
+  /** Ensures that the next claim is made at the time `ms` (epoch milliseconds) or earlier. */
   wakeAt(ms: number): void {
     if (ms >= this.#nextDueMs) return;
     this.#nextDueMs = ms;
-    // The present pause may last longer, so it is ended. A pause that begins later takes the new time into account.
+    // The current pause may end after this time, so it is ended now. Later pauses take the new due time into account.
     if (ms - this.#options.clock.now() < this.#options.limits.pollMs) this.wake();
   }
 
@@ -122,7 +134,10 @@ export class Claimer {
     }
   }
 
-  /** Makes one round: checks every queue once. The round starts at the place where the last round had no more room. */
+  /**
+   * Makes one round of claims that reaches every queue once. The round begins at the queue where the last round stopped because the node
+   * had no more room.
+   */
   async #goRound(): Promise<void> {
     const from = this.#live.cursor;
     let isPastEnd = from === undefined;
@@ -151,7 +166,7 @@ export class Claimer {
     if (hasBehind && !this.#isStopped) await this.#lookBehind();
   }
 
-  /** Makes one claim for throttled replays, after every live queue has had its turn. */
+  /** Makes one claim for throttled replays. It comes after the claims for live deliveries, because replays have low priority. */
   async #lookBehind(): Promise<void> {
     const look = await this.#look(true);
     this.#behind.cursor = look?.next;
@@ -192,7 +207,7 @@ export class Claimer {
     }
   }
 
-  /** Ends a batch of the tasks of these subscriptions. */
+  /** Ends queued tasks of these inactive or deleted subscriptions, at most `endedMax` in all. */
   async #end(ids: readonly SubscriptionId[]): Promise<void> {
     let left = endedMax;
     for (const id of ids) {

@@ -15,9 +15,8 @@ export const defaultRetryScheduleMs: readonly number[] = [
 export const retryAfterMaxMs = 86_400_000;
 
 /**
- * Returns the wait after failed attempt `number` (from 1), or undefined after the last attempt. The wait varies at random by ±20 %
- * (`random` is in [0, 1)), so that deliveries that failed together are not repeated together. If the endpoint's Retry-After is longer, that
- * value is used.
+ * Returns the wait after failed attempt `number` (from 1), or undefined after the last attempt. The wait varies by ±20 % (`random` is in
+ * [0, 1)), so that deliveries that failed together are retried at different times. A longer Retry-After of the endpoint is used instead.
  */
 export function retryWaitMs(
   scheduleMs: readonly number[],
@@ -31,9 +30,9 @@ export function retryWaitMs(
 }
 
 /**
- * Returns the effect of an attempt on its delivery. With a 2xx answer the delivery is delivered. After another result it stays pending
- * until the next wait of the schedule ends, or until the endpoint's longer Retry-After ends. It is dead after the last attempt, or if an
- * agent's receiver refuses this event. The function is pure; `random` in [0, 1) spreads the retries.
+ * Returns the delivery's new state after an attempt: `delivered` after a 2xx answer, otherwise `pending` until the next retry. It is
+ * `dead_letter` after the last attempt, or if an agent's receiver refuses this event. A longer Retry-After delays the retry. `random` in
+ * [0, 1) varies the wait.
  */
 export function conclude(
   delivery: OutgoingDelivery,

@@ -17,14 +17,14 @@ import { Holdings, Shares } from "./shares.ts";
 
 const expireMax = 2_000;
 /**
- * Time before the end of a lease in which no attempt begins, in milliseconds. An attempt of full length must end and be recorded before the
- * lease expires.
+ * An attempt begins only if the lease (time-limited claim) lasts at least `attemptTimeoutMs` plus this margin, in milliseconds. So the
+ * attempt can end and be recorded before the lease expires.
  */
 const leaseMarginMs = 2_000;
 
 /**
- * Returns the delivery engine of one node. Its leases come from `submit` (first attempts) and from its own claims. Every attempt is
- * recorded.
+ * Returns the delivery engine of one node. It sends deliveries that are passed to `submit`, and deliveries that it claims itself. It
+ * records every attempt.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return new Engine(options);
@@ -43,7 +43,7 @@ class Engine implements Dispatcher {
   readonly #shares: Shares;
   /** Queues whose replayed deliveries wait only because the project or the node has no free turn (slot for an attempt). */
   readonly #blocked = new Set<EndpointQueue>();
-  /** `draining`: attempts in flight are finished. `drained`: the remaining attempts were aborted. */
+  /** State of the engine. `draining`: it stops; attempts in flight may still end. `drained`: the attempts that were left were aborted. */
   #state: "created" | "running" | "draining" | "drained" = "created";
 
   constructor(options: DispatcherOptions) {
@@ -85,7 +85,8 @@ class Engine implements Dispatcher {
     if (this.#state !== "running") return 0;
     const room = Math.min(this.#holdings.free(), this.#shares.room(projectId));
     if (room > 0) return Math.min(room, this.#queues.room(id));
-    // Deliveries that were stored without a lease are reported only by subscription. So the project of the queue is noted here.
+    // Creates the queue, so that its project is known. Deliveries that are stored without a lease are later reported with the subscription
+    // only.
     this.#queues.of(id, projectId);
     return 0;
   }
@@ -98,7 +99,7 @@ class Engine implements Dispatcher {
       const queue = this.#queues.of(delivery.subscriptionId, delivery.projectId);
       this.#holdings.take(delivery);
       this.#shares.take(delivery);
-      // The endpoint may have failed after the caller asked for room.
+      // The endpoint may have failed between the caller's call of `room` and this call.
       const isRefused = this.#state === "drained" || (queue.isShut(nowMs) && !delivery.probe);
       (isRefused ? refused : queue.part(delivery.behind).waiting).push(delivery);
       touched.add(queue);
@@ -109,15 +110,16 @@ class Engine implements Dispatcher {
   }
 
   /**
-   * Notes deliveries that were stored without a lease. Deliveries for an endpoint in backoff are claimed when the backoff ends; an earlier
-   * claim would find nothing.
+   * Notes that deliveries were stored without a lease, so that the engine claims them. If the endpoint is in backoff, it does nothing:
+   * these deliveries are claimed when the backoff ends.
    */
   #noteUnleased(ids: ReadonlySet<SubscriptionId>, nowMs: number): void {
     for (const id of ids) {
       const queue = this.#queues.find(id);
       if (queue?.isShut(nowMs)) continue;
       this.#claimer.noteMore();
-      // A busy queue claims when it has nothing left to send. A project that uses its whole share claims when one of its turns is free.
+      // An idle queue claims now. A busy queue claims when it has nothing left to send, and a project without free turns (slots for
+      // attempts) claims when one is free.
       if (queue === undefined || (queue.isIdle() && !this.#shares.isFull(queue.projectId))) this.wake();
     }
   }
@@ -162,10 +164,12 @@ class Engine implements Dispatcher {
   #takeClaimed(claimed: readonly LeasedDelivery[]): void {
     const outgoing: OutgoingDelivery[] = [];
     for (const delivery of claimed) {
-      // The database says that the endpoint is healthy. For example, another node's probe has succeeded.
+      // The claim returned an ordinary delivery, so the database regards the endpoint as healthy. For example, another node's probe (test
+      // delivery) has succeeded.
       const queue = this.#queues.of(delivery.subscriptionId, delivery.projectId);
       if (!delivery.probe && queue.unreportedFailures === 0) queue.recover();
-      // A secret that cannot be opened affects only its own subscription. The lease of the delivery then expires.
+      // If the signing secret of a subscription cannot be decrypted, only its deliveries are left out. Their leases expire, and other
+      // subscriptions are not affected.
       const { projectId, subscriptionId: id, event, leaseUntilMs } = delivery;
       const endpoint = this.endpoints.of({ ...delivery.endpoint, projectId, id }, (error) => {
         this.#options.observer.failed("claim", error);
@@ -175,7 +179,10 @@ class Engine implements Dispatcher {
     this.submit(outgoing);
   }
 
-  /** Sends waiting deliveries of a queue while the queue, the project and the node have free turns. Sends at most `turns`. */
+  /**
+   * Sends waiting deliveries of a queue while the queue, the project and the node have free turns (slots for attempts). Starts at most
+   * `turns` attempts.
+   */
   #pump(queue: EndpointQueue, turns = Number.POSITIVE_INFINITY): void {
     const late: OutgoingDelivery[] = [];
     const left = this.#pumpQueue(queue, false, turns, late);
@@ -188,7 +195,8 @@ class Engine implements Dispatcher {
   }
 
   /**
-   * Sends waiting deliveries of one priority. Moves deliveries that waited too long to `late`. Returns the number of turns that are left.
+   * Sends a queue's waiting deliveries of one priority. Deliveries whose leases are too old for an attempt are not sent, but added to
+   * `late`. Returns the number of attempts that may still start.
    */
   #pumpQueue(queue: EndpointQueue, behind: boolean, turns: number, late: OutgoingDelivery[]): number {
     const usableUntilMs = this.#options.clock.now() + this.#limits.attemptTimeoutMs + leaseMarginMs;
@@ -220,18 +228,18 @@ class Engine implements Dispatcher {
     this.#shares.end(queue.projectId);
     if (isAborted(attempt)) this.#giveBack([delivery]);
     else this.#conclude(queue, delivery, attempt, startedAtMs);
-    // If other queues wait for a turn, a free turn must be given to them in order.
+    // If other queues wait for a free turn (slot for an attempt), this queue goes to the end of the line.
     if (this.#shares.hasStarved()) this.#shares.starve(queue);
     else this.#pump(queue);
     this.#feedStarved();
     this.#feedBlocked();
     const hasRoom = queue.live.waiting.length === 0 && !this.#shares.isFull(queue.projectId);
     if (this.#claimer.mayBeMore(false) && hasRoom) this.wake();
-    // A live delivery that ended finds no replayed delivery to claim. So only a replayed delivery wakes the claimer here.
+    // Only a replayed delivery starts a claim for replays here. A claim after a live delivery would find no replayed delivery.
     else if (delivery.behind && this.#claimer.mayBeMore(true) && part.waiting.length === 0) this.wake();
   }
 
-  /** Sends deliveries of throttled replays if turns are free again. */
+  /** Sends waiting deliveries of throttled replays if the project and the node have free turns (slots for attempts) again. */
   #feedBlocked(): void {
     for (const queue of [...this.#blocked]) {
       if (!this.#shares.hasTurn(queue.projectId, true)) continue;
@@ -240,7 +248,7 @@ class Engine implements Dispatcher {
     }
   }
 
-  /** Records the attempt, and closes the queue of an endpoint that failed. */
+  /** Records an ended attempt. If the endpoint failed, closes its queue: the queue then sends only probes (test deliveries). */
   #conclude(queue: EndpointQueue, delivery: OutgoingDelivery, attempt: Attempt, startedAtMs: number): void {
     const { clock, observer, random } = this.#options;
     const nowMs = clock.now();
@@ -274,7 +282,10 @@ class Engine implements Dispatcher {
     });
   }
 
-  /** Deliveries may have become due meanwhile. Nothing was claimed for the endpoint until its failure was stored. */
+  /**
+   * Called when a failure of the endpoint is stored. Claims now, because nothing was claimed for the endpoint before, and deliveries may
+   * have become due.
+   */
   #failureReported(queue: EndpointQueue): void {
     queue.unreportedFailures--;
     if (queue.unreportedFailures === 0) this.wake();
@@ -298,7 +309,10 @@ class Engine implements Dispatcher {
     this.#giveBack(queue.fail(doubtUntilMs));
   }
 
-  /** Gives every free turn to the waiting projects, and within a project to its waiting queues. */
+  /**
+   * Starts attempts of waiting queues until no turn (slot for an attempt) is free. The waiting projects take turns, and so do the queues of
+   * each project.
+   */
   #feedStarved(): void {
     for (let queue = this.#shares.nextStarved(); queue !== undefined; queue = this.#shares.nextStarved())
       this.#pump(queue, 1);

@@ -22,7 +22,7 @@ export type DispatcherOptions = {
 
 /** The delivery engine of one node. */
 export type Dispatcher = {
-  /** Endpoints that are ready for sending. The code that submits deliveries uses the same cache. */
+  /** Cache of endpoints that are ready for sending. Code that calls `submit` takes the endpoints of its deliveries from this cache. */
   readonly endpoints: EndpointCache;
   /** Duration that the leases of deliveries passed to `submit` must have, in milliseconds. */
   readonly leaseMs: number;
@@ -32,8 +32,8 @@ export type Dispatcher = {
    */
   room(id: SubscriptionId, projectId: ProjectId): number;
   /**
-   * Sends deliveries that were stored with leases of this node. `unleased`: subscriptions for which the same transaction stored further
-   * deliveries without a lease. The engine claims those when it has room.
+   * Sends deliveries that were stored with leases of this node. `unleased`: subscriptions with further deliveries that the same transaction
+   * stored without a lease. The engine claims these deliveries when it has room.
    */
   submit(deliveries: readonly OutgoingDelivery[], unleased?: ReadonlySet<SubscriptionId>): void;
   /** Starts claiming due deliveries. */
@@ -43,11 +43,14 @@ export type Dispatcher = {
   /** Ends the pending deliveries of a subscription that was deactivated or deleted. */
   expire(id: SubscriptionId): Promise<void>;
   /**
-   * Posts a message that is not an event to an agent's endpoint. It makes one attempt at once, and resolves to the attempt within
+   * Posts a message that is not an event to an agent's endpoint, once and without delay. Resolves to the attempt's result within
    * `timeoutMs`.
    */
   tell(endpoint: Endpoint, message: Message, timeoutMs: number): Promise<Attempt>;
-  /** Stops claiming deliveries, waits at most `graceMs` for the attempts in flight, and returns all other leases. */
+  /**
+   * Stops claiming deliveries and waits at most `graceMs` for the attempts in flight. Then aborts the remaining attempts, and returns all
+   * leases that are left.
+   */
   drain(graceMs: number): Promise<void>;
   stats(): { held: number; inFlight: number };
 };

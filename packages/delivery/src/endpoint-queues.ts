@@ -1,7 +1,10 @@
 import type { Clock, ProjectId, SubscriptionId } from "@svc/core";
 import type { OutgoingDelivery } from "./outgoing.ts";
 
-/** Maximum amount of work for which a queue may hold leases in advance, in milliseconds at the endpoint's own speed. */
+/**
+ * Limit of the deliveries that a queue takes in advance. The endpoint must be able to answer them within this time, in milliseconds, at its
+ * average speed so far.
+ */
 const queuedMsMax = 2_000;
 const queuedFactorMax = 32;
 /** Weight of the newest attempt in the running mean of an endpoint's answer time. */
@@ -9,19 +12,22 @@ const newestWeight = 0.1;
 /** Maximum share of the attempts in flight to an endpoint that replays may use. The remaining share is free for live deliveries. */
 const behindPart = 0.75;
 
-/** The waiting deliveries and the attempts in flight of one priority: live deliveries, or deliveries of throttled replays. */
+/**
+ * The half of a queue with one priority: live deliveries, or throttled replays. It contains the waiting deliveries and counts the attempts
+ * in flight.
+ */
 class QueuePart {
   readonly waiting: OutgoingDelivery[] = [];
   inFlight = 0;
   /**
-   * True if leases grew too old while they waited here. Until an attempt is fast again, the queue takes only as many leases as it has free
-   * turns.
+   * True if deliveries waited here until their leases were too old for an attempt. The queue then takes no deliveries in advance, until an
+   * answer comes within two seconds.
    */
   wasLate = false;
 
   /**
-   * Returns the number of leases that this part can take: its free turns, plus the number of deliveries that the endpoint completes within
-   * two seconds.
+   * Returns the number of further deliveries that this part can take. `turns`: its maximum of attempts in flight. `aheadFactor`: how many
+   * more deliveries may wait, as a multiple of `turns`.
    */
   room(turns: number, aheadFactor: number): number {
     const ahead = this.wasLate ? 0 : Math.floor(turns * aheadFactor);
@@ -30,20 +36,25 @@ class QueuePart {
 }
 
 /**
- * The deliveries that one node holds for one subscription: attempts in flight, leases that wait for a turn (slot for an attempt), and the
- * known state of the endpoint. If the endpoint is failing, the queue takes no leases and sends only a probe, which is claimed from the
- * database.
+ * The deliveries that one node holds for one subscription: attempts in flight, and deliveries that wait for a turn (slot for an attempt).
+ * It also knows if the endpoint fails. It then takes only a probe (test delivery), which is claimed from the database.
  */
 export class EndpointQueue {
   readonly subscriptionId: SubscriptionId;
   readonly projectId: ProjectId;
   readonly live = new QueuePart();
-  /** Deliveries of throttled replays. They are sent if no live delivery waits, and they may use only some of the turns. */
+  /**
+   * Deliveries of throttled replays. One is sent only if no live delivery waits, and they may use only a part of the turns (slots for
+   * attempts).
+   */
   readonly behind = new QueuePart();
   isFailing = false;
-  /** Number of failures that are not stored yet. Until they are stored, the database does not know the endpoint's newest state. */
+  /** Number of the endpoint's failures that are not stored yet. While it is not 0, the database does not know that the endpoint fails. */
   unreportedFailures = 0;
-  /** Time until which a failing queue waits for news about its endpoint. After that time the queue assumes that the endpoint is healthy. */
+  /**
+   * A failing endpoint's queue stays closed until this time, in epoch milliseconds. If no news about the endpoint comes before, the queue
+   * opens again.
+   */
   doubtUntilMs = 0;
   lastUsedMs = 0;
   #meanMs: number | undefined;
@@ -53,18 +64,21 @@ export class EndpointQueue {
     this.projectId = projectId;
   }
 
-  /** Returns the part of the queue with one priority. `behind`: true for throttled replays. */
+  /** Returns the part of the queue for throttled replays if `behind` is true, or else the part for live deliveries. */
   part(behind: boolean): QueuePart {
     return behind ? this.behind : this.live;
   }
 
-  /** Returns how many leases one priority can take now. */
+  /** Returns how many further deliveries the queue can take now. `behind`: true for throttled replays, false for live deliveries. */
   room(concurrency: number, nowMs: number, behind = false): number {
     if (this.isShut(nowMs)) return 0;
     return this.part(behind).room(turnsOf(concurrency, behind), this.#aheadFactor());
   }
 
-  /** True if one priority has a waiting delivery that may be sent now. */
+  /**
+   * True if a waiting delivery may be sent now. `behind`: true for throttled replays, false for live deliveries. False if none waits, or
+   * the limit of attempts in flight is reached.
+   */
   hasTurn(concurrency: number, behind: boolean): boolean {
     const part = this.part(behind);
     if (part.waiting.length === 0 || this.live.inFlight + this.behind.inFlight >= concurrency) return false;
@@ -80,7 +94,7 @@ export class EndpointQueue {
     return this.#meanMs === undefined ? 1 : Math.min(queuedMsMax / Math.max(this.#meanMs, 1), queuedFactorMax);
   }
 
-  /** True if only a probe may be sent. */
+  /** True if the endpoint is failing and only a probe (test delivery) may be sent. */
   isShut(nowMs: number): boolean {
     return this.isFailing && nowMs < this.doubtUntilMs;
   }
@@ -91,7 +105,7 @@ export class EndpointQueue {
     this.#meanMs = this.#meanMs === undefined ? durationMs : this.#meanMs + newestWeight * (durationMs - this.#meanMs);
   }
 
-  /** Closes the queue because its endpoint failed. Returns the waiting deliveries. */
+  /** Closes the queue until `doubtUntilMs`, because its endpoint failed. Removes and returns the waiting deliveries. */
   fail(doubtUntilMs: number): OutgoingDelivery[] {
     this.isFailing = true;
     this.doubtUntilMs = doubtUntilMs;
@@ -107,7 +121,7 @@ export class EndpointQueue {
   }
 }
 
-/** Returns how many attempts to an endpoint one priority may have in flight. */
+/** Returns the maximum number of attempts in flight to one endpoint. `behind`: true for throttled replays, false for live deliveries. */
 function turnsOf(concurrency: number, behind: boolean): number {
   return behind ? Math.max(1, Math.floor(concurrency * behindPart)) : concurrency;
 }
@@ -141,21 +155,23 @@ export class EndpointQueues {
     return queue;
   }
 
-  /** Returns how many leases can be taken for a subscription. */
+  /** Returns how many live deliveries of a subscription this node can take now. */
   room(id: SubscriptionId): number {
     const queue = this.#queues.get(id);
     return queue === undefined ? this.defaultRoom(false) : queue.room(this.#concurrency, this.#clock.now());
   }
 
-  /** Returns how many leases can be taken for a subscription without a queue. `behind`: true for throttled replays. */
+  /**
+   * Returns how many deliveries this node takes for a subscription that has no queue yet. `behind`: true for throttled replays, false for
+   * live deliveries.
+   */
   defaultRoom(behind: boolean): number {
     return 2 * turnsOf(this.#concurrency, behind);
   }
 
   /**
-   * Returns how many leases may be claimed for each subscription about which this node knows more than the database. It leaves out
-   * subscriptions with the default room, those of `fullProjects`, and idle subscriptions with failing endpoints (the database grants each
-   * of these at most one probe). Removes idle queues first.
+   * Returns how many deliveries may be claimed for each subscription whose number differs from the default. It leaves out the subscriptions
+   * of `fullProjects`, and idle failing ones, for which the database grants one probe. Removes unused queues first.
    */
   claimRooms(fullProjects: ReadonlySet<ProjectId>, behind = false): Map<SubscriptionId, number> {
     const nowMs = this.#clock.now();
@@ -163,7 +179,8 @@ export class EndpointQueues {
     for (const [id, queue] of this.#queues) {
       const isQuiet = queue.isIdle() && queue.unreportedFailures === 0;
       if (isQuiet && queue.lastUsedMs < nowMs - idleMs && !queue.isShut(nowMs)) this.#queues.delete(id);
-      // The database decides for all nodes if a failing endpoint is probed. Here the only condition is that the queue is not busy.
+      // For an idle queue with a failing endpoint, the database decides, for all nodes together, if a probe (test delivery) is sent. A busy
+      // queue gets nothing.
       if (fullProjects.has(queue.projectId) || (queue.isFailing && isQuiet)) continue;
       const room = queue.isFailing ? 0 : queue.room(this.#concurrency, nowMs, behind);
       if (room !== this.defaultRoom(behind)) rooms.set(id, room);

@@ -33,7 +33,10 @@ export type Endpoint = {
 type AgentEndpoint = {
   /** The id by which the receiver knows the subscription. */
   readonly id: string;
-  /** A position before which no event is pending. It is as old as the last refresh of the subscription, and a receiver may store it. */
+  /**
+   * Cursor (point in the event stream) before which no event is pending. It is set at each refresh of the subscription. The receiver may
+   * store it.
+   */
   readonly cursor: string;
   /** The keys of the previous secret. Deliveries are also signed with them until `untilMs`. */
   readonly former: { readonly keys: SigningKeys; readonly untilMs: number } | undefined;
@@ -66,12 +69,17 @@ export type EndpointCache = {
 
 const endpointsMax = 10_000;
 
-/** Returns the context (the place in the database) for which a subscription's signing secret is sealed. */
+/**
+ * Returns the encryption context (project and subscription) of a signing secret. The secret can be decrypted only with the same context.
+ */
 export function signingSecretContext(projectId: ProjectId, id: SubscriptionId): string {
   return `${projectId}/subscriptions/${id}`;
 }
 
-/** Returns the context (the place in the database) for which a subscription's previous signing secret is sealed. */
+/**
+ * Returns the encryption context (project and subscription) of a previous signing secret. The secret can be decrypted only with the same
+ * context.
+ */
 export function formerSecretContext(projectId: ProjectId, id: SubscriptionId): string {
   return `${signingSecretContext(projectId, id)}/former`;
 }
@@ -101,7 +109,8 @@ function isSame(a: EndpointSource, b: EndpointSource): boolean {
   return (
     a.endpointUrl === b.endpointUrl &&
     a.signingSecret.equals(b.signingSecret) &&
-    // All other values change only when the subscription is refreshed, which also changes the cursor.
+    // For an agent's subscription, the other values change only at a refresh, and a refresh also changes the cursor. So they need no
+    // comparison.
     (!isOfAgent || (a.mcpId === b.mcpId && a.cursor === b.cursor && a.formerUntil === b.formerUntil))
   );
 }

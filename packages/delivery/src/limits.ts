@@ -8,13 +8,13 @@ export type DispatchLimits = {
   retryScheduleMs: readonly number[];
   /** Longest duration of an attempt. Default 15 s. */
   attemptTimeoutMs?: number;
-  /** Duration of a lease. If a node dies, its deliveries are delayed by this time. Default 30 s. */
+  /** Duration of a lease (time-limited claim of a delivery). If a node dies, its deliveries are delayed by this time. Default 30 s. */
   leaseMs?: number;
   /** Pause between two claims if nothing wakes the engine. Default 1 s. */
   pollMs?: number;
   /**
-   * Limits after which a subscription is in backoff or is given up. Defaults: the backoff starts at 1 s and doubles up to 5 min. A
-   * subscription is given up after 5 days of failures, or after at least 3 answers with 410 over at least one hour.
+   * Limits for failing endpoints. Defaults: the backoff starts at 1 s and doubles up to 5 min. A subscription is deactivated after 5 days
+   * of failures, or after at least 3 answers with 410 over at least one hour.
    */
   health?: HealthLimits;
   /** Maximum number of attempts in flight on one node. Default 1,024. */

@@ -9,8 +9,8 @@ export type DeliveredEvent = {
   triggerSlug: string;
   entityId: string;
   /**
-   * JSON text that is inserted unchanged. For an ask it is an object whose fields follow `id` and `type`. For a notice it is an object
-   * whose fields follow `id`.
+   * JSON text of the payload, inserted unchanged. For an ask it is an object whose fields follow `id` and `type` in the body; for a notice,
+   * an object whose fields follow `id`.
    */
   payload: string;
   occurredAtMs: number;
@@ -30,7 +30,7 @@ export function deliveryBody(event: DeliveredEvent): Buffer {
   return Buffer.from(text, "utf8");
 }
 
-/** Returns an event in the form of MCP. `cursor` is absent if the response around the event already has one. */
+/** Returns an event as JSON text in the form of MCP. `cursor`: absent if the surrounding response already contains a cursor. */
 export function occurrenceText(event: DeliveredEvent, cursor?: string): string {
   const { id, triggerSlug, entityId, occurredAtMs, payload } = event;
   return (
@@ -40,7 +40,7 @@ export function occurrenceText(event: DeliveredEvent, cursor?: string): string {
   );
 }
 
-/** A delivery whose lease this node holds. */
+/** A delivery that this node may send, because it holds the delivery's lease (time-limited claim). */
 export type OutgoingDelivery = {
   id: DeliveryId;
   projectId: ProjectId;
@@ -49,7 +49,7 @@ export type OutgoingDelivery = {
   queuedForMs: number;
   /** Number of earlier attempts. */
   attempts: number;
-  /** True if it probes an endpoint that is in backoff. */
+  /** True if the delivery is a probe: it tests an endpoint that is in backoff. False for an ordinary delivery. */
   probe: boolean;
   endpoint: Endpoint;
   /** The id by which the receiver recognizes a repeated message: the event's id for MCP, the delivery's id otherwise. */
@@ -61,11 +61,17 @@ export type OutgoingDelivery = {
   behind: boolean;
 };
 
-/** A delivery before it is sent. It was either just stored and never queued, or claimed from the database. */
+/**
+ * The stored values of a delivery from which the outgoing delivery is made. It was either just stored with a lease, or claimed from the
+ * queue.
+ */
 type DeliveryToSend = Pick<OutgoingDelivery, "id" | "projectId" | "subscriptionId"> &
   Partial<Pick<OutgoingDelivery, "queuedForMs" | "attempts" | "probe" | "behind">>;
 
-/** Returns the delivery to send. This node holds its lease until the given time. */
+/**
+ * Returns the delivery in the form in which it is sent. `leaseUntilMs`: the time until which this node holds the delivery's lease, in epoch
+ * milliseconds.
+ */
 export function outgoingOf(
   event: DeliveredEvent,
   delivery: DeliveryToSend,

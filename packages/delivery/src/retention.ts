@@ -4,7 +4,7 @@ import { sweepProjectEvents } from "@svc/db/events/sweep";
 import { listProjects } from "@svc/db/projects/repo";
 import { sweepQuarantinedPosts } from "@svc/db/quarantine/repo";
 
-/** Settings of the sweep of events. Times are in milliseconds. */
+/** Settings of the sweep (regular deletion) of old events. Times are in milliseconds. */
 export type EventSweepOptions = {
   db: Executor;
   /** How long settled events, their deliveries and attempts, and quarantined posts are kept. */

@@ -5,7 +5,7 @@ import type { Dispatcher } from "undici";
 /** One request to an endpoint. */
 export type SendRequest = { origin: string; path: string; headers: string[]; body: Buffer; timeoutMs: number };
 
-/** Result of a request. A failing endpoint is reported in these fields and never as an exception. */
+/** Result of a request. `send` never rejects: a failure of the endpoint is described by these fields. */
 export type Attempt = {
   /** HTTP status; 0 if no answer began. An answer that broke off keeps its status and also has an error. */
   statusCode: number;
@@ -55,7 +55,7 @@ export function send(
   });
 }
 
-/** undici's handler for one request, from its start to its end. */
+/** Handler for one request to an endpoint, with the callbacks that the HTTP client undici calls. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly route: Route = {};
   readonly #resolve: (attempt: Attempt) => void;
@@ -102,7 +102,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#bodyBytes < keptBodyBytes) this.#body.push(chunk);
     this.#bodyBytes += chunk.byteLength;
     if (this.#bodyBytes <= readBodyBytes || this.#isEnded) return;
-    // The status decides the result. An endpoint that sends a very long answer has answered.
+    // The answer is longer than svc reads. The status alone decides the result.
     this.#end(statusError(this.#statusCode));
     controller.abort(new Error("the answer is longer than svc reads"));
   }

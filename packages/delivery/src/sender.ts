@@ -6,7 +6,8 @@ import type { OutgoingDelivery } from "./outgoing.ts";
 import { type Attempt, send } from "./send.ts";
 
 /**
- * Returns the headers of one attempt as a list of names and values in turn. The form is svc's own, or MCP's profile of Standard Webhooks.
+ * Returns the headers of one attempt as a flat list: name, value, name, value. For an agent's receiver they follow MCP's profile of
+ * Standard Webhooks; otherwise they have svc's own form.
  */
 function headersFor(
   { keys, agent }: Pick<Endpoint, "keys" | "agent">,
@@ -32,14 +33,14 @@ function standardHeaders(id: string, timestamp: string, signature: string): stri
   return ["webhook-id", id, "webhook-timestamp", timestamp, "webhook-signature", signature];
 }
 
-/** Returns the signature that Standard Webhooks defines. */
+/** Returns the value of the signature in the form of Standard Webhooks, for one key. */
 function signatureOf(key: HmacKey, id: string, timestamp: string, body: Uint8Array): string {
   return `v1,${hmacSha256(key, [`${id}.${timestamp}.`, body], "base64")}`;
 }
 
 /**
- * Returns the headers of one attempt as a list of names and values in turn. `X-Svc-Signature` is the HMAC-SHA256 of the exact body. The
- * three `webhook-*` headers follow Standard Webhooks (spec/standard-webhooks.md), so public verifiers can check them.
+ * Returns the headers of one attempt as a flat list: name, value, name, value. `X-Svc-Signature` is the HMAC-SHA256 of the exact body. The
+ * three `webhook-*` headers follow Standard Webhooks (spec/standard-webhooks.md).
  */
 export function signedHeaders(keys: SigningKeys, deliveryId: string, body: Uint8Array, atMs: number): string[] {
   const timestamp = String(Math.floor(atMs / 1000));
@@ -62,7 +63,10 @@ export class Sender {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #agent: GuardedAgent;
-  /** Functions that abort attempts, by delivery object. If a delivery is claimed again during its old attempt, it is a different object. */
+  /**
+   * Functions that abort the attempts in flight. The key is the delivery object, not its id: a delivery that is claimed again during its
+   * old attempt is a new object.
+   */
   readonly #aborters = new Map<OutgoingDelivery, () => void>();
 
   constructor(options: { guard: AddressGuard; clock: Clock; limits: ResolvedLimits }) {
@@ -73,7 +77,7 @@ export class Sender {
       guard: options.guard,
       connections: inFlightMax,
       connectTimeoutMs: attemptTimeoutMs,
-      // Each attempt has its own exact timer. The timers of undici are inexact and only remove requests that are left over.
+      // Longer than the attempt's own exact timer. The inexact timers of undici only remove requests that are left over.
       headersTimeoutMs: attemptTimeoutMs + 1_000,
       bodyTimeoutMs: attemptTimeoutMs + 1_000,
     });

@@ -10,14 +10,14 @@ import {
 } from "@svc/db/subscriptions/health";
 import type { DeliveryObserver } from "./observer.ts";
 
-/** An attempt that ended, and its effect on the health of the subscription. */
+/** An attempt that ended, with the values that decide if its endpoint counts as failing. */
 export type EndedAttempt = {
   settlement: DeliverySettlement;
   retryAfterMs: number;
   /** True if the endpoint was already failing, as far as this node knows. */
   wasFailing: boolean;
   leaseUntilMs: number;
-  /** True if the endpoint is healthy and refuses only this event. */
+  /** True if an agent's receiver refuses only this event. The endpoint then counts as healthy. False for any other result. */
   isUnwanted: boolean;
 };
 
@@ -28,12 +28,12 @@ export type RecorderOptions = {
   nodeId: NodeId;
   observer: DeliveryObserver;
   limits: HealthLimits;
-  /** Called with the new health of each subscription that failed or recovered. */
+  /** Called with the new health of each subscription whose endpoint failed. */
   onHealth(health: SubscriptionHealth): void;
   onRecovered(ids: readonly SubscriptionId[]): void;
 };
 
-/** Writes attempts in batches. */
+/** Stores the results of attempts in batches. */
 export type Recorder = {
   /** Records an attempt. Resolves when the attempt is committed or its lease is lost. */
   record(settled: EndedAttempt): Promise<void>;
@@ -42,15 +42,15 @@ export type Recorder = {
 
 const batchMax = 500;
 /**
- * How long an attempt waits for others before it is stored. Storing is not urgent. At 3,000 deliveries a second this saves four fifths of
- * the statements.
+ * Time that an attempt waits for others, so that they are stored in one statement: `ms` milliseconds, from `fromSize` attempts on. At 3,000
+ * deliveries a second this saves four fifths of the statements.
  */
 const linger = { ms: 10, fromSize: 2 };
 const retryPauseMs = 250;
 
 /**
- * Returns a recorder that commits attempts in batches. If the database is unavailable or returns an error, the recorder retries until the
- * leases expire.
+ * Returns a recorder that commits attempts in batches. If a commit fails, it retries until the leases of the deliveries expire. It does not
+ * retry if the database refuses the values.
  */
 export function createRecorder(options: RecorderOptions): Recorder {
   const batcher = createBatcher<EndedAttempt, void>({
@@ -77,8 +77,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
 }
 
 /**
- * True if the database refuses the values: PostgreSQL's error classes 22 (data exception) and 23 (constraint violation). One attempt of a
- * batch can cause only such an error. Any other error may be temporary and is retried.
+ * True if the database refuses the values, so that one attempt of a batch is the cause: PostgreSQL's error classes 22 (data exception) and
+ * 23 (constraint violation). False for any other error, which may be temporary and is retried.
  */
 function isRefusal(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
@@ -105,9 +105,8 @@ async function writeUntilStored(options: RecorderOptions, items: readonly EndedA
 }
 
 /**
- * Writes the last known health of each subscription. If a subscription failed and then delivered within the batch, it counts as successful.
- * This is a separate statement, because a subscription is written only if its health changes. If the write is lost, the next attempt
- * reports the health again.
+ * Stores for each subscription of a batch if its endpoint failed or recovered. The last attempt in the batch decides. If this write is
+ * lost, the next attempt reports the health again.
  */
 async function writeHealth(options: RecorderOptions, items: readonly EndedAttempt[]): Promise<void> {
   const failures = new Map<SubscriptionId, SubscriptionFailures>();

@@ -6,24 +6,25 @@ import type { OutgoingDelivery } from "./outgoing.ts";
 type Bounds = Pick<ResolvedLimits, "inFlightMax" | "heldMax" | "heldBytesMax">;
 
 /**
- * Use of a node by one project. `unsent`: deliveries in flight or waiting. `held`: these deliveries and those being recorded or returned.
+ * Amounts that one project uses of a node. `unsent`: deliveries in flight or waiting. `held`: the same, and also deliveries that are being
+ * recorded or returned. `bytes`: the bodies of held deliveries.
  */
 type Usage = { inFlight: number; unsent: number; held: number; bytes: number };
 
 const unused: Usage = { inFlight: 0, unsent: 0, held: 0, bytes: 0 };
 
 /**
- * The shares of a node that its projects may use. With n active projects, each project may use 1/(n + 1) of every limit, and at least one.
- * So a single project gets half, and a new project finds room even if all other endpoints are slow. A project is active while it has
- * attempts in flight or deliveries that wait. Work above the share waits. Free turns (slots for attempts) go to the waiting projects in
- * rotation, and within a project to its queues in rotation.
+ * The shares of a node that its projects may use. With n active projects, each may use 1/(n + 1) of every limit, and at least one.
+ * - So a single project gets half, and a new project finds room even if all other endpoints are slow.
+ * - A project is active while it has deliveries in flight or waiting. Work above the share waits.
+ * - Free turns (slots for attempts) go to the waiting projects in rotation, and within a project to its queues in rotation.
  */
 export class Shares {
   readonly #bounds: Bounds;
   readonly #projects = new Map<ProjectId, Usage>();
   /**
-   * Queues that wait only because their project or the node has no free turn. Projects and queues are in the order in which they will get a
-   * turn.
+   * Queues that wait only because their project or the node has no free turn (slot for an attempt). The first project, and its first queue,
+   * gets the next free turn.
    */
   readonly #starved = new Map<ProjectId, Set<EndpointQueue>>();
   #active = 0;
@@ -46,13 +47,13 @@ export class Shares {
     usage.bytes += body.byteLength;
   }
 
-  /** Counts that a delivery is no longer in flight or waiting. */
+  /** Counts that a delivery of the project is neither in flight nor waiting any more. It may still be recorded. */
   finish(projectId: ProjectId): void {
     const usage = this.#projects.get(projectId);
     if (usage !== undefined && --usage.unsent === 0) this.#active--;
   }
 
-  /** Counts that a finished delivery is no longer held. */
+  /** Counts that a delivery is recorded or returned, so that the node no longer holds it. */
   letGo({ projectId, body }: OutgoingDelivery): void {
     const usage = this.#projects.get(projectId);
     if (usage === undefined) return;
@@ -74,7 +75,10 @@ export class Shares {
     if (usage !== undefined) usage.inFlight--;
   }
 
-  /** True if an attempt of the project may begin now. */
+  /**
+   * True if an attempt of the project may begin now. False if the node or the project has reached its limit. `behind`: true for throttled
+   * replays.
+   */
   hasTurn(projectId: ProjectId, behind = false): boolean {
     const { inFlightMax } = this.#bounds;
     const usage = this.#projects.get(projectId) ?? unused;
@@ -83,8 +87,8 @@ export class Shares {
   }
 
   /**
-   * Returns how many deliveries of the project can be taken. Returns 0 if the project has used its share, or if live deliveries of the
-   * project wait for a turn.
+   * Returns how many further deliveries of the project the node can take. Returns 0 if the project has used its share, or if its live
+   * deliveries already wait for a turn (slot for an attempt).
    */
   room(projectId: ProjectId, behind = false): number {
     if (!behind && this.#starved.has(projectId)) return 0;
@@ -120,12 +124,15 @@ export class Shares {
     if (queues?.delete(queue) && queues.size === 0) this.#starved.delete(queue.projectId);
   }
 
-  /** True if any queue waits for a turn. */
+  /** True if any queue waits for a turn (slot for an attempt). */
   hasStarved(): boolean {
     return this.#starved.size > 0;
   }
 
-  /** Removes and returns the next waiting queue, if a turn is free. */
+  /**
+   * Removes and returns the queue that gets the next free turn (slot for an attempt). Returns undefined if no turn is free or no queue
+   * waits.
+   */
   nextStarved(): EndpointQueue | undefined {
     if (this.inFlight >= this.#bounds.inFlightMax) return undefined;
     for (const [projectId, queues] of this.#starved) {
@@ -146,7 +153,7 @@ export class Shares {
   }
 }
 
-/** Returns the part of a limit that one priority may use. Throttled replays may use half; the other half stays free for live deliveries. */
+/** Returns the part of a limit that deliveries may use: half of it for throttled replays (`behind`), or all of it for live deliveries. */
 function partOf(bound: number, behind: boolean): number {
   return behind ? Math.max(1, Math.floor(bound / 2)) : bound;
 }
@@ -163,7 +170,7 @@ export class Holdings {
     this.#limits = limits;
   }
 
-  /** Returns the number of deliveries that can still be taken. Throttled replays (`behind`) may fill half of a node's limit. */
+  /** Returns how many further deliveries the node can take. Throttled replays (`behind`) may fill only half of the node's limit. */
   free(behind = false): number {
     const { heldMax, heldBytesMax } = this.#limits;
     if (this.#bytes >= heldBytesMax) return 0;
@@ -181,7 +188,7 @@ export class Holdings {
     if (this.count === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
   }
 
-  /** Resolves when nothing is held. */
+  /** Resolves when the node holds no delivery any more. */
   empty(): Promise<void> {
     if (this.count === 0) return Promise.resolve();
     return new Promise((resolve) => {

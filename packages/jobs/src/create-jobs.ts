@@ -70,7 +70,7 @@ type JobAdministrationContext = Pick<JobsContext, "db" | "sealer"> & {
   readonly engine: Pick<JobEngine, "park" | "release">;
 };
 
-/** The cause in the log: a deployment has one administrator. */
+/** Cause that log entries name for requests through AdminService. A deployment has one administrator. */
 const byAdministrator: readonly string[] = ["administrator"];
 
 const listed: ListedTool = {
@@ -129,12 +129,12 @@ export type JobsOptions = {
   readonly views: CatalogViews;
   readonly accounts: Pick<AccountAccess, "resolve">;
   readonly caller: ToolCaller;
-  /** Checks the addresses of ask endpoints, as of subscriptions. */
+  /** Checks that ask endpoints have allowed addresses, by the same rules as for subscriptions. */
   readonly guard: AddressGuard;
   readonly dispatcher: Pick<Dispatcher, "wake" | "expire">;
-  /** Meters the work of drivers, by job. */
+  /** Measures the work of drivers, for each job. */
   readonly meter: WorkMeter;
-  /** Threads whose entry is `evaluationThread` of the program's package. Expensive evaluations run there. */
+  /** Worker threads for expensive evaluations. Their entry point must be `evaluationThread` of the program package. */
   readonly threads: ThreadPool;
   readonly observer?: EngineObserver | undefined;
   readonly askObserver?: AskObserver | undefined;
@@ -148,7 +148,10 @@ export type JobsOptions = {
   readonly jobRetentionMs?: number | undefined;
   /** Longest pause between two reads of a watched log, in milliseconds. Default 500. */
   readonly watchPollMs?: number | undefined;
-  /** Writes what must be committed with the end of a standing program's approval dry run. */
+  /**
+   * Called in the transaction that ends a standing program's approval dry run (people are asked, nothing is run). It writes what must be
+   * committed together with that end.
+   */
   readonly onRehearsed?: OnDryRunEnd | undefined;
   /** For tests: called at a fault point of the engine. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
@@ -160,23 +163,23 @@ export type Jobs = {
   readonly hints: JobHints;
   /** Waits for the ends of jobs. `end` ends them when the node stops. */
   readonly waits: Pick<JobWaits, "end">;
-  /** Calls a promoted program. Tools of kind CODE lead here. */
+  /** Calls a skill, which is a promoted program. Calls of tools of kind CODE are passed to it. */
   readonly callSkill: CodeCaller;
   /** Finds the tool of an older version of a skill. */
   readonly findSkill: CodeFinder;
-  /** Asks a person to confirm a call, through a job that then makes it. */
+  /** Asks a person to confirm a call. It submits a job that makes the call after the person has agreed. */
   readonly askPerson: PersonAsker;
   /** Starts jobs of standing programs. */
   readonly starter: JobStarter;
   readonly jobsService: ReturnType<typeof createJobsService>;
   readonly contactsService: ReturnType<typeof createContactsService>;
-  /** The methods of AdminService about jobs of every project. */
+  /** The methods of AdminService that park and release jobs of any project. */
   readonly administration: JobAdministration;
   /** Links through which contacts without a key answer. */
   readonly answerLinks: AnswerLinks;
   /** Tools with which agents check and run programs. */
   readonly agentTools: readonly AgentTool[];
-  /** Jobs as tasks of the agents' protocol. */
+  /** Methods with which clients of the agents' protocol (MCP) follow jobs as tasks. */
   readonly tasksOffer: McpOffer;
 };
 
@@ -235,8 +238,8 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
 }
 
 /**
- * Creates the caller of skills. A call submits a job of the skill's program, with the arguments as its input and today's definitions, and
- * returns the job's id. If the plan cannot be submitted, the outcome is `not_callable` with its faults.
+ * Creates the function that calls skills. A call submits a job of the skill's program with today's tool definitions, and returns the job's
+ * id. If the program cannot be submitted, the outcome is `not_callable`, with the faults.
  */
 function createSkillCaller(context: SkillContext): CodeCaller {
   return (call) => callSkill(context, call);
@@ -272,7 +275,7 @@ async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAns
   return { outcome: "ok", value: { job_id: submitted.id } };
 }
 
-/** A refusal of SubmitJob is an outcome of the call: nothing was begun. */
+/** If SubmitJob refuses the job, the error is returned as the outcome of the call, because nothing was begun. */
 function refused({ tool }: CodeCall, { details, message }: Fault): CodeAnswer {
   const lacksAccounts = details.every(({ reason }) => reason === "PROGRAM_ACCOUNT_MISSING");
   const outcome = lacksAccounts ? "no_account" : "not_callable";

@@ -4,7 +4,9 @@ import { fieldOf, listedFaults, listedMax } from "./faulty-program.ts";
 
 /** Refusals of jobs and skills. */
 export const jobFaults = defineFaults({
-  /** Lists only as many faults as fit into a text a little longer than the program, which had `characters`. */
+  /**
+   * A program with faults. `characters`: length of the program. The listed faults together are at most a little longer than the program.
+   */
   PROGRAM_FAULTY: {
     code: "invalid_argument",
     reason: "PROGRAM_MALFORMED",
@@ -15,7 +17,7 @@ export const jobFaults = defineFaults({
         return { reason: code, field: fieldOf(pointer), help: text`${message}: ${hint}.` };
       }),
   },
-  /** The job's program was accepted before the rules that it breaks. A program must keep them to become a tool. */
+  /** A job's program that cannot become a tool. It was accepted before newer rules, and it breaks these rules. */
   PROMOTED_PROGRAM_FAULTY: {
     code: "invalid_argument",
     reason: "PROGRAM_MALFORMED",
@@ -56,7 +58,10 @@ export const jobFaults = defineFaults({
       text`${field("idempotencyKey")} ${formatValue(key)} was used with another program, mode or ${field("simulateFirst")}`,
     help: "Use a new key for every submission that differs.",
   },
-  /** The plan needs approval that the submitting key could not give. `cause`: the rule that requires it. */
+  /**
+   * The plan needs approval, and the submitting key cannot give it because it has not the approver role. `cause`: the rule that requires
+   * the approval.
+   */
   APPROVER_ROLE_REQUIRED: {
     code: "permission_denied",
     field: "programJson/approval",
@@ -65,8 +70,8 @@ export const jobFaults = defineFaults({
       `Submit with a key of the role approver; or ${approvalCauses[cause]}.`,
   },
   /**
-   * A point of the program is an approval that the submitting key could not give. `place`: for example `points/sure`, or the skill that
-   * contains it.
+   * A judgment point of the program asks for an approval, which the submitting key cannot give. `place`: the point, for example
+   * `points/sure`, or the skill that contains it.
    */
   GATE_FOR_APPROVERS: {
     code: "permission_denied",
@@ -81,7 +86,10 @@ export const jobFaults = defineFaults({
     says: "the plan needs approval, but none of the contacts that it asks is an approver",
     help: text`Mark a contact as approver with ${call("PutContact")}; if approval.escalation names contacts, name an approver there.`,
   },
-  /** An ended job cannot be cancelled, paused, resumed, parked or released. `field` names it in the request. */
+  /**
+   * The job has ended, so it cannot be cancelled, paused, resumed, parked or released. `field`: the request field that contains the job's
+   * id.
+   */
   JOB_FINISHED: {
     code: "failed_precondition",
     field: (path: "id" | "jobId") => path,
@@ -188,7 +196,7 @@ export const jobFaults = defineFaults({
   },
 });
 
-/** The rule that requires approval of a plan, and what helps besides an approver's key. */
+/** Help text by the rule that requires the approval: what the caller can do without an approver's key. */
 const approvalCauses = {
   program:
     'set "approval": {"plan": "never"} and ask a contact a question of your own before each destructive call; or leave out destructive calls and "plan": "always"',
@@ -197,10 +205,10 @@ const approvalCauses = {
     "leave out destructive calls: the project's policy requires approval of plans with them, even if the program does not",
 } as const;
 
-/** Ends that a job reaches by itself. The others are caused by a request. */
+/** Statuses in which a job ends by itself. The other final statuses follow a request. */
 const byItself: ReadonlySet<string> = new Set(["succeeded", "failed", "expired"]);
 
-/** Differences that a message names. */
+/** Maximum number of schema differences that an error message names. */
 const differencesMax = 10;
 
 function resubmitted({ pointer, message, hint }: ProgramFault): PartedText {

@@ -1,12 +1,12 @@
 import { partedOf } from "@svc/core";
 import type { ProgramFault } from "@svc/program";
 
-/** Faults that an answer lists at most. Its message counts the rest. */
+/** Maximum number of faults that one response lists. The message also states how many are left out. */
 export const listedMax = 100;
-/** Characters that the list may have beyond the length of the program. */
+/** Maximum characters of the listed faults in addition to the length of the program. */
 const listedCharactersMax = 12_000;
 
-/** Returns the first faults of a program: as many as fit into a list a little longer than its text, which had `characters`. */
+/** Returns the faults to list: the first ones, as many as the limits allow, and at least one. `characters`: length of the program text. */
 export function listedFaults(found: readonly ProgramFault[], characters: number): readonly ProgramFault[] {
   let left = characters + listedCharactersMax;
   const unlisted = found.findIndex(({ code, pointer, message, hint }) => {
@@ -16,7 +16,7 @@ export function listedFaults(found: readonly ProgramFault[], characters: number)
   return found.slice(0, Math.min(listedMax, unlisted < 0 ? listedMax : Math.max(1, unlisted)));
 }
 
-/** Returns a place of a program as a field of a request. */
+/** Returns the request field for a place (JSON pointer) in a program, for example `programJson/do/0`. */
 export function fieldOf(pointer: string): string {
   return `programJson${pointer}`;
 }

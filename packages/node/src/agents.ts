@@ -23,13 +23,13 @@ import { createEventsOffer, type Quarantine, replayEvent, type TriggersContext, 
 import { isOnlyProject, type OperatorContext } from "./operators/parts.ts";
 import type { NodeParts } from "./parts.ts";
 
-/** Annotations of a tool that sends something again. */
+/** MCP annotations of a tool that sends something again. It changes data, is not destructive, and acts on the outside world. */
 const sends: ListedTool["annotations"] = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 
 /** Annotations of a tool that only reads. */
 const reads: ListedTool["annotations"] = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
 
-/** Maximum attempts that are shown. The last ones are taken. */
+/** Maximum number of attempts that the tool shows. If there are more, it shows the latest ones. */
 const attemptsMax = 5;
 
 /** Creates the tool that explains the state of a delivery: its attempts, its endpoint, and what happens next. */
@@ -71,7 +71,10 @@ function createExplainDeliveryTool({ db }: OperatorContext): AgentTool {
   };
 }
 
-/** Returns a delivery of the caller's project. Throws ID_MALFORMED and DELIVERY_NOT_FOUND. */
+/**
+ * Returns a delivery of the caller's project. Throws ID_MALFORMED for an invalid id, and DELIVERY_NOT_FOUND if the project has no such
+ * delivery.
+ */
 async function requireDelivery(
   db: OperatorContext["db"],
   { projectId }: ProjectPrincipal,
@@ -91,7 +94,7 @@ function nextText({ state, nextAttemptAt, lastError }: Delivery, subscription: S
   return `svc gave it up${lastError === "" ? "" : ` after ${lastError}`}. When the endpoint works again, retry_delivery sends it again.`;
 }
 
-/** Limits of one answer: events, and deliveries of each event. */
+/** Maximum number of events in one answer. (The next constant, `deliveriesMax`, is the maximum number of deliveries of each event.) */
 const eventsMax = 10;
 const deliveriesMax = 20;
 
@@ -157,8 +160,8 @@ async function eventData({ db }: OperatorContext, event: Event) {
 }
 
 /**
- * Returns quarantined posts. They belong to the whole deployment, so they are returned only if the deployment has a single project and the
- * caller is an approver of it.
+ * Returns quarantined posts (posts that could not become events). They may belong to any project. So it returns none if the deployment has
+ * several projects or the caller is not an approver.
  */
 async function heldPosts(
   context: OperatorContext,
@@ -192,7 +195,7 @@ function toAnswer(events: readonly Shown[], held: Awaited<ReturnType<typeof held
   return answered({ events, ...(held.length > 0 && { held }) }, text === "" ? "No such event has arrived." : text);
 }
 
-/** Dependencies of what the node offers to agents. */
+/** The parts from which the tools, tasks and events for agents are made. */
 type OfferParts = {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;
@@ -263,7 +266,10 @@ function createRetryDeliveryTool(context: OperatorContext): AgentTool {
   };
 }
 
-/** Creates the tool that reads a quarantined post again with the current definitions. It refuses if the deployment has other projects. */
+/**
+ * Creates the tool that releases a quarantined post: svc reads the post again with the current definitions. The tool refuses if the
+ * deployment has several projects.
+ */
 function createReleasePostTool(context: OperatorContext): AgentTool {
   const { quarantine } = context;
   return {

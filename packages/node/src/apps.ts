@@ -50,7 +50,7 @@ export type Apps = {
   readonly hooks: KnownHooks;
   readonly hookGuard: AddressGuard;
   readonly caller: DrainingToolCaller;
-  /** Makes the read of a connection test. The call has the rights of the test's caller. */
+  /** Makes the read that tests a connected account. The read has the same rights as the key that called the test. */
   readonly testRead: TestRead;
   /** The sandbox. Undefined if the node calls real apps. */
   readonly sandbox: Sandbox | undefined;
@@ -64,13 +64,13 @@ export type AppsOptions = NodeParts & {
   readonly views: CatalogViews;
   /** Runs calls of code tools. */
   readonly callCode: CodeCaller;
-  /** Finds code tools that no view lists. */
+  /** Finds a code tool (for example an older version of a skill) that the project's view of the catalog does not list. */
   readonly findCode: CodeFinder;
   /** Checks addresses of projects' own endpoints. */
   readonly endpointGuard: AddressGuard;
   /** Asks a person about calls that need confirmation. */
   readonly askPerson: PersonAsker;
-  /** Scheduling turns of the event loop. */
+  /** Scheduler that shares the time of the event loop between pieces of work. */
   readonly turns: Turns;
   readonly nodeId: NodeId;
 };
@@ -134,7 +134,7 @@ export function createApps(options: AppsOptions): Apps {
     caller,
     testRead: createTestRead(caller),
     async close() {
-      // A call that loses its connection ends at once. If it is a write, its outcome is "possibly executed".
+      // Closing the connections ends all calls in progress at once. A write that loses its connection is recorded as "possibly executed".
       await Promise.all([network.close(), hookAsker.close()]);
       await settledWithin(clock, closingMs, caller.drain());
       await limits.close();

@@ -9,17 +9,23 @@ import {
   type TaskTable,
 } from "@svc/db/task-tables/epochs";
 
-/** Numbers of dead rows (rows that were deleted but not yet removed by vacuum) above which svc cleans tables of tasks. */
+/**
+ * Numbers of dead rows above which svc cleans the tables of tasks. Dead rows are deleted rows that vacuum (the cleanup of PostgreSQL) has
+ * not removed yet.
+ */
 export type DeadTaskLimits = {
   /** For each table: number of dead rows above which svc compacts it. */
   readonly compactFrom: Readonly<Record<TaskTable, number>>;
-  /** Number of further dead rows above which delivery_tasks gets its next epoch, if the table cannot be compacted. */
+  /**
+   * Number of additional dead rows above which delivery_tasks gets its next epoch, if the table cannot be compacted. The live rows move to
+   * the new epoch, so queries no longer read the dead rows of the old one.
+   */
   readonly advanceFrom: number;
 };
 
-// About the number of dead rows that vacuum leaves in normal operation. Each claim reads over these rows at 0.3 us each. Under load there
-// are ten claims of deliveries a second and 30 of jobs. With more than 100,000 dead rows, deliveries were a tenth slower while a snapshot
-// was held.
+// Default limits, about the number of dead rows that vacuum leaves in normal operation. Each claim (the query that takes due tasks) reads
+// over these rows, at 0.3 us each. Under load there are 10 claims of deliveries and 30 of jobs a second. With more than 100,000 dead rows,
+// deliveries were a tenth slower while a snapshot was held.
 const defaults: DeadTaskLimits = {
   compactFrom: { delivery_tasks: 25_000, job_tasks: 20_000 },
   advanceFrom: 50_000,
@@ -68,8 +74,8 @@ export function deadTaskSweep(db: Executor, limits: DeadTaskLimits = defaults): 
 }
 
 /**
- * Returns the compactor of a table: it compacts the table if there are enough dead rows. If the lock failed or there are too many live
- * rows, it waits before the next attempt.
+ * Returns the function that compacts a table if the table has enough dead rows. If it could not lock the table, or the table has too many
+ * live rows, the function waits before its next attempt.
  */
 function createCompactor(db: Executor, table: TaskTable, { compactFrom }: DeadTaskLimits) {
   let pausedUntilMs = 0;
@@ -84,7 +90,10 @@ function createCompactor(db: Executor, table: TaskTable, { compactFrom }: DeadTa
   };
 }
 
-/** Returns the function that begins the next epoch of deliveries if the current epoch has enough dead rows. */
+/**
+ * Returns the function that begins the next epoch of deliveries if the current epoch has enough dead rows. The live rows move to the new
+ * epoch, so queries no longer read the dead rows.
+ */
 function createAdvancer(db: Executor, { advanceFrom }: DeadTaskLimits) {
   let known: { epoch: number; deadBefore: number } | undefined;
   return async (dead: number): Promise<void> => {

@@ -18,8 +18,8 @@ import { startRetention } from "./retention.ts";
 const everyMs = 10_000;
 
 /**
- * Default times of an erasure, in milliseconds. `graceMs`: calls that were running end within minutes and are recorded before the erasure
- * continues.
+ * Default times of an erasure, in milliseconds. `graceMs`: minimum time from the start to the last pass, so that running calls end and are
+ * recorded before. `jobsMs`: maximum wait for cancelled jobs to end. `pollMs`: interval between checks of jobs.
  */
 const erasureTimes: ErasureTimes = { graceMs: 120_000, jobsMs: 600_000, pollMs: 10_000 };
 
@@ -60,7 +60,7 @@ export function activitySweep({ db, eventRetentionMs }: ActivitySweepOptions): S
 
 const standingRunsMsDefault = 30 * 86_400_000;
 
-/** Starts an engine and returns a handle that stops it. Returns undefined for an engine that is stopped by draining. */
+/** Starts a background engine. Returns a handle that stops it, or undefined if the drain of the node stops it. */
 type Starter = () => { stop(): Promise<void> } | undefined;
 
 /** The background engines of a node. */
@@ -72,8 +72,8 @@ type Engines = {
 };
 
 /**
- * Creates the background engines that the node's parts name. All start together, only once. Closing stops them, except the engines that are
- * stopped by draining.
+ * Creates the background engines that the node's parts name. They start together, and only once. Closing stops all of them that the drain
+ * of the node does not stop.
  */
 export function createEngines(
   { clock, observer, engines: names = engineNames, ...parts }: NodeParts,

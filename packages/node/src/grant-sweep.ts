@@ -7,8 +7,8 @@ const dayMs = 86_400_000;
 const everyMs = 600_000;
 const batchMax = 500;
 /**
- * Time in milliseconds for which an expired code is kept. If the code is used again in this time, the tokens that it was exchanged for are
- * ended.
+ * Time in milliseconds for which an expired authorization code is kept. If the code is used again in this time, svc ends the tokens that
+ * were issued for it.
  */
 const deadCodeMs = dayMs;
 /**

@@ -55,9 +55,9 @@ export type Node = {
   readonly dispatcher: Dispatcher;
   readonly apps: Apps;
   readonly jobs: Jobs;
-  /** The parts that start standing programs. */
+  /** The parts that start standing programs (schedules). */
   readonly standing: StandingParts;
-  /** Receives providers' posts. */
+  /** Receives the posts that providers (apps) send to incoming webhooks. */
   readonly ingest: Ingest;
   readonly quarantine: Quarantine;
   /** The tools for agents over MCP. */
@@ -70,12 +70,15 @@ export type Node = {
   readonly connectLinks: ConnectLinks;
   /** Adds the domain services to a router: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
   readonly register: RegisterServices;
-  /** Starts the engines that the node's parts name. Works only once. With `released`, the engines start when that promise resolves. */
+  /**
+   * Starts the engines that the node's parts name. Only the first call has an effect. If `released` is given, the engines start when this
+   * promise resolves.
+   */
   start(released?: Promise<void>): void;
   /**
-   * Finishes work in progress within `graceMs`, in this order: posts (they hand their first deliveries to the dispatcher), deliveries,
-   * jobs, calls. Requests that were already sent to an app are awaited, so that their outcome is recorded. Finally returns the leases to
-   * other nodes.
+   * Finishes work in progress within `graceMs`, in this order: posts (their first deliveries go to the dispatcher), deliveries, jobs,
+   * calls. Waits for requests that were already sent to an app, to record their outcome. Finally returns the leases, so that other nodes
+   * can take the work.
    */
   drain(graceMs: number): Promise<void>;
   /** Stops background work and closes the connections to apps. Records the results of calls that were using the connections. */
@@ -113,7 +116,8 @@ export function createNode(parts: NodeParts): Node {
   const { accounts, caller } = apps;
   meter.onBlocked(observer.heldLoop);
   meter.onBlocked(({ jobId, ms, isMeasured }) => {
-    // If `isMeasured` is false, the job only ran at the same time and may not be the cause.
+    // Reports the job only if its own work was measured. If `isMeasured` is false, the job only ran at the same time and may not be the
+    // cause.
     if (jobId !== undefined && isMeasured) void jobs.engine.reportHeldLoop(jobId, ms);
   });
   const threads = createThreadPool({ entry: evaluationThread });
@@ -126,8 +130,8 @@ export function createNode(parts: NodeParts): Node {
     jobRetentionMs: limits.retention.jobsMs,
     isSandbox: parts.isSandbox,
     consoleUrl: parts.consoleUrl,
-    // A job can ask people about a version of a standing program. The job engine does not know standing programs, so the result is passed
-    // on here.
+    // Passes the end of a rehearsal (the simulation run of a new version of a standing program) to the engine of standing programs. The job
+    // engine does not know standing programs.
     onRehearsed: (tx, ended) => standing.settleRehearsal(tx, ended),
     onFaultPoint: parts.onFaultPoint,
   });
@@ -194,8 +198,8 @@ export function createNode(parts: NodeParts): Node {
     },
     async drain(graceMs) {
       const untilMs = clock.now() + graceMs;
-      // The wait is limited. If a blocked database has not committed a post by then, the post is answered with 503 and its provider sends
-      // it again.
+      // The wait is limited, because a blocked database may never commit the posts. A post that is not committed in time is answered with
+      // 503, and its provider sends it again.
       await settledWithin(clock, graceMs, ingest.drain());
       const leftMs = Math.max(0, untilMs - clock.now());
       const called = settledWithin(clock, leftMs, caller.drain());

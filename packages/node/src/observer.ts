@@ -18,7 +18,7 @@ export type NodeObserver = {
   readonly asks: AskObserver;
   readonly standing: StandingObserver;
   readonly replays: ReplayObserver;
-  /** Called when work held the event loop for 250 ms or longer, and everything else waited. */
+  /** Called when one piece of work blocked the event loop for 250 ms or longer, so that all other work waited. */
   heldLoop(held: BlockedLoop): void;
   readonly embeddings: EmbeddingsObserver;
   /** Called when a private toolkit in the database breaks rules of this version of svc. The toolkit is then not served. */

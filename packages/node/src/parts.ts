@@ -31,7 +31,7 @@ export type NodeLimits = {
   readonly standing?: Partial<StandingLimits>;
   /** Memory limits of steps that work on sets of rows. Default: those of `svc serve`. */
   readonly memory?: MemoryBounds;
-  /** Time in milliseconds for which a call without an outcome may still be running on another node. */
+  /** Time in milliseconds for which a call without a recorded outcome counts as still running on another node. */
   readonly callRunningMaxMs?: number;
   /** Maximum pause in milliseconds between two reads of new entries by WatchJob, if no notification arrives earlier. Default 500. */
   readonly watchPollMs?: number;
@@ -40,17 +40,20 @@ export type NodeLimits = {
   readonly erasures?: Partial<ErasureTimes> | undefined;
 };
 
-/** How long svc keeps rows, in milliseconds. */
+/** Times for which svc keeps rows before it deletes them, in milliseconds. */
 export type RetentionTimes = {
-  /** Events whose deliveries are all settled, with these deliveries. Also quarantined posts. */
+  /**
+   * Time for which events and their deliveries are kept, after all deliveries of the event have ended. Also the time for which quarantined
+   * posts are kept.
+   */
   readonly eventsMs: number;
-  /** Rows in the ledger of tool calls. They are kept for at least a day. */
+  /** Time for which rows in the ledger (the record of tool calls) are kept. They are kept for at least a day. */
   readonly callsMs: number;
-  /** Rows that jobs have processed, after the job has ended. */
+  /** Time for which the rows that a job has processed are kept, after the job has ended. */
   readonly jobRowsMs: number;
-  /** Jobs that have ended, with all their rows. Undefined means forever. */
+  /** Time for which ended jobs are kept, with all their rows. Undefined means forever. */
   readonly jobsMs: number | undefined;
-  /** Runs of standing programs that have ended. Default 30 days. */
+  /** Time for which ended runs of standing programs are kept. Default 30 days. */
   readonly standingRunsMs?: number;
 };
 
@@ -70,7 +73,7 @@ export type NodeParts = {
   readonly sealer: Sealer;
   /** The shared toolkits, with `deployment` applied. */
   readonly catalog: Catalog;
-  /** Provides the OAuth registrations. Without it there are none. */
+  /** The deployment file's values, which include the OAuth registrations. Without it, there are no OAuth clients. */
   readonly deployment?: Deployment | undefined;
   /**
    * Service that turns texts of tools and queries into vectors. Its key is the variable SVC_EMBEDDINGS_KEY or, if that is not set, the
@@ -79,7 +82,7 @@ export type NodeParts = {
   readonly embeddings?: EmbeddingsTarget | undefined;
   /** Returns the current value of a deployment variable: webhook secrets, OAuth clients, the key of the embeddings endpoint. */
   readonly variable: (name: string) => string | undefined;
-  /** Returns the address of the deployment for callers and apps. Called at each use, because a port may be known late. */
+  /** Returns the public address of the deployment. Called at each use, because the port may be known only after the start. */
   readonly publicUrl: () => string;
   /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
@@ -94,7 +97,7 @@ export type NodeParts = {
   readonly restored?: (() => Restore | undefined) | undefined;
   /** Engines that `start` starts. Default: all. */
   readonly engines?: readonly EngineName[];
-  /** Default: a new id. */
+  /** Id of the node. Default: a new id. */
   readonly nodeId?: NodeId;
   /** Returns a random number in [0, 1). Used to spread retries. Default: the system's randomness. */
   readonly random?: () => number;
@@ -102,14 +105,14 @@ export type NodeParts = {
   readonly transport?: AppTransport;
   /** Returns the offers for agents over MCP. `own`: the offers of the node. Default: `own` unchanged. */
   readonly mcpOffers?: ((own: readonly McpOffer[]) => readonly McpOffer[]) | undefined;
-  /** Default: the connected accounts of the store. */
+  /** Access of calls to connected accounts. Default: the accounts in the database. */
   readonly accounts?: AccountAccess;
-  /** Default: the ledger of the store. */
+  /** The ledger (record) of tool calls. Default: the ledger in the database. */
   readonly ledger?: Ledger;
-  /** Called at the fault points of the job engine. Default: nothing. */
+  /** Called at the fault points of the job engine, where tests interrupt it. Default: does nothing. */
   readonly onFaultPoint?: OnFaultPoint;
-  /** Called at the fault points of the engine of standing programs. Default: nothing. */
+  /** Called at the fault points of the engine of standing programs, where tests interrupt it. Default: does nothing. */
   readonly onStandingFaultPoint?: (point: StandingFaultPoint) => Promise<void> | void;
-  /** Called at the fault points of throttled replays. Default: nothing. */
+  /** Called at the fault points of throttled replays, where tests interrupt them. Default: does nothing. */
   readonly onReplayFaultPoint?: (point: ReplayFaultPoint) => Promise<void> | void;
 };

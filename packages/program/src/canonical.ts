@@ -3,8 +3,8 @@ import { isObject, isRawJson } from "@svc/core";
 import canonicalize from "canonicalize";
 
 /**
- * Returns the canonical JSON of a value (RFC 8785): equal values have equal texts. Two differences from the RFC: a whole number beyond 2^53
- * - 1 keeps its written form instead of being rounded, and a lone surrogate is escaped. Throws an Error if the value is not JSON.
+ * Returns the canonical JSON of a value (RFC 8785): equal values have equal texts. There are two differences from the RFC. A whole number
+ * that a double cannot hold exactly keeps its written form, and a lone surrogate is escaped. Throws an Error if the value is not JSON.
  */
 export function canonicalJson(value: unknown): string {
   const text = canonicalOf(value);

@@ -16,7 +16,10 @@ import { bothUses, noUse, type Use, upTo } from "./steps/use.ts";
 
 /** The limits of a program, in the form of svc.v1.Estimate. */
 export type ProgramEstimate = {
-  /** Minimum calls of a successful run: calls that depend on no row, branch or `skip`, with every judge step answered by `proceed`. */
+  /**
+   * Minimum calls of a successful run in which every judge step is answered by `proceed`. Calls that depend on rows, a branch or `skip` are
+   * not counted.
+   */
   readonly callsMin: number;
   /**
    * Maximum calls of a run, with repetitions and without undo calls. Never above the program's limit, because the job fails there with
@@ -48,7 +51,7 @@ export type CountedSkill = {
   };
 };
 
-/** `classOf` and `skills`: what is known of the tools and skills that a program names. */
+/** Facts about the parts that a program names. `classOf`: returns the access class of a call. `skills`: the skills by name. */
 export type KnownParts = { readonly classOf: ClassOf; readonly skills: ReadonlyMap<string, CountedSkill> };
 
 /** Returns the largest use of a program whose tools and skills are known. */

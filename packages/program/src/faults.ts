@@ -65,16 +65,16 @@ export type FaultList<Code extends string = ProgramFaultCode> = {
    * called for stored programs.
    */
   addYounger(code: Code, path: Path, message: string, hint: FaultText): void;
-  /** From now on, faults recorded with `addYounger` count, also the earlier ones. */
+  /** Makes all faults recorded with `addYounger` count, both earlier and later ones. */
   takeYounger(): void;
-  /** Adds a note, up to 100 of them. A note is not a fault. */
+  /** Adds a note, which is not a fault. Only the first 100 notes are kept. */
   note(code: NoteCode, path: Path, message: string, hint: FaultText): void;
   /** Returns every note, once, in the order of the document. */
   notes(): ProgramNote[];
-  /** Counts faults that are not recorded one by one. */
+  /** Adds `count` to the number of faults that are not listed one by one. */
   omit(count: number): void;
   readonly count: number;
-  /** True if there is a fault at a pointer or inside the part it points to. */
+  /** True if a fault was recorded for the part at this JSON Pointer, or for a part inside it. */
   has(pointer: string): boolean;
   /** Returns every recorded fault, once, in the order of the document. */
   list(): DocumentFault<Code>[];
@@ -86,7 +86,7 @@ export function createFaultList<Code extends string = ProgramFaultCode>(document
   const noted = new Map<string, { readonly position: readonly number[]; readonly note: ProgramNote }>();
   const pointers = new Set<string>();
   let omitted = 0;
-  /** Undefined after they count like all others. */
+  /** The recorded faults of newer rules. Undefined after `takeYounger`, because they then count like all other faults. */
   let younger: Parameters<FaultList<Code>["add"]>[] | undefined = [];
   const list: FaultList<Code> = {
     add(code, path, message, hint) {
@@ -184,7 +184,7 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return a.length - b.length;
 }
 
-/** Limits of a message: faults that it quotes, and characters of each. */
+/** Maximum number of faults that a message quotes. Each is cut to `quotedCharactersMax` characters. */
 const quotedMax = 5;
 const quotedCharactersMax = 300;
 

@@ -20,7 +20,10 @@ export type Point = {
   readonly defaultContinuation: Continuation | undefined;
 };
 
-/** Changes by a `retry-with` answer (`target`). `rerunFrom`: the step from which the job runs again; only at judge steps. */
+/**
+ * Changes that an answer `retry-with` may make. `target`: the values to change. `rerunFrom`: the step from which the job then runs again;
+ * only for points of judge steps, otherwise undefined.
+ */
 export type Overrides = { readonly target: OverrideTarget; readonly rerunFrom: string | undefined };
 
 /** The target of an answer's changes: the program's params, or the arguments of one call. */

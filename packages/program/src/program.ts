@@ -24,7 +24,10 @@ export type Program = {
   readonly result: DeclaredResult;
 };
 
-/** When the plan needs approval. `escalation`: the contacts who are asked; an empty list means all approvers. */
+/**
+ * When the plan of a program needs approval, and who is asked. `escalation`: the contacts who are asked one after another; an empty list
+ * means all approvers.
+ */
 export type Approval = {
   readonly plan: PlanApproval;
   readonly escalation: readonly string[];

@@ -15,7 +15,7 @@ export type Reference = {
   readonly pointer: string;
 };
 
-/** A text with references. `otherwise`: replaces the whole text if a source was skipped, is absent or is null. */
+/** A text that contains references. `otherwise`: replaces the whole text if the value of one of them was skipped, is absent or is null. */
 export type TextTemplate = {
   readonly kind: "text";
   readonly parts: readonly (string | Reference)[];
@@ -23,7 +23,8 @@ export type TextTemplate = {
 };
 
 /**
- * A JSON value with references. `otherwise`: replaces a source that was skipped or is absent. `computed`: the kind for a CEL expression.
+ * A JSON value that contains references. `otherwise`: replaces the value of a reference whose step was skipped or whose value is absent.
+ * `computed`: the kind for a CEL expression.
  */
 export type ValueTemplate =
   | { readonly kind: "literal"; readonly value: JsonValue }
@@ -50,7 +51,7 @@ export type TemplateEntries = readonly (readonly [string, ValueTemplate])[];
 /** The result of a job: scalars by name. */
 export type DeclaredResult = TemplateEntries;
 
-/** Stands for a faulty part of a template. It fits every type, so that the other parts can still be checked. */
+/** Template that replaces a faulty part of a template. It fits every type, so that the other parts can still be checked. */
 export const brokenTemplate: ValueTemplate & { readonly kind: "reference" } = {
   kind: "reference",
   reference: { text: "", root: "input", path: [], pointer: "" },

@@ -50,8 +50,8 @@ export type SandboxOptions = Omit<OauthOptions, "findToolkit"> & {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /**
- * `seenPerProjectMax`: maximum number of remembered rows of listed objects in a project. `seenCharactersMax`: maximum characters of the
- * remembered rows of all projects.
+ * Maximum number of listed rows whose facts are remembered in a project. The next constant, `seenCharactersMax`, is the maximum number of
+ * characters of these facts in all projects together.
  */
 const seenPerProjectMax = 1000;
 const seenCharactersMax = 8 * 1024 * 1024;
@@ -72,9 +72,10 @@ export function createSandbox({
 }: SandboxOptions): Sandbox {
   const { oauth, acceptsToken } = createSandboxOauth({ ...options, findToolkit });
   const store = new ObjectStore(limits);
-  // Made-up objects have times before the day on which the sandbox started. These times stay the same on later days.
+  // Latest time of made-up objects: 15 hours before the start of the day on which the sandbox started. It stays the same on later days.
   const baseMs = Math.floor(options.clock.now() / dayMs) * dayMs - 15 * hourMs;
-  // The facts of listed rows are removed long before the objects that calls made.
+  // The store of facts about listed rows. It is separate from the store of objects that calls made, and smaller, so its facts are removed
+  // first.
   const seen = new ObjectStore({
     ...limits,
     objectsPerProjectMax: seenPerProjectMax,
@@ -173,7 +174,7 @@ function createAuthorize({ clock, seals, callbackUrl, nameOf }: AuthorizeOptions
       return consentPage({ name, scopes: request.scope.split(" ").filter(Boolean), request: sealed });
     },
 
-    /** Part of the page's address for a private toolkit. */
+    /** Returns the sealed text with a private toolkit's facts, which is part of the consent page's address. */
     sealApp: (app: SealedApp) => seals.seal("app", { ...app, expiresAtMs: clock.now() + consentMs }),
 
     decide(form: URLSearchParams): ConsentPage | Redirect {

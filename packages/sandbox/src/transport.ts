@@ -28,8 +28,8 @@ type Played = {
 };
 
 /**
- * `countedMax`: maximum number of tools that are counted. `forgottenAfterMs`: time without calls, in milliseconds, after which a count
- * restarts.
+ * Maximum number of tools whose calls are counted. The next constant, `forgottenAfterMs`, is the time in milliseconds without calls after
+ * which a count starts again.
  */
 const countedMax = 10_000;
 
@@ -48,8 +48,8 @@ class ScenarioCounts {
   }
 
   /**
-   * Counts a call and returns the scenario for it. This is the scenario of the entity. It is the usual scenario if the entity's scenario is
-   * for another tool or its number of calls is used up.
+   * Counts a call and returns the scenario that applies to it. This is the entity's scenario, unless it is for another tool or its number
+   * of calls is used up. In these cases, returns the usual scenario.
    */
   next(scenario: Scenario, { projectId, entityId, toolkit, tool }: Played): Scenario {
     if (scenario.name === "usual" || scenario.name === "pages") return scenario;
@@ -73,9 +73,12 @@ export type TransportOptions = {
   /** The latest possible time of made-up objects. */
   readonly baseMs: number;
   readonly acceptsToken: AcceptsToken;
-  /** Returns the toolkit of a call with all its tools, as the project has it now. Returns undefined if the toolkit does not exist. */
+  /** Returns the project's current version of the call's toolkit, with all its tools. Returns undefined if the toolkit no longer exists. */
   readonly findWhole?: ((call: AppCall) => Promise<Toolkit | undefined>) | undefined;
-  /** Shares processor time among the apps. A page of 250 objects takes 10 ms to make. Without it, answers are made at once. */
+  /**
+   * Scheduling turns, which share processor time among the apps, because a page of 250 objects takes 10 ms to make. If absent, every answer
+   * is made at once.
+   */
   readonly turns?: Pick<Turns, "next"> | undefined;
 };
 
@@ -96,7 +99,8 @@ async function send(
   const scenario = scenarioOf(call.entityId);
   if (scenario === undefined) return refuse(unknownScenario(call.entityId));
   const matched = matchRequest(call.toolkit, call.action, request, { credentialQuery });
-  // Like a real app, check the path first, then the credential, then the content of a request.
+  // The path is checked before the credential, and the content of the request after it, as real apps do. A refusal with status 400 is about
+  // the content, so it is not returned yet.
   if ("status" in matched && matched.status !== 400) return refuse(matched);
   const refusal = refuseCredential(request, call, acceptsToken);
   if (refusal !== undefined) return refuse(refusal);
@@ -194,8 +198,8 @@ function answer(status: number, headers: Readonly<Record<string, string>>, body:
 }
 
 /**
- * Returns the refusal for the credential of a request, if the credential is in the wrong place, has the wrong form, or is an unknown token.
- * Returns undefined if the credential is accepted.
+ * Returns the refusal if the app would not accept the credential of a request: it is in the wrong place, has the wrong form, or is an
+ * unknown token. Returns undefined if the app would accept it.
  */
 function refuseCredential(request: AppRequest, call: AppCall, acceptsToken: AcceptsToken): AppRefusal | undefined {
   const scheme = schemeOf(call);

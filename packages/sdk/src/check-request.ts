@@ -5,8 +5,8 @@ import { ErrorDetailSchema } from "@svc/gen/errors";
 import { closest, distance } from "fastest-levenshtein";
 
 /**
- * Throws a ConnectError (invalid_argument REQUEST_MALFORMED) if `value` has a field that the request type does not have, or a field with a
- * value of the wrong type. Without this check, a misspelt field of untyped code would not be sent. Null and undefined count as missing.
+ * Throws a ConnectError (invalid_argument REQUEST_MALFORMED) if `value` has an unknown field, or a field with a value of the wrong type.
+ * Without this check, the client would leave out a misspelt field of untyped code without an error. Null and undefined count as missing.
  */
 export function checkRequest(desc: DescMessage, value: unknown): void {
   checkMessage(desc, value, "");
@@ -62,7 +62,10 @@ function checkField(field: DescField, value: unknown, path: string): void {
   }
 }
 
-/** Throws if the message library does not accept a value for its field. */
+/**
+ * Throws a REQUEST_MALFORMED error for the field at `path` if the message library refuses the value. `set`: sets the field, and throws if
+ * the library refuses.
+ */
 function checkValue(path: string, set: () => void): void {
   try {
     set();
@@ -71,7 +74,7 @@ function checkValue(path: string, set: () => void): void {
   }
 }
 
-/** True if a value has fields. A list, a date or a map has no fields, and would be sent as an empty message. */
+/** True if a value is an object with named fields. False for a list, a date or a map, which would be sent as an empty message. */
 function isFields(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -109,7 +112,7 @@ function describe(value: unknown): string {
   return typeof value === "object" ? `a ${value.constructor.name}` : `a ${typeof value}`;
 }
 
-/** Returns the text without case and separators, because mistakes in these are the most common. */
+/** Returns the text in lower case without separators. `nearestName` ignores case and separators, because most mistakes are in these. */
 function plainOf(text: string): string {
   return text.toLowerCase().replaceAll(/[\s_-]/g, "");
 }

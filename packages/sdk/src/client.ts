@@ -93,8 +93,8 @@ export function createSvcAdminClient(options: SvcAdminClientOptions): SvcAdminCl
 }
 
 /**
- * Returns the bearer (a key or token), which is sent in a header. If it cannot be sent, throws here instead of at the first call. The error
- * does not contain the bearer.
+ * Returns the bearer (a key or token), which is sent in a header. Throws a TypeError if it cannot be sent, so that the caller learns this
+ * before the first call. The error does not contain the bearer.
  */
 function checkedBearer(option: string, bearer: string): string {
   if (/^[\x21-\x7e]+$/.test(bearer)) return bearer;

@@ -1,4 +1,6 @@
-/** The clock and random numbers of the machine. The client is a separate package, so it does not use those of @svc/core. */
+/**
+ * The clock and the source of random numbers that the client uses. The client is a separate package, so it cannot use those of @svc/core.
+ */
 export type ClientClock = {
   /** Returns the current time in epoch milliseconds. */
   now(): number;

@@ -34,11 +34,11 @@ export type TestDeliveryBody = Omit<EventDeliveryBody, "type" | "payload"> & {
 /** The body that an ask endpoint receives. It is sent once for each hop of the question's ladder (a hop is one stage of the escalation). */
 export type AskDeliveryBody = {
   type: "ask_raised";
-  /** Id of the publication, `evt_…`. */
+  /** Id of this sending of the question (the publication), `evt_…`. */
   id: string;
   /** Id of the job that asks; AnswerAsk takes it together with `ask.requestId`. */
   jobId: string;
-  /** The question at the time of its publication. */
+  /** The question, in its state when it was sent to the endpoint. */
   ask: Ask;
 };
 
@@ -81,7 +81,7 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Text in quotes, or a number. */
+/** Matches a text in quotes, or a number. */
 const textOrNumber = /"(?:\\.|[^"\\])*"|-?\d[\d.eE+-]*/g;
 
 function isKept(token: string): boolean {

@@ -36,7 +36,8 @@ function readStandardSignature(read: (name: string) => string | undefined): Stan
   const timestamp = read("webhook-timestamp");
   const signatures = read("webhook-signature");
   if (id === undefined && timestamp === undefined && signatures === undefined) return undefined;
-  // If one of the three headers is missing, throws. The other signature has no time, so it must not be used instead.
+  // If only some of the three Standard Webhooks headers are present, throws. The delivery may also have the other signature
+  // (X-Svc-Signature), but that one has no time, so it must not replace this one.
   if (id === undefined) throw missing("webhook-id");
   if (timestamp === undefined) throw missing("webhook-timestamp");
   if (signatures === undefined) throw missing("webhook-signature");
@@ -44,8 +45,8 @@ function readStandardSignature(read: (name: string) => string | undefined): Stan
 }
 
 /**
- * Returns a function that finds headers by lower-case name. The values of a repeated header are joined, as HTTP defines, and so match no
- * signature.
+ * Returns a function that returns the value of a header by its lower-case name. The values of a repeated header are joined, as HTTP
+ * defines; such a value matches no signature, so the delivery is refused.
  */
 function headerReader(headers: DeliveryHeaders): (name: string) => string | undefined {
   if (isHeadersObject(headers)) return (name) => headers.get(name) ?? undefined;

@@ -69,7 +69,10 @@ async function* withToJson<T extends Message>(desc: DescMessage, messages: Async
 
 const optionNames = ["baseUrl", "apiKey", "adminToken", "fetch", "timeoutMs", "interceptors"];
 
-/** Throws a TypeError for an unknown option. Without this check, a misspelt option of untyped code would be ignored. */
+/**
+ * Throws a TypeError for an option with an unknown name. Without this check, a misspelt option of untyped code would have no effect and no
+ * error.
+ */
 function checkNames(options: object): void {
   const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
   if (unknown === undefined) return;

@@ -68,7 +68,7 @@ function checkTimestamp(timestamp: string, { toleranceSeconds = 300, now = machi
     throw new DeliveryVerificationError("timestamp_invalid", "webhook-timestamp: expected whole seconds since 1970");
   }
   const ageSeconds = Math.floor(now() / 1000) - Number(timestamp);
-  // The condition is negated, so that a tolerance or a time that is NaN is refused.
+  // The comparison is negated, because a comparison with NaN is always false. So a tolerance or a time that is NaN is refused.
   if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
     const message = `webhook-timestamp is ${ageSeconds} s old: at most ${toleranceSeconds} s, either way, are tolerated`;
     throw new DeliveryVerificationError("timestamp_out_of_tolerance", message);
@@ -97,14 +97,20 @@ async function checkBodySignature(signature: string, body: Bytes, key: Bytes) {
   }
 }
 
-/** WebCrypto verifies in constant time, and exists in Node, browsers and edge runtimes. */
+/**
+ * True if the signature is the HMAC-SHA-256 of the signed bytes with this key. Uses WebCrypto, which compares in constant time and exists
+ * in Node, browsers and edge runtimes.
+ */
 async function isHmac(signature: Bytes, signed: Bytes, key: Bytes): Promise<boolean> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const imported = await crypto.subtle.importKey("raw", key, algorithm, false, ["verify"]);
   return crypto.subtle.verify(algorithm, imported, signature, signed);
 }
 
-/** Returns undefined unless the text is the exact encoding of the bytes: atob ignores extra bits in the last character. */
+/**
+ * Returns the bytes of a base64 text. Returns undefined if the text is not exactly the encoding of its bytes; `atob` alone would ignore
+ * extra bits in the last character.
+ */
 function decodeBase64(text: string): Bytes | undefined {
   try {
     const binary = atob(text);

@@ -26,7 +26,10 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
   };
 }
 
-/** drizzle-orm appends the values of a failed statement to the message (errors.js, DrizzleQueryError). */
+/**
+ * Returns the message of a database error without the values that drizzle-orm appends to it (errors.js, DrizzleQueryError). They may be
+ * secret.
+ */
 function withoutParameters(message: string): string {
   const end = message.indexOf("\nparams:");
   return end < 0 ? message : message.slice(0, end);

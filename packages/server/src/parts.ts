@@ -49,16 +49,16 @@ export type ServerParts = {
   keyUse: KeyUse;
   grants: GrantParts;
   openCalls: OpenCalls;
-  /** Undefined if activity is not counted. */
+  /** Loop that stores activity counts in the database. Undefined if activity is not counted. */
   activity: Flush | undefined;
   admission: Admission;
   audit: AuditLog;
   tls: Tls | undefined;
-  /** Undefined if the console is not served. */
+  /** Objects of the console. Undefined if the console is not served. */
   console: ConsoleParts | undefined;
 };
 
-/** Resources that must be open before the shared objects are created. */
+/** Resources that must be open before the shared objects are created, such as the database and the vault. */
 export type OpenedStore = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" | "publicUrl"> & {
   catalog: Catalog;
   restored: RestoredStore;

@@ -30,14 +30,17 @@ export type Server = {
   readonly firstKey: FirstKey | undefined;
   /** Address of the console; undefined if it is not served. */
   readonly consoleUrl: string | undefined;
-  /** Returns a link that opens the console once, with the seat of the first key: see `firstConsoleLink`. */
+  /** Returns a link that opens the console once, with the access of the first key. Undefined in the cases that `firstConsoleLink` names. */
   createConsoleLink(): Promise<string | undefined>;
   readonly nodeId: NodeId;
   /** Rejects if the server cannot continue because its embedded PostgreSQL has ended. Never resolves. */
   readonly failed: Promise<never>;
   /** Reads the files of SVC_TLS_CERT and SVC_TLS_KEY again, if set. Never rejects: faults are logged. */
   reloadTls(): Promise<void>;
-  /** Finishes running work for up to the configured `drainMs`, then releases leases and closes the database. */
+  /**
+   * Stops the server. Running work has up to `drainMs` to finish. Then the server releases its leases (time-limited claims on work) and
+   * closes the database.
+   */
   stop(): Promise<void>;
 };
 
@@ -148,7 +151,7 @@ function closeParts({ openCalls, grants, keyUse, activity, node }: ServerParts, 
   opened.defer(() => openCalls.stop());
   opened.defer(() => grants.documents.close());
   opened.defer(() => keyUse.stop());
-  // Stops after the node, because the end of the node is counted too.
+  // Parts close in reverse order. So counting stops after the node, because the end of the node is counted too.
   opened.defer(() => activity?.stop());
   opened.defer(() => node.close());
 }

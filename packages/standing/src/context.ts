@@ -54,7 +54,10 @@ export type StandingContext = {
   readonly limits: StandingLimits;
   /** Version of this node's time zone data, such as `2026a`. */
   readonly tzVersion: string;
-  /** Passes on claimed tasks of throttled replays. They are claimed by the same statement as the tasks of standing programs. */
+  /**
+   * Hands claimed tasks of throttled replays to the engine that runs them. One statement claims these tasks together with the tasks of
+   * standing programs.
+   */
   readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
   /** Makes the delivery engine of this node claim at once, because new notices are queued. */
   readonly wakeDeliveries: () => void;

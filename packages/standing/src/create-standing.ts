@@ -41,7 +41,9 @@ export type StandingOptions = Omit<StandingContext, "evaluator" | "versions" | "
 export type StandingParts = {
   readonly engine: StandingEngine;
   readonly standingService: ReturnType<typeof createStandingService>;
-  /** Activates or rejects the version whose approval dry run ended. Runs in the transaction that ends the dry run. */
+  /**
+   * Activates the version whose approval dry run ended, or rejects it if the dry run failed. Runs in the transaction that ends the dry run.
+   */
   readonly settleRehearsal: (tx: Executor, ended: DryRunEnd) => Promise<void>;
 };
 
@@ -69,8 +71,8 @@ export function createStanding({
 }
 
 /**
- * Activates or rejects the version whose approval dry run ended, in the same transaction. If another version has replaced it meanwhile,
- * nothing changes.
+ * Activates the version whose approval dry run ended, or rejects it. Runs in the transaction that ends the dry run. Changes nothing if
+ * another version has replaced it meanwhile.
  */
 async function settleRehearsal(
   { clock, versions, meter }: StandingContext,

@@ -7,7 +7,7 @@ import type {
   StandingRunState,
 } from "@svc/db/schema/words";
 
-/** A decision about an occurrence with everything that a log line needs. It has no data of the project. */
+/** A decision about an occurrence, for a log line. It contains no content of the project, such as inputs or payloads. */
 export type DecidedRun = {
   readonly runId: StandingRunId;
   readonly programId: StandingProgramId;
@@ -18,7 +18,7 @@ export type DecidedRun = {
   readonly reason: StandingRunReason;
   readonly count: number;
   readonly jobId: Id<"job"> | undefined;
-  /** The backfill that made the run. */
+  /** The backfill that made the run. Undefined if no backfill made it. */
   readonly backfillId: BackfillId | undefined;
   /** Time between the due time and the decision, in milliseconds. */
   readonly lagMs: number;
@@ -42,15 +42,15 @@ export type EndedPoll = {
 
 /** Observer of the engine of standing programs; packages/server makes log lines and metrics from it. */
 export type StandingObserver = {
-  /** A run was started, queued, skipped or refused, and this is committed. */
+  /** Called after commit when a run was started, queued, skipped or refused. */
   decided(run: DecidedRun): void;
-  /** A poll has ended, and its result is committed. */
+  /** Called after commit when a poll has ended. */
   polled(poll: EndedPoll): void;
-  /** svc paused a program. */
+  /** Called when svc has paused a program. */
   paused(programId: StandingProgramId, reason: StandingPauseReason): void;
-  /** Called if schedules had lost their task and got a new one. This means that svc has a bug. */
+  /** Called if schedules or backfills had lost their task and got a new one. `count`: how many. A lost task is a bug of svc. */
   rearmed(count: number): void;
-  /** An operation failed and will be retried. */
+  /** Called if an operation failed. svc will retry it. */
   failed(what: "claim" | "decide" | "poll" | "cancel", error: unknown): void;
 };
 

@@ -15,7 +15,7 @@ export type StandingSweepOptions = {
   readonly runRetentionMs: number;
 };
 
-/** How long a key is kept after it expires, for events that are decided late; milliseconds. */
+/** Time for which a dedupe key is kept after it expires, in milliseconds. It is needed for events that are decided late. */
 const seenGraceMs = 86_400_000;
 /**
  * How long a program may stay paused before its backfill is cancelled, in milliseconds. Meanwhile svc keeps expired events for the
@@ -26,8 +26,8 @@ const everyMs = 600_000;
 const batchMax = 1_000;
 
 /**
- * Makes the sweep that every 10 minutes deletes expired runs, backfills, rates, keys, ended subscriptions, the row ids of deleted programs, and
- * these programs. It also cancels backfills whose programs are paused for too long.
+ * Returns the sweep (regular deletion) of standing programs. Every 10 minutes it deletes expired runs, backfills, rates, keys and ended
+ * subscriptions, and deleted programs with their row ids. It also cancels backfills whose programs are paused for too long.
  */
 export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Sweep {
   return {
@@ -46,7 +46,7 @@ export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Swe
   };
 }
 
-/** Cancels a batch of backfills whose programs are paused for too long; returns the size of the batch. */
+/** Cancels one batch of backfills whose programs are paused for too long. Returns the number of backfills in the batch. */
 async function expireBackfills(db: Database, nowMs: number): Promise<number> {
   const still = await listStillBackfills(db, nowMs - stillMaxMs, batchMax);
   for (const { id, programId } of still) {

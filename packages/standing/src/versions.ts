@@ -14,7 +14,7 @@ import { readStoredDefinition } from "./definition/read.ts";
 import { nextOfSource } from "./schedule/due.ts";
 import type { NextOccurrence } from "./schedule/schedule.ts";
 
-/** A loaded version that can run. */
+/** A version that was read from the database and parsed, so that it can run. */
 export type LoadedVersion = {
   readonly record: Omit<StandingVersionRecord, "definition">;
   readonly definition: Definition;
@@ -31,7 +31,10 @@ export type VersionName = {
   readonly version: number;
 };
 
-/** Cache of versions. Missing versions, and those that wait for approval, are read with one statement. */
+/**
+ * Cache of versions. All requested versions that are not cached are read with one statement. Versions that wait for approval are always
+ * read.
+ */
 export type VersionCache = {
   get(db: Executor, wanted: readonly VersionName[]): Promise<(name: VersionName) => LoadedVersion>;
 };
@@ -40,7 +43,7 @@ const versionsMax = 20_000;
 /** Maximum characters of all cached definitions. */
 const charactersMax = 33_554_432;
 
-/** Makes a cache. The sealer opens stored definitions; reading them is metered as work of their project. */
+/** Creates a cache of versions. `sealer` decrypts stored definitions. Reading a definition is metered as work of its project. */
 export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin">): VersionCache {
   let characters = 0;
   const known = new LeastRecentlyUsed<string, LoadedVersion>(versionsMax, ({ size }) => {
@@ -48,7 +51,7 @@ export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin
   });
   return {
     async get(db, wanted) {
-      // Keeps the found versions, even if the cache evicts them meanwhile.
+      // Holds the found versions until the end of this call, because the cache may evict them in the meantime.
       const found = new Map<string, LoadedVersion>();
       const missing: VersionName[] = [];
       for (const name of new Map(wanted.map((one) => [keyOf(one), one])).values()) {
@@ -58,7 +61,8 @@ export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin
       }
       const projects = new Map(missing.map(({ programId, projectId }) => [programId, projectId]));
       const works = new Map<ProjectId, Work>();
-      // Each of many projects takes little time; together they would take too much.
+      // A second meter measures the work of all projects together. Each project needs little time, but all of them together could block the
+      // node.
       const all = meter.begin({ projectId: "" });
       for (const record of await loadStandingVersions(db, missing)) {
         const projectId = projects.get(record.programId);
@@ -103,12 +107,12 @@ async function load(
   return { record, definition, program, next: nextOfSource(definition.source), size: text.length };
 }
 
-/** Returns the text of a definition as it was given. */
+/** Returns the decrypted text of a stored definition, exactly as the caller gave it. */
 export function openDefinition(sealer: Sealer, name: VersionName, sealed: Uint8Array): string {
   return sealer.open(sealed, contextOf(name)).toString("utf8");
 }
 
-/** Seals the text of a definition for its row. */
+/** Encrypts the text of a definition, as it is stored in the version's row. */
 export function sealDefinition(sealer: Sealer, name: VersionName, text: string): Buffer {
   return sealer.seal(Buffer.from(text, "utf8"), contextOf(name));
 }

@@ -4,11 +4,17 @@ import { createHash, randomBytes } from "node:crypto";
 export type TestAgent = {
   readonly clientId: string;
   readonly redirectUri: string;
-  /** Returns the address for the person to open. A value in `changes` replaces a parameter; null removes it. */
+  /**
+   * Returns the address that the person opens to let the agent in. A value in `changes` replaces a parameter of the address; null removes
+   * it.
+   */
   authorizeUrl(changes?: Readonly<Record<string, string | null>>): string;
-  /** Posts a form to the token endpoint. The form has the usual fields of its grant type, changed by `form`. */
+  /**
+   * Posts a form to the token endpoint. The form has the usual fields for its grant type. A value in `form` replaces a field; null removes
+   * it.
+   */
   token(form: Readonly<Record<string, string | null>>): Promise<TokenReply>;
-  /** Exchanges an authorization code for tokens. */
+  /** Exchanges an authorization code for tokens. A value in `changes` replaces a field of the request; null removes it. */
   change(code: string, changes?: Readonly<Record<string, string | null>>): Promise<TokenReply>;
   refresh(token: string, changes?: Readonly<Record<string, string | null>>): Promise<TokenReply>;
 };
@@ -53,7 +59,10 @@ export async function registerAgent(
 export type TestPerson = {
   /** Opens a page. */
   open(address: string): Promise<PersonPage>;
-  /** Sends the form of a page that has a field of this name, with the person's input. If an Origin is given, it replaces the usual one. */
+  /**
+   * Sends the form that has a field of this name, with the person's input. `page`: the page with the form. If an Origin is given, it
+   * replaces the usual one.
+   */
   send(
     page: PersonPage,
     field: string,

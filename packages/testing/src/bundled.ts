@@ -22,15 +22,15 @@ async function makeOnce(program: string): Promise<string> {
 }
 
 async function bundle(program: string, dir: string): Promise<void> {
-  // Loaded on demand, because most workers start no process.
+  // Loads the bundler only here, because most workers start no process.
   const { rolldown } = await import("rolldown");
   const bundle = await rolldown({
     input: program,
     platform: "node",
     external: /^node:/,
     logLevel: "silent",
-    // Some files are found by the path of the source that uses them (migrations, definitions, threads, package.json). They stay in their
-    // places.
+    // Some files (migrations, definitions, threads, package.json) are found relative to the source that uses them. The plugin keeps the
+    // original path of each source, so that these files are still found.
     plugins: [
       { name: "places", transform: (code, id) => (code.includes("import.meta.") ? withPlaces(code, id) : null) },
     ],

@@ -27,7 +27,7 @@ export function createCertificate(commonName = "svc.test"): TestCertificate {
   };
 }
 
-/** Returns one encoded element of DER (ITU-T X.690). */
+/** Returns one element in DER (the binary form of certificates, ITU-T X.690). `tag`: the kind of the element. `parts`: its content. */
 function tagged(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
@@ -54,7 +54,8 @@ const oid = {
   alternativeNames: Buffer.from("0603551d11", "hex"),
 };
 
-// Marks the certificate as an authority. A client that trusts it then accepts it, because it has signed itself.
+// Marks the certificate as an authority that may sign certificates. The certificate has signed itself, so a client that trusts it then
+// accepts it.
 const basicConstraints = sequence(
   oid.basicConstraints,
   tagged(0x01, Buffer.from([0xff])),

@@ -4,7 +4,7 @@ import type { Clock } from "@svc/core";
 export type TestClock = Clock & {
   /** Moves time forward by `ms` and wakes every wait that is now due. */
   advance(ms: number): void;
-  /** Returns the number of pending waits. */
+  /** Returns the number of waits that have not ended yet. */
   waiting(): number;
 };
 

@@ -1,6 +1,6 @@
 import { readAnswer, type TestAnswer, type TestServer } from "./server.ts";
 
-/** Headers that are added to the usual headers of a request of the console's page. A null removes the header. */
+/** Headers that a test adds to the usual headers of a request from the console's page. The value null removes a usual header. */
 export type PageHeaders = Readonly<Record<string, string | null>>;
 
 /** A browser that is signed in to the console of a test server. Only its requests are modelled. */

@@ -7,9 +7,9 @@ const memoryNeededBytes = 4 * 2 ** 30;
 
 /**
  * Creates a folder that PostgreSQL can use, even if the tests run as root. The folder is in memory if there is enough space, otherwise in
- * the system's temporary folder. Reason: a database has 500 files. ext4 searches for a free inode past each inode that was deleted in
- * the last seconds. This took an eighth of the run's processor time. If a run is killed, its files stay in memory, as they would stay in
- * the system's cache.
+ * the system's temporary folder.
+ * A database has 500 files. For each new file, ext4 searches past all inodes deleted in the last seconds, which took an eighth of the run's
+ * processor time. If a run is killed, its files stay in memory.
  */
 export async function createTestDataDir(): Promise<string> {
   const isRoomy = process.availableMemory() >= memoryNeededBytes && (await freeBytes(memoryFiles)) >= memoryNeededBytes;

@@ -101,7 +101,7 @@ export type SeenRequest = {
   readonly key: string | undefined;
 };
 
-/** An answer of the scripted app: a JSON value is a 200. */
+/** An answer of the scripted app. A plain JSON value means status 200 with this value as its body. */
 export type Scripted =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }
   | "broken"
@@ -115,7 +115,7 @@ export type World = {
   readonly transport: AppTransport;
 };
 
-/** Creates a world whose desk has `items` items, `pageSize` per page. */
+/** Creates a world whose app has `items` items in its list and returns `pageSize` of them per page. */
 export function createWorld({ items = 3, pageSize = 1000 } = {}): World {
   const world: World = {
     seen: [],
@@ -169,7 +169,7 @@ function seenOf({ method, url, headers, body }: AppRequest): SeenRequest {
   };
 }
 
-/** Connects an entity of a project to the desk, `ops` by default. */
+/** Connects an entity of a project to the test app (the desk). The entity is `ops` by default. */
 export async function connectDesk(
   db: Database,
   sealer: Sealer,

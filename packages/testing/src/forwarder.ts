@@ -43,7 +43,7 @@ export async function startForwarder(serverUrl: string): Promise<Forwarder> {
   const { port } = server.address() as { port: number };
   const url = new URL(serverUrl);
   url.host = `127.0.0.1:${port}`;
-  // Without the server's own socket.
+  // Removes the parameter with the server's Unix socket. Otherwise a client would connect to the socket and not to the forwarder.
   url.searchParams.delete("host");
   const close = async () => {
     if (!server.listening) return;
@@ -60,7 +60,7 @@ export async function startForwarder(serverUrl: string): Promise<Forwarder> {
       for (const [from, to] of pairs) from.unpipe(to);
     },
     release() {
-      // If it were piped twice, all data would be sent twice.
+      // If nothing is held back, the connections are already piped. Piping them a second time would send all data twice.
       if (!isHeld) return;
       isHeld = false;
       for (const [from, to] of pairs) from.pipe(to);

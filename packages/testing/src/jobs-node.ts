@@ -15,7 +15,7 @@ export type TestProject = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
   readonly client: Client<typeof JobsService>;
-  /** Returns a client of the same project with another key. */
+  /** Returns a client for the same project that calls with a key of another role. `keyId`: the id of this key. */
   as(role: Role, keyId?: KeyId): Client<typeof JobsService>;
 };
 
@@ -23,7 +23,7 @@ export type TestProject = {
 export type TestNode = Pick<Node, "views" | "apps" | "jobs" | "shutdown" | "client" | typeof Symbol.asyncDispose> & {
   readonly world: World;
   project(): Promise<TestProject>;
-  /** Waits until a job has a status, as stored in the database. */
+  /** Waits until the database shows that a job has one of these statuses. */
   reach(jobId: string, ...statuses: string[]): Promise<void>;
 };
 
@@ -75,8 +75,8 @@ export function createTestNode(
 }
 
 /**
- * Returns the text of a program with the members that every program has. Most undo calls are destructive, and are not approved unless the
- * program says so.
+ * Returns the text of a program, and adds the members that every program has. Most undo calls are destructive; they are approved only if
+ * the program itself says so.
  */
 export function programText(program: object): string {
   const approval = /"(?:saga|undo)":/.test(JSON.stringify(program)) ? { approval: { plan: "never" } } : {};

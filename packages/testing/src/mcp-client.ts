@@ -1,6 +1,6 @@
 /** An MCP client written by hand: each request is independent, as revision 2026-07-28 defines. */
 export type TestMcpClient = {
-  /** Sends a request and returns its whole message, result or error. */
+  /** Sends a request and returns the whole message: a result or an error. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
   request(method: string, params?: Readonly<Record<string, unknown>>): Promise<any>;
   /** Calls a tool and returns the result. Rejects with a protocol error. */

@@ -18,7 +18,7 @@ import { catalogOf } from "./catalog.ts";
 import { createTestClock } from "./clock.ts";
 import { createProjectClient, type TestCaller } from "./project-client.ts";
 
-/** The parts that a test replaces; limits and observer are merged member by member. */
+/** The parts of a node that a test replaces. Of `limits` and `observer`, only the given members are replaced. */
 export type TestParts = Partial<Omit<NodeParts, "db" | "limits" | "observer">> & {
   readonly limits?: Partial<Omit<NodeLimits, "deliveries">> & {
     readonly deliveries?: Partial<NodeLimits["deliveries"]>;
@@ -26,7 +26,7 @@ export type TestParts = Partial<Omit<NodeParts, "db" | "limits" | "observer">> &
   readonly observer?: Partial<NodeObserver>;
 };
 
-/** The reports of the engines to their observer. */
+/** Reports that the engines of a node made to their observer, collected for the test. */
 export type Told = {
   readonly attempts: AttemptObservation[];
   readonly failures: { readonly what: string; readonly error: unknown }[];
@@ -41,13 +41,13 @@ export type Told = {
   readonly held: BlockedLoop[];
   /** Finished calls to the embeddings endpoint. */
   readonly embedded: EmbeddingsCall[];
-  /** Sources of the vectors that searches used for their words. */
+  /** For each search: the source of the vector for its words. */
   readonly searches: SearchOutcome[];
-  /** Private toolkits that were left out. */
+  /** Private toolkits that were not served because they break rules of this version. */
   readonly broken: { readonly projectId: ProjectId; readonly slug: string; readonly message: string }[];
 };
 
-/** A node for a test. Disposing drains it without a grace period: unfinished work is aborted. */
+/** A node for a test. Disposing it ends it at once: unfinished work is aborted. */
 export type TestNode = Node &
   AsyncDisposable & {
     readonly parts: NodeParts;
@@ -58,7 +58,7 @@ export type TestNode = Node &
     client<Service extends DescService>(service: Service, caller: TestCaller): Client<Service>;
   };
 
-/** The vault of test nodes: nodes of one database can open each other's sealed values. */
+/** The sealer of all test nodes. They have the same key, so nodes of one database can open each other's sealed values. */
 export const testSealer: Sealer = createSealer([{ id: "a", secret: Buffer.alloc(32, 7) }]);
 
 const dayMs = 86_400_000;

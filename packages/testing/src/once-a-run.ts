@@ -2,12 +2,15 @@ import { access, mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { until } from "./until.ts";
 
-/** Variable with the folder of things that a test run makes once: the global setup creates and removes the folder. */
+/**
+ * Name of the environment variable that contains the run's folder. In this folder are things that a test run makes only once. The global
+ * setup creates and removes the folder.
+ */
 export const runVariable = "SVC_TEST_RUN";
 
 /**
- * Returns the run's folder `name`, as filled by `make`. The first worker that asks makes it, and the others get it complete. Undefined
- * outside a test run.
+ * Returns the folder `name` inside the run's folder, filled by `make`. The first worker that asks fills it. The other workers wait until it
+ * is complete. Returns undefined outside a test run.
  */
 export async function onceARun(name: string, make: (folder: string) => Promise<void>): Promise<string | undefined> {
   const run = process.env[runVariable];

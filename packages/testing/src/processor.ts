@@ -1,4 +1,4 @@
-/** Processor time of `work` in milliseconds on the machine for which the budgets of tests are given. */
+/** Processor time in milliseconds that `work` takes on the reference machine, for which the budgets of tests are given. */
 const expectedMs = 16;
 
 const rows = Array.from({ length: 20_000 }, (_, n) => ({ id: `row_${n}`, of: [n, n + 1], text: "x".repeat(n % 40) }));
@@ -12,9 +12,9 @@ function work(): number {
 }
 
 /**
- * Returns a budget of processor time for this machine at this moment, in milliseconds. `ms` is the budget on the reference machine; it is
- * multiplied by the factor by which a known piece of work takes longer here. The factor is needed because the same instructions take more
- * time while the machine's memory is busy. The excesses that a budget detects are far larger.
+ * Returns a budget of processor time for this machine at this moment, in milliseconds. `ms`: the budget on the reference machine. It is
+ * multiplied by how much longer a known piece of work takes here, because instructions take longer while the machine's memory is busy.
+ * Tests look for far larger excesses.
  */
 export function processorBudgetMs(ms: number): number {
   const took = Math.min(...[0, 1, 2, 3].map(work));

@@ -2,7 +2,10 @@ import type { CatalogView } from "@svc/catalog";
 import type { CheckContext } from "@svc/program";
 import { shippedCatalog } from "./shipped-catalog.ts";
 
-/** Returns the real catalog, in which entity `ops` has every account, and `lead`, `head` and `owner` are contacts. */
+/**
+ * Returns the context for checking test programs: the real catalog, an entity `ops` that has every account, and the contacts `lead`, `head`
+ * and `owner`.
+ */
 export async function testContext(): Promise<CheckContext> {
   const catalog = await shippedCatalog();
   return {

@@ -10,7 +10,7 @@ export type Answer =
   | { status?: number; headers?: Record<string, string | string[]>; body?: string | Uint8Array }
   | ((req: IncomingMessage, res: ServerResponse) => void);
 
-/** An endpoint on loopback that records requests and answers them by its script. */
+/** An endpoint on loopback that records requests and gives the answers that the test sets with `script`. */
 export type TestReceiver = AsyncDisposable & {
   readonly port: number;
   readonly url: string;
@@ -34,7 +34,7 @@ export async function startTestReceiver(options: { tls?: { key: string; cert: st
   const exchanges = createExchanges();
   const server =
     options.tls === undefined ? createServer(exchanges.listener) : createTlsServer(options.tls, exchanges.listener);
-  // Longer than any test, so that idle connections are never closed just before a request.
+  // Idle connections stay open for longer than any test lasts. Otherwise one could be closed just before a request.
   server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

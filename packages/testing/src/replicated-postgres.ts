@@ -30,7 +30,7 @@ export type ReplicatedPostgres = {
 export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const [primaryDir, standbyDir] = [await createStoredDataDir(), await createTestDataDir()];
   await (await startEmbeddedPostgres({ dataDir: primaryDir, durability: "full", settings: replicating })).stop();
-  // Root runs PostgreSQL as another user. That user must remain the owner of these files, so `cp` keeps the owner.
+  // If root runs the tests, PostgreSQL runs as another user. That user must stay the owner of the files, so `cp -a` keeps the owner.
   await promisify(execFile)("cp", ["-a", join(primaryDir, "postgres"), standbyDir]);
   const cluster = join(standbyDir, "postgres", "data");
   await writeFile(join(cluster, "standby.signal"), "");

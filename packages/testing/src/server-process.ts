@@ -58,7 +58,7 @@ export function vaultKey(): string {
  * port, unless SVC_PORT names one. The port is read from the server's own log line, because another process may answer on a known port.
  */
 export async function startServerProcess(env: Record<string, string>): Promise<ServerProcess> {
-  // SVC_TEST_PROGRAM is the command of an installed package, if that package is to be tested.
+  // If SVC_TEST_PROGRAM is set, it is the command of an installed package, and the test starts this package instead of the bundle.
   const [program, ...args] = process.env["SVC_TEST_PROGRAM"]?.split(" ") ?? [process.execPath, await bundled(main)];
   const child = spawn(program ?? process.execPath, [...args, "serve"], {
     cwd: checkout,
@@ -67,7 +67,7 @@ export async function startServerProcess(env: Record<string, string>): Promise<S
       ...compileCache,
       PATH: process.env["PATH"] ?? "",
       HOME: process.env["HOME"] ?? "",
-      // The log line that contains the port has the level `info`.
+      // The level must include `info`, because the log line with the port has this level.
       SVC_LOG_LEVEL: "info",
       SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret,
       SVC_BOOTSTRAP_KEY: bootstrapKey,
@@ -111,8 +111,8 @@ function listeningPort(output: string): number | undefined {
 }
 
 /**
- * Waits until `condition` returns true. If it throws (for example because a connection is refused), this counts as false. Exception: an
- * Error about the server's end is thrown on.
+ * Waits until `condition` returns true. If it throws (for example because a connection is refused), this counts as false. Only an Error
+ * about the end of the server is thrown to the caller.
  */
 export async function until(
   condition: () => boolean | Promise<boolean>,

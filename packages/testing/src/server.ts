@@ -66,8 +66,8 @@ export async function startTestServer({
   /** Times of erasures, for tests that need other times than a service has. */
   erasures?: NodeLimits["erasures"];
   /**
-   * True to start the database with another vault key than the server's first one, and to run RotateVault without a pause. RotateVault then
-   * has work to do.
+   * True if RotateVault must have work to do. The database then starts with another vault key than the first one of the server, and
+   * RotateVault runs without a pause.
    */
   isRotatable?: boolean;
 } = {}): Promise<TestServer> {
@@ -82,7 +82,8 @@ export async function startTestServer({
     SVC_VAULT_KEY: isRotatable ? `${generateVaultKey()} ${vaultKey}` : vaultKey,
     SVC_ADMIN_TOKEN: adminToken,
     SVC_BOOTSTRAP_KEY: key,
-    // A deployment file sets the audience itself. If the file does not set it, the default is accounts.
+    // Without a deployment file, the test server sends the events of webhooks to every project. A deployment file sets the audience
+    // (receivers) itself; its default is `accounts`.
     ...(variables["SVC_DEPLOYMENT"] === undefined && { SVC_WEBHOOK_AUDIENCE: "projects" }),
     SVC_LOG_LEVEL: "trace",
     SVC_DRAIN: "2s",

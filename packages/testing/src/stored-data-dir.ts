@@ -14,7 +14,7 @@ import { onceARun } from "./once-a-run.ts";
  */
 export async function createStoredDataDir(): Promise<string> {
   const [dataDir, made] = await Promise.all([createTestDataDir(), onceARun("store", makeStore)]);
-  // Root runs PostgreSQL as another user. That user must remain the owner of these files, so `cp` keeps the owner.
+  // If root runs the tests, PostgreSQL runs as another user. That user must stay the owner of the files, so `cp -a` keeps the owner.
   if (made !== undefined) await promisify(execFile)("cp", ["-a", join(made, "postgres"), dataDir]);
   return dataDir;
 }

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 /**
- * Returns the pause in milliseconds before a wait checks its condition again. `startedAt`: when the wait began (`performance.now()`). The
- * pause is a fifth of the time waited, 4 to 100 ms. So a quick result is noticed at once, and many checks do not slow down a slow result:
- * each check costs the database or the server work.
+ * Returns the pause in milliseconds before a wait checks its condition again. `startedAt`: start of the wait (`performance.now()`). The
+ * pause is a fifth of the time waited so far, between 4 and 100 ms. So a quick result is noticed at once, and a slow one is not slowed down
+ * by many checks.
  */
 export function pauseMs(startedAt: number): number {
   return Math.min(100, Math.max(4, (performance.now() - startedAt) / 5));
@@ -26,8 +26,8 @@ export async function until(
 }
 
 /**
- * Waits like `until`, for tests in which every check moves the clock. The interval of checks stays the same, because the result depends on
- * the number of checks and not on the time.
+ * Waits like `until`, for tests in which every check moves the clock. The interval between checks is constant, because the result depends
+ * on the number of checks, not on the time waited.
  */
 export async function untilMoved(
   holds: () => boolean | Promise<boolean>,

@@ -24,7 +24,7 @@ export const toolFaults = defineFaults({
       text`${field("entityId")} ${formatValue(entityId)} is longer than 200 characters or holds control characters`,
     help: "Send the name that the account was connected under.",
   },
-  /** `fields` or `maxBytes` is out of its documented form. */
+  /** `fields` or `maxBytes` does not have its documented form. */
   CALL_OPTION_INVALID: {
     code: "invalid_argument",
     field: (path: "fields" | "maxBytes") => path,
@@ -129,7 +129,7 @@ export const toolFaults = defineFaults({
     says: (id: string) => `id ${formatValue(id)} is not a hook of this project`,
     help: text`${call("ListHooks")} lists them.`,
   },
-  /** `outcome` of a list is not a known outcome. */
+  /** The filter `outcome` of a list does not name a known outcome. */
   OUTCOME_INVALID: {
     code: "invalid_argument",
     field: "outcome",

@@ -27,7 +27,7 @@ export type CallResult = {
   /** Trimmed answer; undefined unless the outcome is `ok`. */
   readonly value: unknown;
   readonly message: string;
-  /** True if the same call may be sent again and may then succeed. */
+  /** True if the same call may be sent again and may then succeed. False if a repeat cannot help or is not safe. */
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   /** HTTP status of the app's answer. 0 if the app did not answer. */

@@ -16,12 +16,15 @@ export type CallSweepOptions = {
   batchMax?: number;
 };
 
-/** Time after which a running call has certainly lost its node, milliseconds. A call's deadline is 30 s. */
+/** Age at which a running call is certain to have lost its node, in milliseconds. A call takes at most 30 s. */
 const runningMaxMs = 600_000;
 /** Calls scanned per statement. Scanning them takes about 2 ms. */
 const lookMax = 5_000;
 
-/** Returns the sweep of calls. Every minute, it ends calls whose node was lost, then deletes calls that are older than their retention. */
+/**
+ * Returns the sweep of calls, which runs every minute. It ends calls whose node failed, and deletes calls that are older than their
+ * retention.
+ */
 export function callSweep({ db, callRetentionMs, batchMax = 500 }: CallSweepOptions): Sweep {
   return {
     what: "calls",
@@ -39,7 +42,7 @@ export function callSweep({ db, callRetentionMs, batchMax = 500 }: CallSweepOpti
 /** Rows per batch. */
 const rowsMax = 500;
 
-/** Every minute, deletes the state of limiter keys that have been unused until it expired. */
+/** Returns the sweep of limiter keys. Every minute it deletes the state of keys that has expired because it was not used. */
 export function callPaceSweep({ db }: { readonly db: Executor }): Sweep {
   return {
     what: "call paces",
@@ -49,10 +52,13 @@ export function callPaceSweep({ db }: { readonly db: Executor }): Sweep {
 }
 
 const dayMs = 86_400_000;
-/** How long an unread vector is kept, milliseconds: its tool's text has changed, or its model is no longer used. */
+/**
+ * Time for which a vector is kept after its last use, in milliseconds. A vector is not used any more if the tool's text or the model has
+ * changed.
+ */
 const unusedMs = 30 * dayMs;
 
-/** Deletes the vectors of tools that are no longer used. */
+/** Returns the sweep that deletes vectors of tools that have not been used for 30 days. */
 export function vectorSweep({ db }: { db: Database }): Sweep {
   return {
     what: "vectors of tools",

@@ -76,9 +76,7 @@ export function healthMessage(
 /** Typical answer time from which an endpoint counts as slow, in milliseconds. */
 const slowMs = 2_000;
 
-/**
- * Returns the smallest value that is not less than the given part of the sorted values (0.5 is the median). Returns 0 for an empty list.
- */
+/** Returns the value that the fraction `part` of the sorted values does not exceed (0.5: the median). Returns 0 for an empty list. */
 function quantile(sorted: readonly number[], part: number): number {
   return Math.round(sorted[Math.ceil(sorted.length * part) - 1] ?? 0);
 }

@@ -39,7 +39,7 @@ export type IngestOptions = {
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
   /** Largest decoded size of a compressed body, in bytes. */
   bodyBytesMax: number;
-  /** Scheduling turns for large posts: each part of the work waits for a turn. */
+  /** Scheduling turns for large posts. Before each part of the work on a large post, svc waits for a turn. */
   turns: Pick<Turns, "next">;
   /** Returns the current value of a deployment variable. */
   secretOf(name: string): string | undefined;
@@ -93,7 +93,10 @@ const waitingMax = 20_000;
  */
 const batchConcurrency = 2;
 const besideMin = 24;
-/** How long a post waits for other posts under load. A commit costs about as much as ten rows, so a larger batch is better. */
+/**
+ * Under load, a batch waits for further posts: `ms` milliseconds, if the previous batch had `fromSize` posts or more. A commit costs about
+ * as much as ten rows, so larger batches are better.
+ */
 const linger = { ms: 1, fromSize: 4 };
 
 /** Returns the receiving side of one node. */

@@ -3,13 +3,13 @@ import type { Clock } from "@svc/core";
 /** A number that is slow to read and is therefore kept for some time. */
 export type MeasuredFigure = {
   /**
-   * True if the number had reached `most` when it was last read. Never waits. A value that is too old limits nothing; it is read again in
-   * the background.
+   * True if the number had reached `most` when it was last read. False if it had not, or if that read is too old; the number is then read
+   * again in the background. Never waits.
    */
   hasReached(most: number): boolean;
   /** Returns the last value read, or 0 before the first read. */
   latest(): number;
-  /** Records that this node increased the number. This may cause an earlier read. */
+  /** Records that this node increased the number by `count`. The number may therefore be read again earlier. */
   add(count: number): void;
 };
 
@@ -25,12 +25,12 @@ export type MeasuredTimes = {
 
 /** Pause after a read, as a multiple of the read's duration. So reads use at most about 1/20 of the database's time. */
 const pausePerRead = 20;
-/** How long a number limits without being read again, as a multiple of its pause. */
+/** Maximum age of a read number that still counts as reached, as a multiple of `nearMs`. */
 const staleAfter = 3;
 
 /**
- * Returns a kept number. `read`: reads the number; it gets the relevant limit and need not count beyond that limit. If `read` throws, the
- * error is ignored and the read is repeated.
+ * Returns a number that is read with `read` and kept. `read` gets the limit with which the number is compared, and need not count further.
+ * If `read` throws, the error is ignored and the number is read again later.
  */
 export function createMeasured(
   clock: Clock,
@@ -61,7 +61,8 @@ export function createMeasured(
     hasReached(most) {
       const nowMs = clock.now();
       const ageMs = nowMs - readAtMs;
-      // What was added may already be removed elsewhere. So additions cause a new read, but they refuse nothing.
+      // Additions of this node may already be removed by other nodes. So they only cause a new read, and the result does not depend on
+      // them.
       const mostNow = value + added;
       const isDue = mostNow >= most || ageMs >= (mostNow >= most / 2 ? nearMs : farMs);
       if (isDue && !isReading && nowMs >= nextReadMs) void readAnew(most);

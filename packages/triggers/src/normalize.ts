@@ -21,7 +21,7 @@ const smallBytes = 16_384;
 /** Size from which a body waits for a scheduling turn before each part of the work, in bytes. */
 const largeBytes = 65_536;
 
-/** Waits for a turn if a body is large. */
+/** Returns a promise for a scheduling turn if the body is large. Returns undefined if it is small, so that the caller continues at once. */
 export function turnOfLarge(body: Buffer, turn: () => Promise<void>): Promise<void> | undefined {
   return body.byteLength > largeBytes ? turn() : undefined;
 }
@@ -119,7 +119,7 @@ const membersMax = 20_000;
 
 function parse(text: string, { bodyBytesMax, turn }: PostReading): unknown {
   if (text.length <= smallBytes) return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
-  // The limit fits a body of the maximum size with one value in every ten bytes. Real posts have one value in twenty to forty bytes.
+  // `values` allows one value in every ten bytes of a body of the maximum size. Real posts have one value in twenty to forty bytes.
   const bounds = { values: Math.ceil(bodyBytesMax / 10), members: membersMax, raw: rawMax, digits: digitsMax };
   return parseJsonInTurns(text, { bounds, turn });
 }

@@ -55,11 +55,11 @@ export type PostQuotas = {
 };
 
 /**
- * Times for the number of pending deliveries. Deliveries also end on other nodes, so the number is soon outdated. Each read costs the
- * reading of every pending delivery.
+ * Times between reads of the number of pending deliveries. Deliveries also end on other nodes, so the number is soon outdated. A read is
+ * slow, because it reads every pending delivery.
  */
 const deliveryTimes = { nearMs: 5_000, farMs: 60_000, pauseMs: 250 };
-/** Times for the number of stored bytes. Measuring them reads all stored data. */
+/** Times between reads of the number of stored bytes. A read is slow, because it reads all stored data. */
 const storageTimes = { nearMs: 600_000, farMs: 3_600_000, pauseMs: 5_000 };
 
 /** Creates the quotas of posts for one node. */
@@ -118,7 +118,7 @@ export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }):
 /** A quota that a project has exceeded, and the error for it. */
 type Excess = { readonly projectId: ProjectId; readonly quota: QuotaName; readonly fault: Fault };
 
-/** Returns the refusal. It names the quota that has room again first. */
+/** Returns the refusal of a post, with the error of the quota that has room again first. Undefined if `over` is empty. */
 function refusalOf(over: readonly Excess[]): PostRefusal | undefined {
   const [first, ...others] = over;
   if (first === undefined) return undefined;
@@ -127,12 +127,12 @@ function refusalOf(over: readonly Excess[]): PostRefusal | undefined {
   return { fault: soonest.fault, over };
 }
 
-/** Returns the first quota that a project has exceeded. */
+/** Returns the first quota that a project has exceeded, with its error. Undefined if it has exceeded none. */
 function excessOf(load: PostLoad, set: Quotas, nowMs: number): Excess | undefined {
   const perSecond = quotaOf(set, "posts");
   if (!load.posts.hasRoom(perSecond, nowMs))
     return { projectId: load.projectId, quota: "posts", fault: quotaFaults.posts({ most: perSecond }) };
-  // The number is counted only up to the quota, so the real number may be higher.
+  // Pending deliveries are counted only up to the quota. So the real number may be higher, and the error says "at least".
   const isLeast = true;
   return (
     excessOfMeasured(load, "pendingDeliveries", load.deliveries, set, isLeast) ??

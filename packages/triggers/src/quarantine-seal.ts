@@ -3,7 +3,7 @@ import type { Executor } from "@svc/db/connect";
 import { listQuarantineSeals, sealQuarantinedPost, type UnsealedPost } from "@svc/db/quarantine/repo";
 import { sealEnvelope } from "./quarantined-row.ts";
 
-/** Text that replaces a detail stored by version 0.1, because that detail may quote the post. */
+/** Dependencies of the sweep that seals quarantined posts. */
 export type QuarantineSealOptions = {
   readonly db: Executor;
   readonly sealer: Sealer;
@@ -11,7 +11,7 @@ export type QuarantineSealOptions = {
   readonly batchMax?: number;
 };
 
-/** Replaces a detail that may quote the post, which version 0.1 stored. */
+/** Text that replaces each detail stored by version 0.1, because such a detail may quote the post. */
 const oldDetail = "Version 0.1 kept it, whose words may quote the post. A release says why it stays.";
 
 /**

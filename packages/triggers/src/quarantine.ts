@@ -100,8 +100,8 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
 }
 
 /**
- * Releases one post. The mark on the post and the events are committed together. The mark is set first, so that two releases at the same
- * time store only one event.
+ * Releases one post. The post is marked as released in the transaction that stores its events. The mark comes first, so that two
+ * simultaneous releases store only one event.
  */
 async function releaseOne(options: ReleaseContext, tx: Executor, id: QuarantineId): Promise<ReleaseResult> {
   const post = await findQuarantinedPost(tx, id);

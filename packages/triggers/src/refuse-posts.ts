@@ -1,7 +1,7 @@
 import type { NewEvent } from "@svc/db/events/record";
 import type { PostQuotas } from "./post-quotas.ts";
 
-/** Records, for each project, what was stored of a batch. */
+/** Records in the quotas how many deliveries and bytes of a batch were stored for each project. Duplicates are left out. */
 export function noteStored(
   quotas: PostQuotas | undefined,
   events: readonly NewEvent[],

@@ -20,7 +20,10 @@ export type ReceivingProject = { projectId: ProjectId; entityId: string };
  * part is checked against the versions in the database, and outdated parts are read again.
  */
 export type Routing = {
-  /** Reads the parts of the routing that the posts use and that are not known yet. */
+  /**
+   * Returns the routing for a batch of posts. First reads those parts of the routing that the posts use and that this node does not know
+   * yet.
+   */
   prepare(db: Executor, posts: readonly RoutedPost[]): Promise<RoutingView>;
   /** Removes parts that changed in the database: the routing of the deployment, and the routing of these projects. */
   forget(projects: Iterable<ProjectId>): void;
@@ -36,8 +39,8 @@ export type RoutingView = {
    */
   subscribers(receiver: ReceivingProject, post: RoutedPost, atMs: number): readonly RoutedSubscription[];
   /**
-   * Returns the routing version of a receiver with standing programs that start on the trigger of a post. Undefined if no standing program
-   * starts.
+   * Returns a receiver's version of the routing, if standing programs of the receiver start on the trigger of this post. Undefined if none
+   * of them does.
    */
   heardAt(projectId: ProjectId, post: RoutedPost): number | undefined;
   /** Returns those quotas of a receiver that are set. */
@@ -99,7 +102,7 @@ export function createRouting(): Routing {
         receivers,
         subscribers: (receiver, post, atMs) => {
           const matching = subscribersOf(own.get(receiver.projectId), post);
-          // This is a fast path: most subscriptions cover the whole project and do not expire.
+          // Most subscriptions cover the whole project and do not expire. So the list is usually returned as it is.
           return matching.some(isNarrowed) ? matching.filter((one) => isReached(one, receiver, atMs)) : matching;
         },
         heardAt(projectId, { triggerSlug }) {

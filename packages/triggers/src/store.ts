@@ -28,8 +28,8 @@ export type NormalizedEvent = RoutedPost & {
 };
 
 /**
- * Result of a post: the number of projects that have the event, and for how many of these it is new; or the fact that no project receives
- * the post, or may receive it.
+ * Result of storing a post. `stored`: `events` projects have the event, and for `fresh` of them it is new. `no_project`: no project
+ * receives the post. `over_quota`: every project that would receive the post is over a quota.
  */
 export type StoreOutcome =
   | { outcome: "stored"; events: number; fresh: number }
@@ -56,9 +56,9 @@ const staleMax = 3;
 const statementBytesMax = 1_048_576;
 
 /**
- * Stores a batch of posts in one commit, as events of their projects with their deliveries. Then passes the deliveries that this node sends
- * first to the dispatcher. With `lease: false`, all deliveries are left to be claimed, because inside a transaction nothing may be sent
- * before the commit. Rejects if the database fails; then nothing is stored.
+ * Stores a batch of posts in one commit, as events of their projects with their deliveries. Then passes the deliveries that this node
+ * leased to the dispatcher. With `lease: false`, this node leases none, because inside a transaction nothing may be sent before the commit.
+ * Rejects if the database fails; then nothing is stored.
  */
 export async function storePosts(
   options: StoreOptions,
@@ -121,7 +121,10 @@ async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Pr
   return undefined;
 }
 
-/** Reads the routing again and locks it until the commit. So projects that constantly change their routing do not block other projects. */
+/**
+ * Stores the posts after reading the routing again and locking it until the commit. So posts are stored even if some projects constantly
+ * change their routing.
+ */
 function storeOnHeldRouting(options: StoreOptions, db: Executor, batch: Batch): Promise<StoreAttempt> {
   const { posts } = batch;
   return withTransaction(db, async (tx) => {
@@ -235,8 +238,8 @@ function planEvents(
       subscribedVersion: routing.heardAt(projectId, post),
     };
     for (const subscription of routing.subscribers({ projectId, entityId }, post, post.receivedAtMs)) {
-      // If the secret of a delivery cannot be opened, the delivery is left to be claimed, and the claim reports the error. Nothing may fail
-      // after the commit.
+      // True if this node has room to send the delivery itself. If its secret cannot be opened, the delivery is left to be claimed, and the
+      // claim reports the error. Nothing may fail after the commit.
       const isTaken = lease && takeRoom(subscription.id, projectId);
       const endpoint = isTaken ? options.dispatcher.endpoints.of(subscription) : undefined;
       const delivery = {

@@ -9,7 +9,7 @@ export type ReachValues = {
   readonly link: string;
 };
 
-/** Arguments of a tool whose texts may contain placeholders. */
+/** Arguments of the tool call that sends a message to a contact. Their texts may contain placeholders. */
 export type ReachArguments = ContactChannelDocument["args"];
 
 const placeholder = /\{\{|\{([^{}]*)\}/g;

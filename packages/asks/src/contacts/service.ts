@@ -33,14 +33,16 @@ type GivenContact = {
 
 type GivenReach = { readonly toolSlug: string; readonly entityId: string; readonly argsJson: string };
 
-/** The context that a contact is checked against: the project's tools, and the calls of the calling key that a person must confirm. */
+/**
+ * Data that a contact is checked against: the project's tools, and the rules that say which calls of the calling key a person must confirm.
+ */
 type ContactCheck = {
   readonly view: CatalogView;
   readonly confirm: readonly ConfirmRule[] | undefined;
   readonly nowMs: number;
 };
 
-/** Returns the contact to store. Throws the first error of PutContact that applies. */
+/** Returns the contact in the form in which it is stored. Throws the first error of PutContact that applies. */
 function checkContact(
   { view, confirm, nowMs }: ContactCheck,
   given: GivenContact | undefined,
@@ -110,7 +112,7 @@ function readArguments(argsJson: string): ReachArguments {
 export type ContactsContext = {
   readonly db: Executor;
   readonly clock: Clock;
-  /** Seals page tokens. */
+  /** Encrypts page tokens. */
   readonly sealer: Sealer;
   readonly views: Pick<CatalogViews, "forProject">;
 };
@@ -144,7 +146,7 @@ export function createContactsService({
 
     async deleteContact(req, ctx) {
       const { projectId } = requireProject(ctx);
-      // The database cannot store such a name, so no contact has it.
+      // The database cannot store a name with U+0000, so no contact has such a name.
       const { principalId } = req;
       if (principalId.includes("\0")) throw askFaults.CONTACT_NOT_FOUND(principalId);
       const outcome = await contactsForProject(db, projectId).delete(principalId);

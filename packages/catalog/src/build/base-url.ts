@@ -78,14 +78,14 @@ export function decidesOrigin(baseUrl: string, variable: string): boolean {
 }
 
 function decidesByText(baseUrl: string, placeholder: string): boolean {
-  // A `{provider_base_url}` that is not set stands for scheme and host. faultOfBaseUrl allows only a path after it.
+  // If `{provider_base_url}` is not set, it represents the scheme and the host. faultOfBaseUrl allows only a path after it.
   const schemeEnd = baseUrl.indexOf("://");
   if (schemeEnd >= 0 && baseUrl.indexOf(placeholder) < schemeEnd) return true;
   const rest = schemeEnd < 0 ? baseUrl : baseUrl.slice(schemeEnd + 3);
   const [authority = ""] = rest.split("/");
   const last = authority.lastIndexOf(placeholder);
   if (last < 0) return false;
-  // The text up to the port. If the variable is in the port, no part of the host follows the variable.
+  // The part of the host after the variable, without the port. Empty if the variable is in the port.
   const [host = ""] = authority.slice(last + placeholder.length).split(":");
   return !endsInFixedHost(host);
 }

@@ -11,9 +11,9 @@ export type BoundBaseUrl =
   | { readonly fault: string };
 
 /**
- * Returns a toolkit's base URL with its values filled in. A value in the host must consist of DNS labels, a value in the port of digits; a
- * value in the path must be one segment. The resulting URL must be valid, use https (http only to loopback), and end in the host that the
- * definition fixes after the values. The address guard checks the IP address later.
+ * Returns a toolkit's base URL with its values filled in. Values in the host must be DNS labels, values in the port must be digits, and
+ * values in the path must be one segment. The URL must be valid, use https (http only to loopback), and end in the host that the definition
+ * fixes after the values. The address guard checks the IP address later.
  */
 export function bindBaseUrl(
   { baseUrl }: Pick<Toolkit, "baseUrl">,
@@ -35,7 +35,7 @@ export function bindBaseUrl(
   return checkUrl(text, fixedSuffixOf(baseUrl));
 }
 
-/** Returns the names of the arguments in a toolkit's bound base URL. */
+/** Returns the names of the call arguments (`{{params.…}}`) that a toolkit's base URL contains. */
 export function hostArguments({ baseUrl }: Pick<Toolkit, "baseUrl">): string[] {
   const params = placeholdersOf(parseTemplate(baseUrl)).filter(({ root }) => root === "params");
   return params.map(({ path }) => String(path[0]));
@@ -43,7 +43,7 @@ export function hostArguments({ baseUrl }: Pick<Toolkit, "baseUrl">): string[] {
 
 type Place = "host" | "port" | "path";
 
-/** Returns which part of the URL follows a text. */
+/** Returns the part of a URL (host, port or path) in which the next character after the text `before` is. */
 function placeOf(before: string): Place {
   const authority = /^https?:\/\/([^/]*)$/.exec(before)?.[1];
   if (authority === undefined) return "path";

@@ -104,7 +104,10 @@ function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: s
   return { declared: steps.slice(0, length), inside: steps.slice(length) };
 }
 
-/** True if the property of a fault exists in the payload. The property is then an excess one, and its name may come from the post. */
+/**
+ * True if the payload contains the property that the fault names. The schema then does not allow this property, and its name may come from
+ * the post. False if the property is missing or the fault names none.
+ */
 function isGiven(payload: unknown, pointer: string, property: string | undefined): boolean {
   if (property === undefined) return false;
   let value = payload;

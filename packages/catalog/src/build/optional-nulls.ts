@@ -2,7 +2,10 @@ import { isObject } from "@svc/core";
 import { placeAt, referencedSchema, type SchemaPlace, schemaPlace } from "../check/sensitivity.ts";
 import type { JsonSchema } from "../read/documents.ts";
 
-/** A position in the values of a schema. `place`: all schemas about the position. `sure`: the schemas that always apply there. */
+/**
+ * A position in the values of a schema. `place`: all schemas that describe values at the position. `sure`: only the schemas that apply to
+ * every value there.
+ */
 export type NullPlace = { readonly place: SchemaPlace; readonly sure: readonly JsonSchema[] };
 
 /**

@@ -24,7 +24,7 @@ export type RenderedRequest = {
   readonly body: unknown;
 };
 
-/** Error for an argument that satisfies its schema but cannot be part of the request. The message is for the caller. */
+/** Error for an argument that satisfies its schema but cannot be part of the request. Its message is written for the caller of the tool. */
 export class RequestValueError extends Error {
   override name = "RequestValueError";
 }
@@ -115,7 +115,8 @@ function* renderQuery(always: Tree, own: Tree, scope: TemplateScope): Generator<
 }
 
 function renderHeaders(trees: readonly Tree[], scope: TemplateScope): Record<string, string> {
-  // Key: the header name in lower case. So the tool's header replaces the toolkit's, and no header is sent twice.
+  // The headers of the request, by lower-case name. A tool's header replaces the toolkit's header of the same name, because both have the
+  // same key.
   const headers = new Map<string, readonly [string, string]>();
   for (const [name, value] of trees.flatMap((tree) => Object.entries(fieldsOf([tree], scope)))) {
     if (value === null) continue;

@@ -56,7 +56,7 @@ function keepProperties(schema: JsonSchema, object: JsonSchema, pointer: string,
 type ObjectBounds = {
   readonly properties: JsonSchema;
   readonly isOpen: boolean;
-  /** Properties whose values have limits too, each with its step in a JSON Pointer. */
+  /** The properties whose values have limits of their own. `step`: the property's part of a JSON Pointer. */
   readonly below: readonly { readonly name: string; readonly step: string; readonly child: unknown }[];
 };
 
@@ -106,7 +106,7 @@ function isBounding(schema: unknown): boolean {
   if (!isObject(schema)) return false;
   const known = bounding.get(schema);
   if (known !== undefined) return known;
-  // Set before the search below, so that circular references end.
+  // This provisional result is set before the search in nested schemas, so that a circular reference ends the search.
   bounding.set(schema, false);
   const below = [schema.items, ...(isObject(schema.properties) ? Object.values(schema.properties) : [])];
   const found = typeof schema.maxItems === "number" || isClosed(schema) || below.some(isBounding);

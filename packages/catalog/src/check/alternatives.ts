@@ -28,7 +28,9 @@ export function withoutNoise(errors: readonly ErrorObject[]): ErrorObject[] {
   return kept;
 }
 
-/** Removes the errors of the branches of an error from the end of `kept`, and returns them. */
+/**
+ * Removes the errors inside a choice (the second argument is the choice's own error) from the end of `kept`. Returns the removed errors.
+ */
 function takeBelow(kept: ErrorObject[], { instancePath }: ErrorObject, prefix: string): ErrorObject[] {
   let start = kept.length;
   const isBelow = (error: ErrorObject | undefined) =>

@@ -102,7 +102,7 @@ export function checkExamplePhrases({ sayings: file, tools }: ToolkitFiles): voi
   }
 }
 
-/** The well-formed parts of a tool. */
+/** The well-formed parts of a tool's file, an action or a trigger. Malformed parts are absent. */
 type ToolParts = Partial<ActionDocument> | Partial<TriggerDocument>;
 
 /** Checks one toolkit's files, individually and together. Faults are recorded with their file. */
@@ -227,7 +227,8 @@ function checkTool(file: DefinitionFile, document: Partial<ToolDocument>, name: 
   checkTemplates(file, ["scopes"], document.scopes ?? [], { deployment: new Set(["scope_base"]) });
   const words = toWords(name);
   document.intents?.forEach((intent, index) => {
-    // A one-word tool name, such as "search", is also an ordinary word. Two or more words of the name in sequence mean the tool.
+    // True if the example phrase names the tool. A one-word name, such as "search", is also an ordinary word, so it must be the whole
+    // phrase. Of a longer name, all words in sequence are enough.
     const namesTool = words.trim().includes(" ") ? toWords(intent).includes(words) : toWords(intent) === words;
     if (namesTool) file.fault(["intents", index], `"${intent}" names the tool`, "say it as people ask for it");
   });

@@ -162,8 +162,8 @@ function schemaAt(schema: JsonSchema, path: readonly (string | number)[]): JsonS
 }
 
 /**
- * Records a fault for an argument that the request does not use. Allowed only if the argument sets a label of the host that a deployment
- * declares.
+ * Records a fault for an argument that the request does not use. An argument that sets a label of the deployment's host (`x-host`) is
+ * allowed, but only with a pattern.
  */
 function checkUnplaced(file: DefinitionFile, name: string, { schema, isRequired }: Argument): void {
   const path = ["input", "properties", name];

@@ -10,7 +10,7 @@ export type PollFault = readonly [path: FaultPath, reason: string, cure: string]
 /** The parts of an action that its poll refers to. */
 type PolledAction = Pick<Partial<ActionDocument>, "poll" | "paging" | "class" | "input" | "output">;
 
-/** Maximum time by which a poll repeats the previous period to find late rows, milliseconds. */
+/** Maximum overlap of a poll with the period of the previous poll, in milliseconds. The overlap finds rows that appear late. */
 const overlapMaxMs = 7 * 86_400_000;
 
 /** Checks an action's poll, which finds new rows of its list. Records every fault. */
@@ -51,7 +51,7 @@ export function faultsOfPoll({ poll, paging, class: access, input, output }: Pol
   return faults;
 }
 
-/** Path of a cursor in the file, and the valid parts that the cursor refers to. */
+/** The path of a cursor in the file, and the valid parts of the action that the cursor refers to. */
 type Place = {
   readonly at: FaultPath;
   readonly row: JsonSchema | undefined;
@@ -197,7 +197,7 @@ function lookAtArgument(
   }
 }
 
-/** Checks where the argument gets its value: from the rows, the answer, or the clock. */
+/** Returns faults if the source of the argument's value is invalid. The source is the rows, the answer, or the clock. */
 function faultsOfSources(
   { kind, arg = "", from, more, step, overlap }: PollCursorDocument,
   { row, output, properties, at: place }: Place & { readonly output: JsonSchema },

@@ -19,7 +19,7 @@ ajv.addSchema(toolSchema, "tool.schema.json");
 ajv.addSchema(toolkitSchema, "toolkit.schema.json");
 ajv.addSchema(deploymentSchema, "deployment.schema.json");
 
-/** Depth of the parts of a file that can be checked independently, by kind of file. */
+/** Length of the path to a part of the file that can be checked independently. Key: the kind of file. */
 const partDepth = { toolkit: 1, tool: 1, deployment: 3 };
 
 /**

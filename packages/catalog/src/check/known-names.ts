@@ -26,7 +26,10 @@ export function knownNames(schema: JsonSchema): KnownNames {
 
 const ofSchemas = new WeakMap<JsonSchema, KnownNames>();
 
-/** Cached results of one schema. Key: the schemas at a position; circular references lead to the same few positions. */
+/**
+ * Cached results of one schema. `made`: the names at each position. Its key combines the numbers in `ids` of all schemas at the position,
+ * so circular references reach the same few positions.
+ */
 type MadeNames = { readonly made: Map<string, KnownNames>; readonly ids: Map<JsonSchema, number> };
 
 function namesAt(place: SchemaPlace, made: MadeNames): KnownNames {
@@ -60,7 +63,8 @@ function createNames(place: SchemaPlace, made: MadeNames): KnownNames {
   return {
     knows: (name) => isOpen || declared.has(name),
     at(step) {
-      // All undeclared names share one position. So do all list items after the individually declared ones.
+      // The key of the position in the cache. All undeclared names share one key. All list items after the individually declared items also
+      // share one key.
       const asked = typeof step === "number" ? Math.min(step, prefix) : declared.has(step) ? step : "";
       let known = below.get(asked);
       if (known === undefined) {

@@ -5,7 +5,7 @@ import { nearest } from "./nearest.ts";
 
 /**
  * A fault of a value against its schema. `pointer`: JSON Pointer to the value. `message`: the problem. `property`: the property that is
- * missing or not allowed. `missing`: the property that is missing.
+ * missing or not allowed. `missing`: set only if a property is missing; its name.
  */
 export type SchemaFault = {
   readonly pointer: string;

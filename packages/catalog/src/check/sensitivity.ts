@@ -92,7 +92,10 @@ export function rulesOf(schema: JsonSchema): unknown[] {
   return [...lists, ...dependent, schema.if, schema.then, schema.else, schema.not];
 }
 
-/** Returns the schemas of a property. Patterns are not compared with the name: the schemas of all patterns apply, as in masking. */
+/**
+ * Returns the schemas that may apply to a property. The schemas of all patterns are included without comparing the pattern with the name;
+ * masking uses the same rule.
+ */
 function propertyAt(name: string): (schema: JsonSchema) => unknown[] {
   return ({ properties, patternProperties, additionalProperties, unevaluatedProperties }) => {
     const own = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : additionalProperties;

@@ -122,7 +122,9 @@ function visitTexts(value: unknown, path: FaultPath, visit: Visit): void {
   }
 }
 
-/** `schemaMaps`: keywords whose value maps names to schemas. `plainValues`: keywords whose value is plain data. */
+/**
+ * Keywords whose value maps names to schemas. The next constant, `plainValues`, has the keywords whose value is plain data without schemas.
+ */
 const schemaMaps = new Set(["properties", "patternProperties", "dependentSchemas"]);
 const plainValues = new Set(["const", "default", "enum", "examples", "required", "dependentRequired"]);
 
@@ -170,7 +172,10 @@ function checkPattern(file: DefinitionFile, path: FaultPath, pattern: string): v
   if ("fault" in form) file.fault(path, form.fault, "write it without look-around and back references");
 }
 
-/** True if a list's items are scalars. Duplicates among scalars are found with a table; other items would be compared in pairs. */
+/**
+ * True if a list's items are scalars (texts, numbers, booleans, null). Duplicates among scalars are found with a table. False for other
+ * items, because they would be compared in pairs.
+ */
 function holdsScalars({ items }: JsonSchema): boolean {
   if (!isObject(items) || items.type === undefined) return false;
   return [items.type].flat().every((type) => type !== "object" && type !== "array");

@@ -116,7 +116,7 @@ function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
   }
 }
 
-/** `toolsMax`: maximum tools of a private toolkit. `bytesMax`: maximum bytes of its whole definition. */
+/** Maximum number of tools of a private toolkit. The next constant, `bytesMax`, is the maximum number of bytes of its whole definition. */
 const toolsMax = 200;
 const bytesMax = 524_288;
 

@@ -88,7 +88,10 @@ export function parseDefinitionFile(file: string, text: string): DefinitionFile 
 /** Correction for a number that no double represents exactly. */
 export const inexactCure = "write a number of fewer digits, or a text";
 
-/** Nearly no file has a number with so many digits, and checking every value of hundreds of files would take long. */
+/**
+ * Matches a text that may contain a number which no double represents exactly. Only such texts are checked value by value, because nearly
+ * no file has such a number and the check takes long.
+ */
 const mayBeInexact = /[\d.]{16}|\d[eE][+-]?\d{3}/;
 
 const decimalForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;

@@ -4,7 +4,10 @@ export type AccessClass = "read" | "write" | "destructive";
 /** A JSON Schema in a definition. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Conditions for one part of a post, by field name. A field must be equal to the value; if there are several values, to one of them. */
+/**
+ * Conditions for one part of a post, by field name. A field must be equal to the given value. If a list of values is given, the field must
+ * be equal to one of them.
+ */
 export type ConditionsDocument = Readonly<Record<string, ConditionValue | readonly ConditionValue[]>>;
 
 /** A value that is compared with a field of a post. */

@@ -11,9 +11,9 @@ import type { ExamplePhrasesDocument, ToolDocument, ToolkitDeploymentDocument, T
 import { filesOf, readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
 
 /**
- * Loads every toolkit in the folders (SVC_TOOLKITS). Rejects with DefinitionError, which lists all faults of all files. The audience of a
- * webhook is the one in the deployment file; if the file has none, it is `audience`. If `audience` is absent too, it is `accounts` if there
- * is a deployment file, and `projects` if there is none.
+ * Loads every toolkit in the folders (SVC_TOOLKITS). Rejects with DefinitionError, which lists all faults of all files.
+ * The audience (receivers) of a webhook's events comes from the deployment file, or else from `audience`. If both are absent, it is
+ * `accounts` with a deployment file, and `projects` without one.
  */
 export async function loadCatalog(options: {
   folders: readonly string[];
@@ -151,8 +151,8 @@ export function overlayDefinition(
 }
 
 /**
- * Returns a definition without its paging if the paging refers to an argument or field that an overlay removed. The overlay must not
- * contain paging itself. Overlays that were written before paging existed stay valid this way.
+ * Returns a definition without its paging if an overlay removed an argument or field that the paging uses. Do not call it if the overlay
+ * sets the paging itself. So an overlay that was written before paging existed stays valid.
  */
 function withSoundPaging(definition: unknown): unknown {
   if (!isObject(definition) || !isObject(definition.paging)) return definition;

@@ -8,22 +8,26 @@ import { isJudgedWithin, schemaSize, schemaSizeMax } from "./judging-cost.ts";
 import { createMeteredRegExps, type MeteredRegExps, PatternStepsError } from "./linear-reg-exp.ts";
 import { addMultipleOf, withExactNumbers } from "./multiple-of.ts";
 
-/** Maximum number of faults after which the remaining list items and object values are skipped. Only 100 faults are reported. */
+/** Maximum number of faults. Above it, the remaining list items and object values are skipped, because only 100 faults are reported. */
 const errorsMax = 1_000;
-/** Maximum number of faults inside a choice or condition. It is higher, because such faults may not be faults of the value. */
+/**
+ * Maximum number of faults inside a choice or condition. It is higher than `errorsMax`, because faults of a branch that does not apply are
+ * not faults of the value.
+ */
 const triedErrorsMax = 20_000;
 
 /** Thrown by compiled code when a choice or condition has too many faults. */
 const tooManyTried = "too many faults in a choice";
 
-/** Variables of the compiled code. `errors`: list of the faults so far. `errorCount`: their number. */
+/** Variables of the compiled code. `errors`: the list of faults found so far. `errorCount`: the number of faults found so far. */
 const [errors, errorCount] = [new Name("vErrors"), new Name("errors")];
 
 const keyword = "x-error-limit";
 
 /**
- * Adds the keyword that withErrorLimit writes into schemas. At this keyword, compiled code throws if there are too many faults: the list of
- * faults, or `tooManyTried` inside a choice. The compiler itself has no limit, and each fault is an object.
+ * Adds the keyword that `withErrorLimit` writes into schemas. At this keyword, compiled code stops if there are too many faults. It then
+ * throws the list of faults; inside a choice, it throws `tooManyTried`. The compiler itself has no limit, and each fault is an object in
+ * memory.
  */
 function addErrorLimit(ajv: Ajv2020): void {
   ajv.addKeyword({
@@ -199,8 +203,8 @@ function run(validate: ValidateFunction, value: unknown): readonly SchemaFault[]
 }
 
 /**
- * Returns a schema that also accepts null for every value below the root. Use it for the results of apps, because an app may return null
- * for any field.
+ * Returns a schema that also accepts null for every value inside the root value. Use it for the results of apps, because an app may return
+ * null for any field.
  */
 export function withNulls(schema: JsonSchema): JsonSchema {
   const properties = isObject(schema.properties) ? schema.properties : undefined;

@@ -1,12 +1,15 @@
 import { isObject } from "@svc/core";
 import type { JsonSchema } from "../read/documents.ts";
 
-/** Weight of a schema inside a choice. Its faults are collected or discarded, and creating a fault costs more than a comparison. */
+/**
+ * Weight of a schema inside a choice; elsewhere the weight is 1. Faults inside a choice are collected or discarded, and creating a fault
+ * costs more than a comparison.
+ */
 const triedWeight = 4;
 
 /**
- * True if a value can be validated within `steps`. One step is one keyword applied to one value, about 50 ns. Counting stops at `steps`, so
- * this function's own time is limited. Patterns have a separate limit.
+ * True if a value can be validated within `steps`; false if validation would take more steps. One step is one keyword applied to one value,
+ * about 50 ns. Counting stops at `steps`, so this function's own time is limited. Patterns have a separate limit.
  */
 export function isJudgedWithin(steps: number, schema: JsonSchema, value: unknown): boolean {
   const meter: Meter = { left: steps, root: schema, depth: 0 };

@@ -63,8 +63,8 @@ const powerMax = 64;
 
 function isMultiple(number: Decimal, unit: Decimal): boolean {
   if (number.digits === "") return true;
-  // The last digit of `number` is not zero, so it is not divisible by ten. The remaining numbers have at most some hundred digits, like
-  // doubles.
+  // The last digit of `number` is not zero, so a number with a lower power of ten than `unit` is not its multiple. The other numbers have
+  // at most some hundred digits, like doubles.
   if (unit.digits === "" || number.power < unit.power) return false;
   const shift = 10n ** BigInt(Math.min(powerMax, number.power - unit.power));
   return (BigInt(number.digits) * shift) % BigInt(unit.digits) === 0n;

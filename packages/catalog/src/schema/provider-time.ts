@@ -32,7 +32,10 @@ export function readProviderTime(value: unknown): number | undefined {
   return undefined;
 }
 
-/** Limits above which a number means milliseconds, microseconds or nanoseconds. As seconds, such a number would be after the year 5138. */
+/**
+ * Limits above which a number means milliseconds, microseconds or nanoseconds instead of seconds. In seconds, a number above the first
+ * limit would be a time after the year 5138.
+ */
 const unixUnits = [
   { from: 1e17, perMs: 1e6 },
   { from: 1e14, perMs: 1e3 },

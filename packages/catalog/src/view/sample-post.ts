@@ -18,8 +18,8 @@ export function samplePost(trigger: TriggerDocument, nowMs: number): SamplePost 
   const schemas = payloadSchemas(trigger);
   const fill = (template: unknown, value: (schema: SampleSchema, name: string) => unknown, mark = "") => {
     const placeholders = placeholdersOfTree(parseTemplateTree(template ?? "")).map(([placeholder]) => placeholder);
-    // Placeholders with filters come first. A filter requires a certain form, and that form also fits a placeholder of the same value
-    // without a filter.
+    // Placeholders with filters are filled first. A filter requires a certain form of the value. A value of this form also fits a
+    // placeholder without a filter that reads the same field.
     for (const placeholder of placeholders.sort((a, b) => b.filters.length - a.filters.length)) {
       const name = nameOf(placeholder);
       const filtered = filteredValue(placeholder, name + mark);

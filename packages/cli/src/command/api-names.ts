@@ -8,10 +8,16 @@ export function nameCommands(named: Iterable<readonly [call: string, command: st
   for (const [call, command] of named) if (!commands.has(call)) commands.set(call, command);
 }
 
-/** An example request that follows the name of a call in a text of the service. It has only the fields for which a command has options. */
+/**
+ * The JSON of an example request, which a text of the service may write after the name of a call. The type has only the fields for which a
+ * command has options.
+ */
 type Example = { readonly name?: string; readonly http?: { readonly hosts?: readonly string[] } };
 
-/** Functions for calls whose example request may follow their name in a text. Each returns the command with the options of the example. */
+/**
+ * Functions by the name of a call, for calls whose example request may follow their name in a text. Each function returns the command with
+ * the options of the example.
+ */
 const commandsOfExamples: Readonly<Record<string, (request: Example) => string>> = {
   PutSecret: ({ name = "" }) => `svc secrets put ${name}`,
   SetProjectPolicy: ({ http }) => `svc projects policy <project> --http-host ${http?.hosts?.[0] ?? ""}`,
@@ -129,8 +135,8 @@ const nameInText = new RegExp(
 );
 
 /**
- * Returns the text of a result in which commands replace the names of calls. The service sends such texts as plain text, so a name must be
- * a separate word.
+ * Returns a result's text in which commands replace the names of API calls. The text has no markup, so a name is replaced only if it is a
+ * separate word.
  */
 export function withCommands(said: string, own: Readonly<Record<string, string>> = {}): string {
   return said.replace(nameInText, (named) => {

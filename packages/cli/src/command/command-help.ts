@@ -41,7 +41,8 @@ export function helpOf(command: Command, before: readonly string[] = []): Comman
 /** Returns the text that a command prints after its help. */
 function afterHelpOf(command: Command): string {
   const parts: string[] = [];
-  // commander emits this event when it prints the help. The types of commander do not declare the event.
+  // The command as an event emitter. commander emits the event `afterHelp` when it prints the help, but the types of commander do not
+  // declare this event.
   const emitter: unknown = command;
   if (emitter instanceof EventEmitter)
     emitter.emit("afterHelp", { error: false, command, write: (text: string) => parts.push(text) });

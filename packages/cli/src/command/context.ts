@@ -46,7 +46,10 @@ export type CommandContext = {
   readInput(): Promise<Buffer>;
   /** The terminal at which a person sits. Undefined if standard input or standard error is redirected. */
   readonly terminal: Terminal | undefined;
-  /** The terminal on which progress is drawn in place. Undefined if standard error is redirected. */
+  /**
+   * The terminal that shows progress and redraws it in the same position. Undefined if standard error is redirected or if the terminal
+   * cannot move its cursor.
+   */
   readonly screen: Screen | undefined;
   /**
    * Returns a signal that aborts at the next SIGINT, SIGTERM or SIGHUP, or when the reader of the output closes it. A second signal more
@@ -136,7 +139,7 @@ async function openPage(url: string): Promise<boolean> {
   const { default: open } = await import("open");
   try {
     const child = await open(url);
-    // The program that opens the browser may fail after `open` has returned. This code waits for such a failure.
+    // `open` may return before the start of the browser has succeeded or failed. This code waits for the result of the start.
     return await new Promise((resolve) => {
       child.once("error", () => resolve(false));
       child.once("spawn", () => resolve(true));

@@ -55,9 +55,9 @@ export type CommandDeclaration<Input extends DescMessage> = {
   readonly client?: keyof typeof addClientOptions;
   /** The name of the command in texts. Default: its path (for example `svc jobs park`). */
   readonly shown?: string;
-  /** Words that follow the name of the command if a text names the command's method. */
+  /** Words after the command's name in texts that name the method of this command (for example the option `--since`). */
   readonly words?: string;
-  /** Further methods that texts express by this command. `words`: the words that follow the name of the command. */
+  /** Further methods for which a text of the service shows this command. `words`: the words that the text adds after the command's name. */
   readonly also?: readonly (readonly [method: Pick<Method, "name">, words?: string])[];
 };
 
@@ -74,7 +74,7 @@ export type Run<Values> = {
 
 /** A function that adds a command with a given name to its parent command. */
 export type CommandMaker = ((parent: Command, context: CommandContext, name: string) => void) & {
-  /** The methods that texts express by this command, and the words that follow the name of the command. */
+  /** The methods for which texts show this command. Each has the words that the text adds after the command's name. */
   readonly methods?: readonly NamedMethod[];
   /** The name of the command in texts. Default: its path. */
   readonly shown?: string | undefined;
@@ -85,8 +85,8 @@ export type CommandMaker = ((parent: Command, context: CommandContext, name: str
 type NamedMethod = { readonly name: string; readonly words?: string | undefined };
 
 /**
- * Returns the command for a method. The method determines the options for the credential, and the types of the options that fill the
- * request. `run`: runs the command, and receives the filled request fields.
+ * Returns the command for a method. The method determines which options the command has for the credential, and the types of the options
+ * that fill the request. `run`: runs the command; it receives the filled request fields.
  */
 export function command<Input extends DescMessage, Values = Readonly<Record<string, unknown>>>(
   method: AnyMethod<Input> | undefined,

@@ -33,7 +33,8 @@ export type RanCommand = { readonly path: string; readonly options: ReadonlyMap<
 export function failureText(err: unknown, origin?: Origin, command?: RanCommand): string {
   if (err instanceof ConnectError) {
     const isRefused = err.code === Code.Unauthenticated && origin !== undefined;
-    // The service cannot know if the token or the key is wrong, so the text names both.
+    // The service cannot know which of two values is wrong: the user's administrator token, or its own SVC_ADMIN_TOKEN. So the text names
+    // both.
     const text =
       isRefused && origin.isAdmin ? `${wrongToken}${reasonsText(err)}.` : spokenRefusal(err, origin, command);
     if (!isRefused) return text;
@@ -45,12 +46,15 @@ export function failureText(err: unknown, origin?: Origin, command?: RanCommand)
 const wrongToken = "the administrator's token differs from SVC_ADMIN_TOKEN of the service";
 
 /**
- * Reasons of refusals which mean that this address does not serve the call. For the administrator's calls, the service's own hint names the
- * right address.
+ * Reasons of refusals which mean that the called address does not serve this call. For an administrator's call, the service's own hint is
+ * shown instead, because it names the right address.
  */
 const listenerReasons: ReadonlySet<string> = new Set(["CALL_UNKNOWN"]);
 
-/** Advice for an address that serves no calls and no incoming webhooks of projects. */
+/**
+ * Advice if the called address belongs to the administrator's listener or to a worker. Both accept no calls and no incoming webhooks of
+ * projects.
+ */
 export const wrongListenerHint =
   "The administrator's listener (SVC_ADMIN_LISTEN) and workers (SVC_ROLE) accept nothing from projects: set --url or SVC_URL to the address where the service accepts calls.";
 
@@ -69,8 +73,8 @@ function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: R
   if (details.some(({ reason }) => listenerReasons.has(reason)) && origin?.isAdmin === false)
     return `${err.rawMessage}${reasonsText(err)}. ${wrongListenerHint}`;
   const { reason = "", message = partedOf(err.rawMessage) } = details[0] ?? {};
-  // The command may have made other calls before the refused call (for example to find a project's id). The user knows only the command, so
-  // the text names the command.
+  // True if the text names the command instead of the refused call. A command may make several calls (for example to find a project's id),
+  // and the user knows only the command.
   const isOfRole = command !== undefined && reason === "ROLE_REQUIRED";
   const what = renderText(message, (kind, name) =>
     kind === "call" && isOfRole ? `\`${command.path}\`` : ownName(kind, name, reason, command),
@@ -93,7 +97,10 @@ export type Refusal = {
   readonly reason: string;
   readonly field: string;
   readonly help: PartedText;
-  /** The message of the error. Only the message of the error's first fault has parts. */
+  /**
+   * The message of the whole error, which is the same for every fault. Only the first fault has it divided into parts; the others have it
+   * as plain text.
+   */
   readonly message: PartedText;
 };
 

@@ -32,7 +32,7 @@ export async function readJsonOption(option: string, text: string, context: Comm
 /** The place from which a command reads a secret. If the user names no place, the command asks for the secret at the terminal. */
 type SecretSource = {
   readonly fromInput: true | undefined;
-  /** Name of the environment variable that contains the secret. */
+  /** Name of the environment variable that contains the secret. Undefined if the user named no variable. */
   readonly variable: string | undefined;
   /** The option that named the variable. Error texts mention it. */
   readonly option: string;

@@ -6,11 +6,14 @@ import { type ConfirmOptions, confirmOf, parseMoment, parseSpan, parseWords } fr
 /** The names of a message's fields in TypeScript. */
 export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Desc> & string, "$typeName" | "$unknown">;
 
-/** How a command reads an argument or option. Default: by the type of the request field that the value fills. */
+/**
+ * Rule by which a command reads an argument or option. Without this rule, the type of the filled request field determines how the command
+ * reads it.
+ */
 type ReadRule<Field extends string> = {
   /** The request field that the value fills. Default: the field with the name of the option. */
   readonly fills?: Field;
-  /** The request field that errors of the service name for this option, if it differs from `fills`. */
+  /** The field name that errors of the service use for this option. Absent if it is the same as `fills`. */
   readonly named?: string;
   readonly choices?: readonly string[];
   /** Converts the typed text into the value. Throws InvalidArgumentError if the text is not valid. */

@@ -42,7 +42,7 @@ type CallDeclaration<Input extends DescMessage, Output extends DescMessage, Valu
   readonly result?: FieldName<Output>;
   /** The request field that contains the id of the deleted object. `--json` prints this id as `deleted`. */
   readonly deleted?: FieldName<Input>;
-  /** The request field that contains the id of the ended object. `--json` prints this id as `ended`. */
+  /** The request field with the id of the object that the call ends (for example a console session). `--json` prints this id as `ended`. */
   readonly ended?: FieldName<Input>;
   /**
    * The lines that show the result, or a function that returns them. In a text, `{field}` is replaced by the value of that request field.

@@ -11,8 +11,8 @@ const untrusted = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 const outOfTime = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
-// Error codes that occur if only one side uses TLS. `closed`: a TLS server does not answer a plain HTTP request. `plain`: a server without
-// TLS answers a TLS request in plain HTTP.
+// Error codes of a plain HTTP request to a TLS server, which closes the connection without an answer. The set `plain`, which follows, has
+// the codes of the opposite case: a TLS request that a server answers in plain HTTP.
 const closed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 const plain = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);
 

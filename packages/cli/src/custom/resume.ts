@@ -40,7 +40,8 @@ function restoreLine(restore: Restore, isDryRun: boolean): string {
   const from = `restored from a backup of ${timeText(backupEndsAt)}`;
   if (resumedAt === undefined) return `held: ${from}; ${waiting} wait`;
   const doubt = nothingSince ? "no writes of jobs are in doubt" : "writes of jobs without a key are in doubt";
-  // Only the call that ended the hold returns how many deliveries and jobs waited.
+  // Only the call that ended the hold (the pause after a restore) returns how many deliveries and jobs waited. A dry run after that has no
+  // such numbers.
   const waited = isDryRun ? "nothing waits for a resume any more" : `${waiting} waited`;
   return `resumed ${timeText(resumedAt)}: ${from}; ${waited}, ${doubt}`;
 }

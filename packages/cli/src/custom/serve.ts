@@ -41,7 +41,7 @@ export async function compactHeap(): Promise<void> {
   const session = new Session();
   session.connect();
   try {
-    // V8 does this only if memory is short. Without a start flag, the inspector is the only way to request it.
+    // By itself, V8 compacts the heap only if memory is short. Without a start flag, only the inspector can request this.
     await session.post("HeapProfiler.enable");
     await session.post("HeapProfiler.collectGarbage");
   } finally {

@@ -30,7 +30,7 @@ export function boundText({ entityId, accessClasses, toolkitSlugs }: ScopeOfKey)
   return parts.every((part) => part === "") ? "" : parts.map((part) => part || "*").join("; ");
 }
 
-/** Returns the state of a key: `revoked`, `until` with its end, or `valid`. */
+/** Returns the state of a key: `revoked`, `valid`, or `until` with the time at which the key expires. */
 export function keyStateText({
   revokedAt,
   expiresAt,

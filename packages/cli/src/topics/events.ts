@@ -69,8 +69,8 @@ export const addEventsCommand = topic({
 });
 
 /**
- * Returns how many deliveries of an event are in each state. States that need attention come first. A `+` means that more deliveries were
- * not counted, a `-` that there are none.
+ * Returns how many deliveries of an event are in each state. States that need attention come first. A number ends with `+` if more
+ * deliveries were not counted. Returns `-` if the event has no deliveries.
  */
 function deliveriesText(of: EventDeliveries | undefined): string {
   const counts = { dead_letter: of?.deadLetter, pending: of?.pending, delivered: of?.delivered };

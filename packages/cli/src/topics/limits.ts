@@ -84,7 +84,7 @@ function parseRate(text: string): Rate {
   try {
     if (calls > 0) return { max: calls, per: durationFromMs(parseDuration(per)) };
   } catch {
-    // The code below throws the error.
+    // An invalid duration is reported by the `throw` after this block.
   }
   throw new InvalidArgumentError("expected calls and a time, such as 10/1s or 100/1h");
 }

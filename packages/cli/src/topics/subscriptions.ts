@@ -167,5 +167,5 @@ function timesText({ p50Ms, p99Ms, measuredAttempts }: SubscriptionHealth): stri
   return `${numberText(p50Ms)} ms (half of the latest ${measuredAttempts} attempts), ${numberText(p99Ms)} ms (99 of 100)`;
 }
 
-/** Number at which the service stops counting. */
+/** Number of pending deliveries at which the service stops counting. The command then shows "10,000 or more". */
 const countedMax = 10_000;

@@ -28,7 +28,7 @@ type Methods = Pick<
   "getConnection" | "listConnections" | "testConnection" | "deleteConnection" | "setAccountReferences"
 >;
 
-/** Returns the calls about existing accounts. */
+/** Returns the methods of ConnectionsService for existing accounts. */
 export function accountMethods(options: TestConnectionContext): Methods {
   const { db, clock, sealer } = options;
   const find = async (text: string, ctx: HandlerContext): Promise<ConnectedAccount> => {
@@ -101,7 +101,10 @@ function checkReferences(references: readonly string[]): void {
   });
 }
 
-/** Throws REFERENCE_TAKEN and CONNECTION_NOT_USABLE. */
+/**
+ * Replaces an account's references and returns the account. The app's own id of the account is kept. Throws REFERENCE_TAKEN and
+ * CONNECTION_NOT_USABLE.
+ */
 async function replaceReferences(
   { views, db, clock, sealer }: ConnectionsOptions,
   row: ConnectedAccount,
@@ -123,7 +126,10 @@ async function replaceReferences(
   throw connectionFaults.CONNECTION_NOT_USABLE(row.id, now?.state ?? "revoked");
 }
 
-/** TestConnection of an account in the key's scope. Throws CONNECTION_NOT_USABLE, CONNECTION_NOT_TESTABLE and the refusals of CallTool. */
+/**
+ * Tests the credential of an account in the key's scope (the call TestConnection). Throws CONNECTION_NOT_TESTABLE if no read can test it,
+ * CONNECTION_NOT_USABLE if the account is not active, and the refusals of CallTool.
+ */
 async function testConnection(
   context: TestConnectionContext,
   principal: ProjectPrincipal,
@@ -158,13 +164,19 @@ function answered(
   return create(TestConnectionResponseSchema, { ...answer, testedAt: timestampFromMs(nowMs), account });
 }
 
-/** Nothing is sent: the sandbox accepts any credential, and an account of the sandbox has none for the app. */
+/**
+ * Returns the result of a test in the sandbox. svc sends nothing, because the sandbox accepts any credential and its accounts have no
+ * credential for the app.
+ */
 function untried({ isSandbox }: TestConnectionContext): Verdict {
   const why = isSandbox ? "the sandbox answers in place of the app" : "the account was made in the sandbox";
   return { outcome: "unknown", message: `nothing was tried: ${why}, so nothing is known of the credential` };
 }
 
-/** Returns what the read shows about the credential. Only an answer of the app can show that it is bad. */
+/**
+ * Returns what a read shows about the credential: it works, is refused, or is unknown. Only an answer of the app can show that the
+ * credential is bad.
+ */
 function judge({ action, isDeclared }: TestTool, read: TestReadResult, after: ConnectedAccount): Verdict {
   const { isOk, message, providerStatus: status, saysError } = read;
   if (isOk) return { outcome: "works", message: `the app answered ${action.slug} with ${status}` };

@@ -4,7 +4,7 @@ import { activate, type ReadyAccount } from "../activate-account.ts";
 import { connectionFaults } from "../errors.ts";
 import type { ConnectionsOptions } from "../options.ts";
 
-/** Makes a new account the active one. Throws REFERENCE_TAKEN. */
+/** Makes a new account the active one. Throws REFERENCE_TAKEN if another account has one of its references. */
 export async function activateOrRefuse(
   options: ConnectionsOptions,
   account: Omit<ReadyAccount, "pending">,

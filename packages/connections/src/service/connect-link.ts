@@ -32,21 +32,24 @@ import { checkBinding, checkConnectable, checkRole, chooseScheme, initiate } fro
 /** Longest lifetime of a connect link, in milliseconds. */
 const lifeMaxMs = 7 * 86_400_000;
 
-/** The values that a person enters. */
+/** The account variables and the credential that a person enters on the page of a connect link. */
 export type CredentialInput = {
   readonly accountVariables: Readonly<Record<string, string>>;
   readonly apiKey: string;
   readonly basic: { readonly username: string; readonly password: string } | undefined;
 };
 
-/** Opens connect links, whose rows CreateConnectLink made. */
+/** Shows and uses connect links, which CreateConnectLink created. */
 export type ConnectLinks = {
   /**
    * Returns the contents of the link's page, or `used` if its account is connected. Changes nothing. Rejects with TOOLKIT_NOT_FOUND if the
    * toolkit is gone.
    */
   show(link: ConsoleLink): Promise<JsonObject | "used">;
-  /** Connects through InitiateConnection, with its refusals, as the key that made the link, whose role is `role`. */
+  /**
+   * Connects an account through InitiateConnection, and rejects with its refusals. Acts with the key that created the link; `role` is the
+   * role of this key.
+   */
   connect(
     link: ConsoleLink,
     by: Pick<ProjectPrincipal, "role" | "binding">,
@@ -54,10 +57,13 @@ export type ConnectLinks = {
   ): Promise<JsonObject | "used">;
 };
 
-/** The account that a connect link is for. Empty fields leave the choice open. */
+/** The account that a connect link is for. The person who opens the link chooses the values of empty fields. */
 export type ConnectLinkTarget = Pick<CreateConnectLinkRequest, "toolkitSlug" | "entityId" | "scheme" | "redirectUrl">;
 
-/** Creates a link. Refuses here what InitiateConnection would refuse for any input. `expiresAt`: epoch milliseconds. */
+/**
+ * Creates a connect link. Throws already here the refusals that InitiateConnection would return for any input. `expiresAt`: in epoch
+ * milliseconds.
+ */
 export async function makeConnectLink(
   options: ConnectionsOptions,
   principal: ProjectPrincipal,
@@ -98,7 +104,8 @@ export function createConnectLinks(options: ConnectionsOptions): ConnectLinks {
       if (await isUsed(options, link)) return "used";
       const { projectId, keyId } = link;
       await options.sealer.ready([projectId]);
-      // Of several requests at once, one connects. A consent is given elsewhere and uses the link there: see the consent's callback.
+      // True if this request connects the account at once. Then the link is used up here, and only one of several simultaneous requests can
+      // connect. A consent (`oauth2`) uses up the link later, at its callback.
       const isAtOnce = target.scheme !== "oauth2";
       if (isAtOnce && !(await spendConsoleLink(db, link, clock.now()))) return "used";
       const principal: ProjectPrincipal = { kind: "project", projectId, keyId, ...by };
@@ -113,7 +120,7 @@ export function createConnectLinks(options: ConnectionsOptions): ConnectLinks {
           throw error;
         },
       );
-      // A pending consent is checked when the link is opened again.
+      // Stores the account's id in the link. If the account still waits for consent, its state is read when the link is opened again.
       await retargetConsoleLink(db, link.id, { connect: { ...target, accountId: account?.id ?? "" } });
       return { state: account?.state ?? "", authorizeUrl };
     },
@@ -128,7 +135,7 @@ function targetOf({ target, id }: ConsoleLink) {
 async function isUsed({ db }: ConnectionsOptions, link: ConsoleLink): Promise<boolean> {
   const id = parseId("acc", targetOf(link).accountId);
   const account = id && (await connectedAccountsForProject(db, link.projectId).find(id));
-  // An account that was never active was not connected: consent may be asked for again.
+  // True if the link's account has been active. False if it never was, because the person may then be asked for consent again.
   return account !== undefined && ["active", "expired", "superseded"].includes(account.state);
 }
 

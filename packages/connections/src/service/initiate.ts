@@ -31,12 +31,15 @@ import { checkRedirectUrl } from "../redirect-url.ts";
 import { activateOrRefuse } from "./activate-or-refuse.ts";
 import { checkSecret } from "./read-credential.ts";
 
-/** Replaces a credential that a caller of the sandbox omits. */
+/** Credential that svc stores if a caller in the sandbox sends none. */
 const madeUp = "sandbox";
 
 type Given = Pick<InitiateConnectionRequest, "apiKey" | "basic">;
 
-/** Connects for a key, or through a link of that key. Checks in the order of InitiateConnection's refusals. */
+/**
+ * Connects an account for a key, or through a connect link of that key. The checks have the order in which InitiateConnection documents its
+ * refusals.
+ */
 export async function initiate(
   options: ConnectionsOptions,
   request: InitiateConnectionRequest,
@@ -72,7 +75,10 @@ function toMessage({ clock }: ConnectionsOptions, row: ConnectedAccount) {
   return toConnectedAccount(row, clock.now());
 }
 
-/** Returns the requested scheme, or the only one. Throws SCHEME_REQUIRED, SCHEME_NOT_DECLARED and SCHEME_HELD_BY_PROJECT. */
+/**
+ * Returns the scheme that the caller requested, or the toolkit's only scheme. Throws SCHEME_REQUIRED, SCHEME_NOT_DECLARED and
+ * SCHEME_HELD_BY_PROJECT.
+ */
 export function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
   const forEntities = toolkit.auth.filter(({ type }) => type !== "client_credentials");
   if (asked === "" && forEntities.length > 1) {
@@ -87,7 +93,10 @@ export function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
   return scheme;
 }
 
-/** Returns the entity that a request connects for. A scoped key uses its own if none is named. Throws ENTITY_BOUND, TOOLKIT_NOT_FOUND. */
+/**
+ * Returns the entity for which a request connects an account. If the request names none, a scoped key uses its own entity. Throws
+ * ENTITY_BOUND, TOOLKIT_NOT_FOUND.
+ */
 export function checkBinding(
   { binding }: Pick<ProjectPrincipal, "binding">,
   { entityId, toolkitSlug }: { readonly entityId: string; readonly toolkitSlug: string },
@@ -100,13 +109,18 @@ export function checkBinding(
   return entityId;
 }
 
-/** Throws ORIGIN_NEEDS_APPROVER. */
+/**
+ * Throws ORIGIN_NEEDS_APPROVER if an account variable of the toolkit can change the address of the app and the key is not an approver's.
+ */
 export function checkRole(toolkit: Toolkit, { role }: ProjectPrincipal): void {
   if (role === "approver" || !toolkit.account.some(({ decidesOrigin }) => decidesOrigin)) return;
   throw connectionFaults.ORIGIN_NEEDS_APPROVER(toolkit);
 }
 
-/** Throws TOOLKIT_NOT_CONNECTABLE. In the sandbox every toolkit is registered, including private ones. */
+/**
+ * Throws TOOLKIT_NOT_CONNECTABLE if accounts of the toolkit cannot be connected. In the sandbox, every toolkit counts as having an OAuth
+ * client, even a private one.
+ */
 export function checkConnectable(
   { isOauthRegistered, oauth }: ConnectionsOptions,
   toolkit: Toolkit,
@@ -136,7 +150,8 @@ export function checkConnectable(
 type Subject = Pick<Parameters<typeof probe>[0], "projectId" | "toolkit" | "entityId" | "variables">;
 
 /**
- * Returns the credential with the owner that the app reported, and whether the app was asked. Throws CREDENTIAL_REFUSED and PROBE_FAILED.
+ * Tests a credential at the app. Returns the credential, with the owner if the app reported one. `isTaken`: true if the app accepted the
+ * credential; false if it was not asked. Throws CREDENTIAL_REFUSED and PROBE_FAILED.
  */
 async function tryCredential(
   options: ConnectionsOptions,
@@ -209,8 +224,8 @@ function startUrlOf(
 }
 
 /**
- * Returns the credential in a request for a scheme, or undefined for oauth2, which has its own. Throws CREDENTIAL_MISSING,
- * CREDENTIAL_UNEXPECTED and CREDENTIAL_INVALID.
+ * Returns the credential that a request contains for a scheme. Returns undefined for oauth2, because its credential comes from the app
+ * after the consent. Throws CREDENTIAL_MISSING, CREDENTIAL_UNEXPECTED and CREDENTIAL_INVALID.
  */
 function readCredential(
   scheme: string,

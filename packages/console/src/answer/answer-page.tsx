@@ -132,7 +132,7 @@ export function AnswerPage({ first, send }: { first: LinkedAsk; send: (body: obj
     setRefusal(undefined);
     const sent = await send(given);
     const isSettled = "refusal" in sent && sent.refusal.reason === "ASK_SETTLED";
-    // If another person answered first, the service returns who answered, and how.
+    // If another person answered first, an empty post makes the service return the settled question: who answered, and how.
     const shown = isSettled ? await send({}) : sent;
     setIsSending(false);
     setIsLate(isSettled);

@@ -43,7 +43,8 @@ export function placeFailure<Field extends string>(
   const { message, faults } = failureOf(error);
   const at: Partial<Record<Field, string>> = {};
   for (const { field, help } of faults) {
-    // If there are several errors, the message lists all of them and the help says how to correct each.
+    // The text that is shown at the field. If there are several errors, the message lists all of them, so only the help about this field's
+    // error is shown.
     const says = faults.length === 1 ? `${message}. ${help}`.trim() : help || message;
     const named = fields.find((name) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}/`));
     if (named === undefined) return { at: {}, rest: error };

@@ -3,7 +3,8 @@ import { IdentityService } from "@svc/gen/identity";
 import { seatFor, useSession } from "../session/session.ts";
 
 /**
- * Returns the deployment as the service describes it to the signed-in user. Until the service answers, `isKnown` and `isSandbox` are false.
+ * Returns facts about the deployment, as the service reports them to the signed-in user. While the service has not answered yet, `isKnown`
+ * and `isSandbox` are false.
  */
 export function useDeployment(): { isSandbox: boolean; isKnown: boolean; publicUrl: string } {
   const { data } = useQuery(IdentityService.method.getIdentity, {}, { staleTime: Number.POSITIVE_INFINITY });

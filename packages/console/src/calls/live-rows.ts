@@ -9,7 +9,8 @@ import { type Rows, useRows } from "./rows.ts";
 export type LiveRows<Row> = Rows<Row> & {
   fresh: { count: number; show: () => void };
   /**
-   * Called with true when the reader is at the top of the list, and with false otherwise. New rows are shown immediately only at the top.
+   * Called with true when the reader comes to the top of the list, and with false when the reader leaves it. At the top, new rows are shown
+   * immediately; elsewhere they wait.
    */
   onTop: (atTop: boolean) => void;
   /** Called with the indexes of the first and last row in view. The rows in view are updated in place. */
@@ -57,8 +58,8 @@ export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
 }
 
 /**
- * Returns the rows in view below the newest page, kept current. `look` receives the position of these rows. Their pages are read again each
- * time the newest page is read.
+ * Returns the rows in view that are not on the newest page, kept current. `look` receives the indexes of the rows in view. Their pages are
+ * read again each time the newest page is read.
  */
 function useViewed<I extends DescMessage, O extends DescMessage, Row>(
   method: DescMethodUnary<I, O>,

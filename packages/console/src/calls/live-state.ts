@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from "react";
 
 /**
- * `isOpen`: true if the stream of the project's changes is open. `pausedBy`: number of other streams for which the project's stream is
- * paused.
+ * State of the project's stream of changes. `isOpen`: true if it is open. `pausedBy`: number of other streams for which it is paused
+ * (closed to make room).
  */
 type LiveState = { isOpen: boolean; pausedBy: number };
 
@@ -19,7 +19,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Records whether the stream of the project's changes is open. */
+/** Records if the stream of the project's changes is open. */
 export function setStreamOpen(isOpen: boolean): void {
   if (state.isOpen !== isOpen) change({ isOpen });
 }
@@ -37,7 +37,7 @@ export function pauseStream(): () => void {
   };
 }
 
-/** True if another stream is open in place of the project's. */
+/** Returns true if the project's stream is closed because another stream is open in its place. Returns false otherwise. */
 export function useStreamPaused(): boolean {
   return useSyncExternalStore(subscribe, () => state.pausedBy > 0);
 }
@@ -65,7 +65,7 @@ export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
     "svc.v1.TriggersService/GetDelivery",
     "svc.v1.TriggersService/ListDeliveryAttempts",
     "svc.v1.TriggersService/GetSubscription",
-    // Its rows show the state of each event's deliveries.
+    // The rows of this list show the state of each event's deliveries, so a change of a delivery changes the list.
     "svc.v1.TriggersService/ListEvents",
   ],
   3: ["svc.v1.ToolsService/ListToolCalls", "svc.v1.ToolsService/GetToolCall"],
@@ -82,8 +82,8 @@ const toldMethods = new Set(Object.values(methodsOfKind).flat());
 const streamsMax = 3;
 
 /**
- * Runs `run` in one of the browser's slots for streams, and frees the slot when `run` settles. Returns false without running it if all
- * slots are taken. Slots are counted with the browser's locks, which exist only with https: on plain http, `run` always runs.
+ * Runs `run` in one of the browser's slots for streams, and frees the slot when `run` has ended. If all slots are taken, returns false and
+ * does not run it. The browser's locks count the slots; they exist only with https, so on plain http `run` always runs.
  */
 export async function inStreamPlace(run: () => Promise<void>, signal: AbortSignal): Promise<boolean> {
   const locks = (navigator as { locks?: LockManager }).locks;

@@ -25,8 +25,8 @@ export type Rows<Row> = {
 type Paged<O extends DescMessage> = MessageShape<O> & { nextPageToken: string };
 
 /**
- * Maximum number of short or empty pages that are read in a row. A page with few rows may still have a next page, because a filter removed
- * the other rows.
+ * Maximum number of consecutive empty pages that the list reads automatically. An empty page may still have a next page, because a filter
+ * removed its rows.
  */
 const emptyPagesMax = 5;
 

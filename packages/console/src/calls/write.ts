@@ -6,8 +6,7 @@ import { useRef } from "react";
 /** A call that changes something, with its state for the page. */
 type Write<I extends DescMessage, O extends DescMessage> = {
   /**
-   * Makes the call. Does nothing while a call is under way, or if the same call was made less than half a second ago. So a double press
-   * makes one call.
+   * Makes the call. Does nothing while a call is in progress, or if the same call was made less than half a second before (a double press).
    */
   send: (input: MessageInitShape<I>) => void;
   /**
@@ -47,7 +46,7 @@ export function useWrite<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   { isSecret = false, ...then }: WriteOptions<I, O> = {},
 ): Write<I, O> {
-  // The page shows the pending state a moment later, and a second press may come before that moment.
+  // The last call, which is known at once. The page shows the pending state a moment later, and a second press may come before that moment.
   const last = useRef<Made<MessageShape<O>>>(undefined);
   const mutation = useMutation(method, { ...then, ...(isSecret && { gcTime: 0 }) });
   const sendAsync = (input: MessageInitShape<I>) => {
@@ -66,7 +65,7 @@ export function useWrite<I extends DescMessage, O extends DescMessage>(
     return made.answer;
   };
   return {
-    // The error is in `error`, which the page shows.
+    // `send` ignores the rejection, because the member `error` has the error and the page shows it.
     send: (input) => void sendAsync(input).catch(() => {}),
     sendAsync,
     isSending: mutation.isPending,
@@ -77,7 +76,7 @@ export function useWrite<I extends DescMessage, O extends DescMessage>(
   };
 }
 
-/** Returns a function that reads again everything that is shown of a service. Used after a change. */
+/** Returns a function that reads again all shown data of one service of the API. Pages use it after a change. */
 export function useRefresh(service: DescService): () => Promise<void> {
   const queries = useQueryClient();
   return () =>

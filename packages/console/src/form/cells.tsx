@@ -55,7 +55,7 @@ export function ObjectFields({
   );
 }
 
-/** A field whose value is written as JSON. */
+/** Draws a field whose value is written as JSON. */
 export function JsonCell(props: FieldProps<JsonShape>) {
   const { shape, value, onChange, isSensitive } = props;
   const [typed, setTyped] = useState("");

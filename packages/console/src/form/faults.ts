@@ -16,7 +16,7 @@ function stepsOf(pointer: string): string[] {
 /** One fault of the arguments, as the service reports it. If a property is missing, `pointer` is its parent and `missing` is its name. */
 export type FormFault = { readonly pointer: string; readonly message: string; readonly missing?: string };
 
-/** Fault texts by the JSON Pointer of the field that shows them. The empty pointer means the whole form. */
+/** Fault texts by the JSON Pointer of the field that shows them. The empty pointer belongs to faults of the whole form. */
 export type PlacedFaults = ReadonlyMap<string, readonly string[]>;
 
 /**

@@ -17,7 +17,7 @@ const examples: Record<string, string> = {
   uri: "https://example.com",
 };
 
-/** A text field. An empty text counts as no value. */
+/** Draws a text field. An empty text counts as no value. */
 function TextCell(props: FieldProps<Extract<Shape, { type: "text" }>>) {
   const { shape, value, fallback, isSensitive, onChange } = props;
   const shared = {
@@ -35,7 +35,7 @@ function TextCell(props: FieldProps<Extract<Shape, { type: "text" }>>) {
 
 const day = /^\d{4}-\d\d-\d\d$/;
 
-/** A field for a day, such as 2026-03-14. A value that the user wrote as JSON in another format is shown as text. */
+/** Draws a field for a day, such as 2026-03-14. A value that the user wrote as JSON in another format is shown as text. */
 function DateCell(props: FieldProps<Extract<Shape, { type: "date" }>>) {
   const text = props.value === undefined ? "" : plainText(props.value);
   return (
@@ -51,7 +51,10 @@ function DateCell(props: FieldProps<Extract<Shape, { type: "date" }>>) {
   );
 }
 
-/** A field of a form, drawn by its schema. `data-pointer` lets listeners around the form know which field was left. */
+/**
+ * Draws a field of a form, of the kind that the schema requires. The attribute `data-pointer` lets listeners around the form know which
+ * field the user left.
+ */
 export function Field(props: FieldProps): ReactNode {
   return (
     <div className={styles["place"]} data-pointer={props.pointer}>
@@ -86,7 +89,7 @@ function drawField(props: FieldProps): ReactNode {
   return <Field key={props.pointer} {...props} />;
 }
 
-/** A field for a number, kept as typed. If the text is not a number, it is kept, and the service reports the fault. */
+/** Draws a field for a number, kept as typed. If the text is not a number, it is kept, and the service reports the fault. */
 function NumberCell(props: FieldProps<Extract<Shape, { type: "number" }>>) {
   const { shape, value, fallback, onChange } = props;
   const [typed, setTyped] = useState("");
@@ -109,17 +112,20 @@ function NumberCell(props: FieldProps<Extract<Shape, { type: "number" }>>) {
   );
 }
 
-/** A choice among the values that a schema lists. */
+/** Draws a choice among the values that a schema lists. */
 function ChoiceCell({ shape, ...props }: FieldProps<Extract<Shape, { type: "choice" }>>) {
   return <ValueChoice {...props} options={shape.options} />;
 }
 
-/** True, false, or not set. */
+/** A choice of three values: true, false, or not set. */
 function BooleanCell({ shape: _, ...props }: FieldProps<Extract<Shape, { type: "boolean" }>>) {
   return <ValueChoice {...props} options={[true, false]} />;
 }
 
-/** A choice by index, because values may be of any type. A value that the user wrote as JSON and that is not listed is shown unchanged. */
+/**
+ * Draws a choice among values of any type. Options are identified by their index. A value that the user wrote as JSON and that is not among
+ * the options is shown unchanged.
+ */
 function ValueChoice({ options, ...props }: Omit<FieldProps, "shape"> & { options: readonly unknown[] }) {
   const { value, fallback, onChange } = props;
   const all = value === undefined || options.includes(value) ? options : [...options, value];
@@ -137,7 +143,7 @@ function ValueChoice({ options, ...props }: Omit<FieldProps, "shape"> & { option
   );
 }
 
-/** A list, with a field for each of its values. An empty list counts as no value. */
+/** Draws a list, with a field for each of its values. An empty list counts as no value. */
 function ListCell({ draw, ...props }: FieldProps<Extract<Shape, { type: "list" }>> & { draw: DrawField }) {
   const { shape, label, hint, isRequired, isSensitive, pointer, faults, onChange } = props;
   const items: readonly unknown[] = Array.isArray(props.value) ? props.value : [];
@@ -182,7 +188,10 @@ function hintOf({ hint }: Pick<FieldProps, "hint">): string | undefined {
   return hint === "" ? undefined : hint;
 }
 
-/** The fields of an object, which can be folded. They open if a field is required, filled in or wrong. Once open, they stay open. */
+/**
+ * Draws the fields of an object, which the user can fold. They open if one of the fields is required, filled in or wrong. Once open, they
+ * stay open.
+ */
 function ObjectCell({ draw, ...props }: FieldProps<ObjectShape> & { draw: DrawField }) {
   const { label, hint, isRequired, pointer, value, faults } = props;
   const isOpen = useRef(false);

@@ -65,7 +65,8 @@ function parseSchema(text: string): Schema {
     const schema: unknown = JSON.parse(text === "" ? "{}" : text);
     return isSchema(schema) ? schema : {};
   } catch {
-    // The text is not JSON, or a newer service wrote the definition. The user can write the arguments as JSON.
+    // The text is not JSON, or a newer service wrote the definition. The form then has no fields, and the user writes the arguments as
+    // JSON.
     return {};
   }
 }

@@ -15,7 +15,10 @@ import { shortId } from "../ui/values/copy.tsx";
 import { type AnySearch, FilterRow, type ListFilters, type ListPart, type PagePart } from "./list-filters.tsx";
 import type { ListParams, ListSearch, ParamReaders } from "./list-search.ts";
 
-/** The rows of a list, as its page shows them. The last three members are set only for live lists. */
+/**
+ * The rows of a list, as its page shows them. `fresh`, `onTop` and `onView` are set only for live lists, in which new rows appear
+ * automatically.
+ */
 type ShownRows<Row> = Omit<Rows<Row>, "queryKey"> & {
   fresh?: { count: number; show: () => void };
   onTop?: (atTop: boolean) => void;
@@ -42,10 +45,7 @@ type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   actions?: PagePart<ListPart<Row, Search>>;
   /** A component that is drawn between the filters and the list. */
   notes?: PagePart<object>;
-  /**
-   * The columns of the list. `"id"` is the column with a row's id, which links to the row's page. If this is a function, it is used as a
-   * hook.
-   */
+  /** The columns of the list, or a React hook that returns them. The column `"id"` shows a row's id as a link to the row's page. */
   columns: ListColumns<Row> | ((part: ListPart<Row, Search>) => ListColumns<Row>);
   /** Draws a row on a phone. */
   card: (row: Row) => ReactNode;
@@ -60,7 +60,7 @@ type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   isCovered?: (search: Search) => boolean;
   /** A component that is shown if there are no rows at all. It explains how to get the first row. */
   empty: PagePart<ListPart<Row, Search>>;
-  /** Title that is shown when no row passes the filters. */
+  /** Title that is shown if the list has rows but none of them matches the filters. */
   noMatch?: string;
 };
 
@@ -104,7 +104,7 @@ export function listPage<
   return declared;
 }
 
-/** Declares the page of a list whose rows are not read by one call of the API. */
+/** Declares the page of a list whose rows come from another source than one call of the API. */
 export function listView<Row, Readers extends ParamReaders>(declared: ListView<Row, Readers>): ListView<Row, Readers> {
   return declared;
 }

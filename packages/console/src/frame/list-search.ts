@@ -8,7 +8,7 @@ export type ParamReaders = Record<string, ParamReader>;
 export type ListParams<Readers extends ParamReaders> = {
   /** Reads the search parameters from the address. It is the option `validateSearch` of the page's route. */
   read: (raw: Record<string, unknown>) => SearchOf<Readers>;
-  /** The change of parameters that clears every filter. */
+  /** The values that clear every filter when they are set as search parameters. */
   noFilters: SearchOf<Readers>;
   /** Returns true if a filter is set. An empty list then means that no row matches. */
   isFiltered: (search: SearchOf<Readers>) => boolean;
@@ -20,12 +20,15 @@ export type ListSearch<Readers extends ParamReaders, Request> = ListParams<Reade
   request: (search: SearchOf<Readers>, now: number) => Request;
 };
 
-/** The parameters of a time range. `range`: a range that ends now. `since` and `until`: two times that replace `range`. */
+/**
+ * The parameters of a time range. `range`: name of a range that ends now. `since` and `until`: start and end; if they are set, `range` is
+ * ignored.
+ */
 export const spanParams = { range: oneOfParam(rangeNames), since: timeParam, until: timeParam };
 
 /**
- * Declares the parameters of a list page. `filters` remove rows from the list; `others`, such as the open row, do not. This function must
- * not use React, because the console loads it at the start, to read addresses before it loads their pages.
+ * Declares the parameters of a list page. `filters`: parameters that remove rows from the list. `others`: parameters that do not, such as
+ * the open row. This function must not use React, because the console calls it at the start, before it loads its pages.
  */
 export function listParams<Filters extends ParamReaders, Others extends ParamReaders>(
   filters: Filters,

@@ -11,7 +11,7 @@ import { Dialog } from "../ui/overlay/dialog.tsx";
 
 type Look<Props> = Omit<Props, "label" | "value" | "onChange" | "hint" | "fault">;
 
-/** A field of a dialog, by its kind and label. */
+/** A field of a dialog: its kind, its label, and further properties of this kind. */
 type DialogField = (
   | ({ text: string } & Look<ComponentProps<typeof TextField>>)
   | ({ area: string } & Look<ComponentProps<typeof AreaField>>)
@@ -62,7 +62,7 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
   /** Label of the button that closes the dialog. If it is not set, the dialog is a form, which the Enter key submits. */
   keep?: string;
   /**
-   * True if the user's input must not be lost: a press outside the dialog then does not close it. Default: true if the dialog has a text
+   * True if a press outside the dialog does not close it, so that the user's input is not lost. Default: true if the dialog has a text
    * field.
    */
   isTyped?: boolean;

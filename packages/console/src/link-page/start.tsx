@@ -16,13 +16,13 @@ export type LinkPage = {
   path: "answer" | "connect";
   /** Purpose of such a link, as a sentence with a verb: "answers one question". */
   purpose: string;
-  /** Draws the service's answer. `send` sends further posts with the token of the link. */
+  /** Draws the page for the service's answer to the first post. `send` makes further posts with the token of the link. */
   draw: (answer: unknown, send: (body: object) => Promise<PostAnswer>) => ReactNode;
 };
 
 /**
- * Runs the page of a link. It first removes the token from the address, then sends it once, outside rendering. If another link is opened in
- * the same tab, that link replaces this one: the browser then changes only the fragment of the address and loads nothing.
+ * Runs the page of a link. It first removes the token from the address, then sends the token once, outside rendering. If another link is
+ * opened in the same tab, the page starts again with that link; the browser itself then loads nothing.
  */
 export function startLinkPage(page: LinkPage): void {
   const first = takeToken();

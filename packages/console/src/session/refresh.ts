@@ -28,9 +28,10 @@ async function readSeats(): Promise<void> {
     if (response.status === 401) setSignInNeeded(true);
     if (!response.ok) return;
     const { half, seats } = (await response.json()) as { half: string; seats: Seat[] };
-    // The user may have signed out or signed in during the read. The session then in place is newer than the one just read.
+    // The user may have signed out or signed in during this read. The session has then changed, and it is newer than the one just read, so
+    // it is kept.
     if (currentSession() === before) setSession({ half, seats });
   } catch {
-    // The service did not answer. The band at the top says so, and the next refused call causes another read.
+    // The service did not answer. The message at the top of the page says so, and the next refused call starts another read.
   }
 }

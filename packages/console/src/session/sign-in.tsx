@@ -13,7 +13,7 @@ import { currentSession, seatFor } from "./session.ts";
 import styles from "./sign-in.module.css";
 import { setSignInNeeded, useSignInNeed } from "./sign-in-need.ts";
 
-/** The page for users who are not signed in. The address does not change, so the wanted page opens after the sign-in. */
+/** Draws the page for users who are not signed in. The address does not change, so the wanted page opens after the sign-in. */
 export function SignInPage({
   title = "Sign in to svc",
   says,
@@ -40,7 +40,7 @@ export function SignInPage({
 }
 
 /**
- * The sign-in that opens over the page after a call was answered 401, so that the user loses neither the address nor the input. After the
+ * Draws the sign-in over the page after a call was answered 401, so that the user loses neither the address nor the input. After the
  * sign-in, the page sends its reads again.
  */
 export function SignInOverlay({ projectId }: { projectId: string }) {
@@ -57,8 +57,8 @@ export function SignInOverlay({ projectId }: { projectId: string }) {
 }
 
 /**
- * The form that asks for a key. If `projectId` is given, the key must be of that project, because the open page cannot continue with the
- * key of another project.
+ * Draws the form that asks for a key. If `projectId` is given, the key must be a key of this project, because the open page cannot continue
+ * with another project.
  */
 function SignInForm({
   projectId,

@@ -19,7 +19,7 @@ function asSeat(projectId: string): Interceptor {
     if (seat !== undefined) req.header.set("Svc-Seat", projectId === "admin" ? "admin" : seat.keyId);
     try {
       const answer = await next(req);
-      // An opened stream is not an answer yet, because an error may follow as its first message.
+      // A stream that was opened does not prove that the service works, because an error may follow as its first message.
       if (!answer.stream) setAway(undefined);
       return answer;
     } catch (err) {

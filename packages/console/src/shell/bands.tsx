@@ -15,10 +15,10 @@ import styles from "./shell.module.css";
  */
 const askAgainMs = 1_500;
 
-/** Messages at the top of every page that the user must not miss. */
+/** Draws the messages that the user must not miss. They are at the top of every page. */
 export function Bands() {
   const away = useAway();
-  // The administrator's seat belongs to no project, so `getIdentity` has no answer for it.
+  // Undefined on the administrator's pages. The administrator's seat belongs to no project, so `getIdentity` is not called there.
   const { projectId } = useParams({ strict: false });
   const identity = useQuery(
     IdentityService.method.getIdentity,
@@ -29,7 +29,8 @@ export function Bands() {
       refetchInterval: ({ state }) => (isRefused(state.error) ? false : askAgainMs),
     },
   );
-  // The administrator's pages do not call `getIdentity`, so this call notices when the service answers again.
+  // The administrator's pages do not call `getIdentity`. While the service is unavailable, this call is repeated to notice when it answers
+  // again.
   useQuery(
     AdminService.method.listProjects,
     { pageSize: 1 },
@@ -53,7 +54,10 @@ const whoIsAway: Record<Away, string> = {
   store: "the service cannot reach its database",
 };
 
-/** The message that the page shows older data. It stays until the service answers again. */
+/**
+ * Draws the message that the page shows older data because the service or its database is unavailable. The message stays until the service
+ * answers again.
+ */
 function Reconnecting({ away }: { away: Away }) {
   return (
     <div className={classNames(styles["band"], styles["warn"])} role="status">
@@ -64,8 +68,8 @@ function Reconnecting({ away }: { away: Away }) {
 }
 
 /**
- * The message that the deployment is a sandbox, which calls no real app. Outside of the sandbox, the button of a call says that the call
- * goes to a real app.
+ * Draws the message that the deployment is a sandbox, which calls no real app. Outside of the sandbox, the button of a call says that the
+ * call goes to a real app.
  */
 function Sandbox() {
   return (
@@ -78,7 +82,7 @@ function Sandbox() {
 
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|.+\.localhost)$/;
 
-/** The warning that other people on the network could read the session, because the page has no https and is not on this machine. */
+/** Draws the warning that other people on the network could read the session, because the page has no https and is not on this machine. */
 function NotPrivate() {
   if (location.protocol === "https:" || loopback.test(location.hostname)) return null;
   return (

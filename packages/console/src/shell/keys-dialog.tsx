@@ -16,7 +16,7 @@ const listKeys: readonly (readonly [keys: string, does: string])[] = [
   ["?", "these keys"],
 ];
 
-/** The dialog with the keyboard shortcuts, and the switch that turns single-letter shortcuts on or off. */
+/** Draws the dialog with the keyboard shortcuts, and the switch that turns single-letter shortcuts on or off. */
 export function KeysDialog({ open, onClose, projectId }: { open: boolean; onClose: () => void; projectId: string }) {
   const { shortcuts } = usePreferences();
   const pages = pagesOf(projectId).map(({ letter, title }) => [`g ${letter}`, `to ${title}`] as const);

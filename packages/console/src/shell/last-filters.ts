@@ -30,7 +30,7 @@ export function keepFilters(path: string, search: string): void {
   try {
     localStorage.setItem(storedAs, JSON.stringify(kept));
   } catch {
-    // The browser's storage is off (see above).
+    // The browser's storage is off, so the filters are kept only while the page is open.
   }
 }
 

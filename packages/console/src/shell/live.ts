@@ -18,7 +18,8 @@ export function useLiveProject(projectId: string): void {
   const isPaused = useStreamPaused();
   const isReachable = useAway() === undefined;
   const since = useRef<Timestamp>(undefined);
-  // The administrator's seat may not read the changes of projects. The service would refuse the stream again every few seconds.
+  // True if the stream should be open. The administrator's seat may not read the changes of projects; the service would refuse the stream
+  // again every few seconds.
   const isOn = projectId !== "admin" && isVisible && !isPaused && isReachable;
   useEffect(() => {
     if (!isOn) return undefined;
@@ -39,7 +40,7 @@ export function useLiveProject(projectId: string): void {
 /** Calls `run` again each time it ends, until the signal aborts. */
 async function keepOn(run: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    // The stream's error can be ignored, because lists poll meanwhile and show their own errors.
+    // An error of the stream can be ignored here, because lists poll while it is closed and show their own errors.
     await run().catch(() => {});
     if (!signal.aborted) await pause(signal);
   }

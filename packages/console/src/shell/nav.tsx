@@ -5,8 +5,8 @@ import { groupsOf, type NavPage, pagesOf } from "./pages.ts";
 import styles from "./shell.module.css";
 
 /**
- * A link to a page of the project. A list opens with the user's last filters, and a sign shows this. Pressing the link of the open page
- * clears its filters.
+ * Draws a link to a page of the project. A list opens with the user's last filters, and a sign on the link shows this. If the list is open
+ * already, pressing its link clears the filters.
  */
 function PageLink({ page, projectId }: { page: NavPage; projectId: string }) {
   const path = page.to.replace("$projectId", projectId);
@@ -32,7 +32,7 @@ function PageLink({ page, projectId }: { page: NavPage; projectId: string }) {
   );
 }
 
-/** The navigation of the project, on the left. */
+/** Draws the navigation of the project, on the left. */
 export function Nav({ projectId }: { projectId: string }) {
   return (
     <nav className={styles["nav"]} aria-label="Pages">
@@ -56,7 +56,7 @@ export function Nav({ projectId }: { projectId: string }) {
   );
 }
 
-/** The bar at the bottom of a phone, with the pages used most. `onMore` opens the palette, which lists all pages. */
+/** Draws the bar at the bottom of a phone, with the pages used most. `onMore` opens the palette, which lists all pages. */
 export function BottomBar({ projectId, onMore }: { projectId: string; onMore: () => void }) {
   return (
     <nav className={styles["bottom"]} aria-label="Main pages">

@@ -5,7 +5,7 @@ import { PaletteDialog } from "../ui/overlay/palette-dialog.tsx";
 import { type PaletteEntry, paletteEntries } from "./palette-entries.ts";
 import { setPreferences } from "./preferences.ts";
 
-/** The palette, which finds pages and actions by a few letters. Ctrl or ⌘ K opens it. A pasted id opens its page. */
+/** Draws the palette, which finds pages and actions by a few letters. Ctrl or ⌘ K opens it. A pasted id opens its page. */
 export function Palette({
   open,
   onClose,

@@ -24,7 +24,7 @@ export function setPreferences(change: Partial<Preferences>): void {
   try {
     localStorage.setItem(storedAs, JSON.stringify(current));
   } catch {
-    // The browser's storage is off (see above).
+    // The browser's storage is off, so the settings last only while the page is open.
   }
   applyTheme();
   for (const listener of listeners) listener();

@@ -14,7 +14,7 @@ import { type Shortcut, useShortcuts } from "./shortcuts.ts";
 import { TopBar } from "./top-bar.tsx";
 
 /**
- * The frame of every page of a project or of the administrator (`"admin"`): bands, navigation, top bar, palette and live region (the
+ * Draws the frame of every page of a project or of the administrator (`"admin"`): bands, navigation, top bar, palette and live region (the
  * messages that screen readers announce).
  */
 export function Shell({ projectId }: { projectId: string }) {

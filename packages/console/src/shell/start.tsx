@@ -12,8 +12,8 @@ import { Notice } from "../ui/notice/notice.tsx";
 import { Shell } from "./shell.tsx";
 
 /**
- * The console's start address. It redirects to the first project of the session, or to the administrator's pages if the session has only
- * the administrator's seat.
+ * Handles the console's start address. Redirects to the first project of the session. If the session has only the administrator's seat,
+ * redirects to the administrator's pages.
  */
 export function Start() {
   const session = useSession();
@@ -23,7 +23,7 @@ export function Start() {
   return <Navigate to="/p/$projectId" params={{ projectId: first.projectId }} replace />;
 }
 
-/** The page that asks for a key of another project, adds the key to the session, and opens that project. */
+/** Draws the page that asks for a key of another project, adds the key to the session, and opens that project. */
 export function AddSeat() {
   const navigate = useNavigate();
   const known = useRef(currentSession()?.seats.map(({ keyId }) => keyId) ?? []);
@@ -44,8 +44,8 @@ export function AddSeat() {
 }
 
 /**
- * The administrator's pages. Their calls use the administrator's seat. Without that seat the pages ask for the administrator's token, and
- * the address does not change.
+ * Draws the administrator's pages. Their calls use the administrator's seat (signed-in token). Without this seat, asks for the
+ * administrator's token; the address does not change.
  */
 export function AdminPages() {
   const session = useSession();
@@ -68,9 +68,8 @@ export function AdminPages() {
 const route = getRouteApi("/p/$projectId");
 
 /**
- * The pages of a project. Their calls use the session's seat (key) for the project. Without such a seat, the console asks for a key of the
- * project, and the address does not change. If the seat is lost while a page is open, the console asks over the page, so that the user's
- * input stays.
+ * Draws the pages of a project. Their calls use the session's seat (key) for the project. Without this seat, asks for a key of the project;
+ * the address does not change. If the seat is lost while a page is open, asks over the page, so that the user's input stays.
  */
 export function ProjectPages() {
   const { projectId } = route.useParams();

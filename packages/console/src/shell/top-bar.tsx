@@ -13,7 +13,7 @@ const themes: readonly { theme: Preferences["theme"]; words: string; icon: IconN
   { theme: "dark", words: "Dark", icon: "moon" },
 ];
 
-/** The bar above each page: the project, the button that opens the palette, and the settings of this browser. */
+/** Draws the bar above each page: the project, the button that opens the palette, and the settings of this browser. */
 export function TopBar({ projectId, onGoTo, onKeys }: { projectId: string; onGoTo: () => void; onKeys: () => void }) {
   return (
     <header className={styles["top"]}>

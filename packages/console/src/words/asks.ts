@@ -46,7 +46,7 @@ export function ladderRungs(
   now: number,
 ): Rung[] {
   const isPending = ask.state === AskState.PENDING;
-  // An approval does not escalate. Every contact who received it may answer.
+  // An approval does not escalate (move on to further contacts). Every contact who received it may answer.
   if (ask.approvalId !== "") {
     const says = isPending ? "may decide" : "was asked";
     return ask.deliveredPrincipals.map((principalId) => ({ principalId, state: "holds", says }));

@@ -91,8 +91,8 @@ export function isConfirmation({ pointId, stepId }: { pointId: string; stepId: s
 }
 
 /**
- * Returns the kind of a question. The kind depends on the judgment point, on whether the question is an approval, on whether a step asks
- * it, and on its rows.
+ * Returns the kind of a question. The kind depends on four facts: the judgment point (where a program asks), whether it is an approval,
+ * whether a step asks it, and its rows.
  */
 export function askPlace(ask: {
   pointId: string;

@@ -91,7 +91,10 @@ export const confirmedCalls: readonly Choice[] = [
   { value: "writes", words: "What writes or destroys", says: "Everything that changes something." },
 ];
 
-/** Returns the choices from this one to the strictest, because a grant may only be narrowed. An empty `person` means `never`. */
+/**
+ * Returns the choices from the given one to the strictest, because a grant may only become stricter. `person`: the given choice; empty
+ * means `never`.
+ */
 export function asStrict(person: string): readonly Choice[] {
   return confirmedCalls.slice(
     Math.max(

@@ -26,7 +26,7 @@ export function linkedAnswerWords(continuation: string, confirms = false): Answe
   return (confirms ? confirming[continuation] : answers[continuation]) ?? { words: continuation, says: "" };
 }
 
-/** Returns what happens to a question without an answer. `hasDeadline`: true if the question has a deadline. */
+/** Returns a sentence that says what happens if the question gets no answer. `hasDeadline`: true if the question has a deadline. */
 export function clockSentence(defaultContinuation: string, hasDeadline: boolean, confirms = false): string {
   if (confirms) return "Without an answer by then it is refused, and nothing is done.";
   if (!hasDeadline) return "It has no deadline: it waits until somebody answers.";

@@ -102,7 +102,7 @@ export function placeFaults(text: string, faults: readonly TextFault[]): PlacedF
       const help = pageWords(fault.help);
       const { from, to } = locatePointer(text, pointer);
       const lineEnd = text.indexOf("\n", from);
-      // A mark ends at the end of its first line, because marking a whole step would colour too much text.
+      // The mark ends at the end of its first line, because a mark over a whole step would colour too much text.
       const end = lineEnd === -1 ? to : Math.min(to, lineEnd);
       const line = text.slice(0, from).split("\n").length;
       const says = help === "" || help === message ? message : `${message}\n${help}`;

@@ -28,7 +28,7 @@ export function shortRangeWords(range: Range): string {
 /** A time span in an address: a range that ends now (`range`), or the time between two times in RFC 3339 (`since`, `until`). */
 export type TimeSpan = { range?: Range | undefined; since?: string | undefined; until?: string | undefined };
 
-/** The time span without limits. A list then shows everything that svc has kept. */
+/** The time span without limits. With it, a list shows all rows that svc still stores. */
 export const noSpan: TimeSpan = { range: undefined, since: undefined, until: undefined };
 
 /** One minute, in milliseconds. A range starts at a full minute, so that the request for the same list does not change for a minute. */

@@ -32,7 +32,7 @@ export function relativeWords(at: number, now: number): string | undefined {
   const away = Math.abs(at - now);
   if (away >= day) return undefined;
   if (away < second) return "now";
-  // Two units, because a deadline rounded down to hours would seem up to an hour earlier than it is.
+  // A future time has two units. If a deadline were rounded down to hours, it would seem up to an hour earlier than it is.
   if (at > now && away >= hour) return `in ${durationWords(away)}`;
   const unit =
     away < minute

@@ -7,28 +7,34 @@ import type { Binding } from "./binding.ts";
  */
 export const agentToolGroups = ["programs", "connect", "operate", "repair"] as const;
 
-/** One of the tool groups. */
+/** Name of one group of svc's own tools: one of the values of `agentToolGroups`. */
 export type AgentToolGroup = (typeof agentToolGroups)[number];
 
-/** Properties of a caller that decide which tool groups the caller may use. */
+/** Properties of a caller (a key or a grant) that decide which tool groups it may use. */
 type AgentToolHolder = {
   readonly agentTools?: readonly AgentToolGroup[] | undefined;
   readonly isGrant?: boolean | undefined;
   readonly binding?: Binding | undefined;
 };
 
-/** Tool groups that every API key of a project may use, because the key may make the same API calls anyway. */
+/** Tool groups that every API key of a project may use. Their tools do nothing that the key could not do with API calls. */
 const ofKeys: ReadonlySet<AgentToolGroup> = new Set(["programs", "connect"]);
 
-/** Groups that need access to the whole project, so scoped keys cannot use them. */
+/** Tool groups that a key with a limited scope cannot use. Their tools act on the whole project. */
 const ofProject: ReadonlySet<AgentToolGroup> = new Set(["operate", "repair"]);
 
-/** True if a key with this scope can access every entity and every toolkit. A limit on tool classes does not matter here. */
+/**
+ * True if a key with this scope can access every entity and every toolkit of the project. A limit on tool classes has no influence. False
+ * if the scope names an entity or toolkits.
+ */
 export function isOfWholeProject(binding: Pick<Binding, "entityId" | "toolkitSlugs"> | undefined): boolean {
   return binding === undefined || (binding.entityId === "" && binding.toolkitSlugs.length === 0);
 }
 
-/** True if the caller may use a tool group. A grant may use only the groups given to it. A key may also use `programs` and `connect`. */
+/**
+ * True if the caller may use a tool group. A grant may use only the groups given to it. A key may use the groups given to it, and also
+ * `programs` and `connect`. False for `operate` and `repair` if the caller's scope is limited.
+ */
 export function mayUseAgentTools(
   { agentTools = [], isGrant = false, binding }: AgentToolHolder,
   group: AgentToolGroup,

@@ -3,7 +3,7 @@ import { Fault, formatValue } from "../faults/errors.ts";
 import { call, field, text } from "../faults/fault-text.ts";
 import type { AccountId } from "../ids/id.ts";
 
-/** Effect of a tool on the data of its app. The weakest effect is first. */
+/** Effect of a tool on the data of its app: it reads, writes, or destroys data. The values go from the weakest effect to the strongest. */
 type AccessClass = "read" | "write" | "destructive";
 
 /**
@@ -18,8 +18,8 @@ export type Binding = {
 };
 
 /**
- * Scope of a job: the scope of the key that started the job. `accountId`: the only account that the job may use, for a call that a person
- * confirmed.
+ * Scope of a job. It is the scope of the key that started the job. `accountId`: set if a person confirmed the call that the job makes; the
+ * job may then use only this account.
  */
 export type JobBinding = Binding & { readonly accountId?: AccountId };
 
@@ -29,12 +29,12 @@ export function bindingOf({ entityId, accessClasses, toolkitSlugs }: Binding): B
   return { entityId, accessClasses, toolkitSlugs };
 }
 
-/** True if a key with this scope may use tools of a toolkit. */
+/** True if a key with this scope may use tools of the toolkit. False if the scope names other toolkits only. */
 export function isToolkitGranted(binding: Binding | undefined, toolkitSlug: string): boolean {
   return binding === undefined || binding.toolkitSlugs.length === 0 || binding.toolkitSlugs.includes(toolkitSlug);
 }
 
-/** True if a key with this scope may use a tool. */
+/** True if a key with this scope may use the tool. False if the scope excludes the tool's toolkit or its class. */
 export function isToolGranted(
   binding: Binding | undefined,
   tool: { readonly toolkitSlug: string; readonly class: AccessClass },
@@ -45,7 +45,10 @@ export function isToolGranted(
   return isClass && isToolkitGranted(binding, tool.toolkitSlug);
 }
 
-/** True if a key with this scope can access an entity's rows. Rows without an entity are accessible only to a scope without an entity. */
+/**
+ * True if a key with this scope can access rows of the entity. A scope with an entity excludes rows of other entities, and rows without an
+ * entity.
+ */
 export function isEntityGranted(binding: Binding | undefined, entityId: string): boolean {
   return binding === undefined || binding.entityId === "" || binding.entityId === entityId;
 }
@@ -58,7 +61,10 @@ type ScopedRow = {
   readonly toolkitSlug?: string;
 };
 
-/** True if a caller with this scope may read a row (an account, an event or a call). */
+/**
+ * True if a caller with this scope may read the row (an account, an event or a call). False if its entity, toolkit or tool class is outside
+ * the scope.
+ */
 export function isRowInScope(row: ScopedRow, binding: Binding | undefined): boolean {
   const { entityId, toolSlug = "", toolkitSlug = toolSlug.split(".")[0] ?? "", accessClass } = row;
   if (!isEntityGranted(binding, entityId)) return false;
@@ -67,7 +73,10 @@ export function isRowInScope(row: ScopedRow, binding: Binding | undefined): bool
     : isToolGranted(binding, { toolkitSlug, class: accessClass });
 }
 
-/** True if the scope of a job or a program (its creator's scope) allows nothing that `outer` does not allow. */
+/**
+ * True if a job's or program's scope allows nothing that the scope `outer` does not allow. False if it allows more. A job or program has
+ * the scope of the key that created it.
+ */
 export function isWithin(
   { binding: inner }: { readonly binding: Binding | null },
   outer: Binding | undefined,
@@ -96,7 +105,7 @@ function toolsText({ accessClasses, toolkitSlugs }: Omit<Binding, "entityId">): 
   return `${classes}tools${toolkitSlugs.length === 0 ? "" : ` of ${toolkitSlugs.join(", ")}`}`;
 }
 
-/** The properties of a tool that a scope is compared with. */
+/** The properties of a tool that decide if a scope includes it. */
 type GrantableTool = { readonly slug: string; readonly class: AccessClass };
 
 /** Errors for calls that a key's scope does not allow. */
@@ -109,7 +118,7 @@ export const bindingFaults = defineFaults({
       text`${call(method)} uses the whole project, and this key is limited to ${bindingText(binding)}`,
     help: "Use a key of the whole project.",
   },
-  /** A scoped key named, in `path`, another entity or a row of another entity. */
+  /** A scoped key named an entity that is outside its scope, or a row of such an entity. `path`: the field of the request. */
   ENTITY_BOUND: {
     code: "permission_denied",
     field: (path: string) => path,
@@ -126,7 +135,7 @@ export const bindingFaults = defineFaults({
   },
 });
 
-/** A tool call that the key's scope does not allow. The error contains the tool and the scope. */
+/** Error for a tool call that is outside the key's scope. It contains the tool and the scope. */
 export class ToolNotGranted extends Fault {
   readonly tool: GrantableTool;
   readonly binding: Binding;

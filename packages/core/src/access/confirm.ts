@@ -7,7 +7,7 @@ export type ConfirmScope = (typeof confirmScopes)[number];
 /** Confirmation rule of a project or a key: which calls a person must confirm, and how svc asks. */
 export type ConfirmRule = {
   readonly person: ConfirmScope;
-  /** The contact whom svc asks. */
+  /** Name of the contact (a person or a channel) that svc asks for confirmation. */
   readonly contact: string;
   /** True if an MCP client may ask its own user instead of the contact. Default: false. */
   readonly elicitation?: boolean;
@@ -20,8 +20,8 @@ export const noConfirmRule: ConfirmRule = { person: "never", contact: "" };
 export const confirmLifeMs: number = 600_000;
 
 /**
- * True if `rule` requires confirmation for at least the calls of `other`, and allows elicitation (an MCP client asks its own user) only if
- * `other` allows it.
+ * True if `rule` is at least as strict as `other`: it requires confirmation for all calls for which `other` does. It must also not allow
+ * elicitation (an MCP client asks its own user) if `other` does not. False otherwise.
  */
 export function isAsStrict(rule: ConfirmRule, other: ConfirmRule): boolean {
   if (other.person === "never") return true;
@@ -30,8 +30,8 @@ export function isAsStrict(rule: ConfirmRule, other: ConfirmRule): boolean {
 }
 
 /**
- * Returns the rules that require confirmation for any calls, in order; undefined if there are none. Pass the project's rule before the
- * key's, so that a key cannot replace the project's contact.
+ * Returns the rules that require confirmation for any calls, in the given order. Returns undefined if there are none. The first rule
+ * decides which contact is asked, so pass the project's rule before the key's.
  */
 export function confirmRulesOf(...rules: readonly ConfirmRule[]): readonly ConfirmRule[] | undefined {
   const said = rules.filter(({ person }) => person !== "never");
@@ -47,8 +47,8 @@ export function confirmingRule(
 }
 
 /**
- * True if an MCP client may ask its own user to confirm calls of a class. Every rule that requires confirmation for the class must allow
- * it.
+ * True if an MCP client may ask its own user to confirm calls of this class. False if a rule that requires confirmation for the class does
+ * not allow that.
  */
 export function mayElicit(
   rules: readonly ConfirmRule[] | undefined,
@@ -62,7 +62,9 @@ function covers({ person }: ConfirmRule, accessClass: "read" | "write" | "destru
   return person === "writes" || (person === "destructive" && accessClass === "destructive");
 }
 
-/** Maximum values of a call limit. PutCallLimit enforces them. Clients also check them before they send a limit. */
+/**
+ * Maximum values in a call limit. The call PutCallLimit refuses higher values. Clients check the same maximums before they send a limit.
+ */
 export const callLimitBounds = {
   /** Maximum number of concurrent calls. */
   concurrencyMax: 10_000,

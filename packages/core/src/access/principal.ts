@@ -13,15 +13,15 @@ export type ProjectPrincipal = {
   projectId: ProjectId;
   keyId: KeyId;
   role: Role;
-  /** Configured quotas of the caller's project. If absent, all quotas have their default values. */
+  /** Quotas that are configured for the caller's project. All other quotas have their default values. Absent if none is configured. */
   quotas?: Quotas;
-  /** Scope of the key; undefined if it can access the whole project. */
+  /** Scope of the key. Undefined if the key can access the whole project. */
   binding?: Binding | undefined;
   /** Confirmation rules of the caller's project and key; undefined if no calls need confirmation. */
   confirm?: readonly ConfirmRule[] | undefined;
   /** Tool groups that the caller may use over MCP, in addition to the tools of apps. Default: none. */
   agentTools?: readonly AgentToolGroup[] | undefined;
-  /** True if the caller has a person's grant instead of a key from the administrator. */
+  /** True if the caller uses a grant, which a person gave to an agent. False or undefined if it uses an API key. */
   isGrant?: boolean | undefined;
 };
 
@@ -47,8 +47,8 @@ export const principalContext: ContextKey<Principal | undefined> = {
 export const waitContext: ContextKey<(() => void) | undefined> = { id: Symbol("svc wait"), defaultValue: undefined };
 
 /**
- * Returns the project that calls a service method. The auth gate refuses all other callers, so another principal is a programming error:
- * throws a plain Error.
+ * Returns the project key that calls a service method. Throws a plain Error for any other caller. This would be a programming error,
+ * because the auth gate has already refused other callers.
  */
 export function requireProject(ctx: CallContext): ProjectPrincipal {
   const principal = ctx.values.get(principalContext);

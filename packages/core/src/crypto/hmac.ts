@@ -4,9 +4,9 @@ import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } fr
 export type HmacKey = {
   /** The key with the inner padding of HMAC. `hmacSha256` appends the message. */
   readonly inner: Uint8Array;
-  /** The key with the outer padding of HMAC, followed by space for the inner digest. */
+  /** The key with the outer padding of HMAC, and after it free bytes into which the inner digest is written. */
   readonly outer: Buffer;
-  /** The whole key, for messages that are too long to copy. */
+  /** The key for Node's own HMAC function. It is used for messages that are too long to be copied. */
   readonly whole: KeyObject;
 };
 
@@ -23,13 +23,13 @@ export function createHmacKey(key: Uint8Array | string): HmacKey {
   return { inner: block.map((byte) => byte ^ 0x36), outer, whole: createSecretKey(bytes) };
 }
 
-/** Maximum size of a message, in bytes, that `hmacSha256` copies after the key. */
+/** Maximum size of a message in bytes for which `hmacSha256` copies key and message into one buffer. */
 const copiedBytesMax = 65_536;
 const message = Buffer.alloc(blockBytes + copiedBytesMax);
 
 /**
- * Returns the HMAC-SHA256 of the concatenated parts. Texts must be ASCII. The function computes two hashes itself (RFC 2104), because
- * Node's `Hmac` creates an object per message, which triples the cost for a post of 1 KiB.
+ * Returns the HMAC-SHA256 of the parts, one after the other. Texts must be ASCII. The function computes the two hashes of RFC 2104 itself.
+ * Node's `Hmac` creates an object for each message, which triples the cost for a post of 1 KiB.
  */
 export function hmacSha256(key: HmacKey, parts: readonly (Uint8Array | string)[], encoding: "hex" | "base64"): string {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
@@ -46,14 +46,14 @@ export function hmacSha256(key: HmacKey, parts: readonly (Uint8Array | string)[]
   return hash("sha256", key.outer, encoding);
 }
 
-// The last base64 digit of 32 bytes carries only four bits. The pattern refuses the other digits, because they would be a second spelling
-// of the same digest.
+// Forms of a digest of 32 bytes. In base64, the last digit has only four bits of the digest. Other last digits are refused, because they
+// would be a second text for the same digest.
 const patterns = { hex: /^[0-9a-fA-F]{64}$/, base64: /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/ };
 const texts = { hex: [Buffer.alloc(64), Buffer.alloc(64)], base64: [Buffer.alloc(44), Buffer.alloc(44)] } as const;
 
 /**
- * True if `given` is the HMAC-SHA256 of the parts in the given encoding. Hexadecimal digits may be in upper or lower case. The comparison
- * takes the same time wherever the digests differ.
+ * True if `given` is the HMAC-SHA256 of the parts in this encoding. False otherwise. Hexadecimal digits may be in upper or lower case. The
+ * comparison always takes the same time, so it reveals nothing about the digest.
  */
 export function isHmacSha256(
   given: string,

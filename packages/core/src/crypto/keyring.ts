@@ -4,13 +4,20 @@ import type { ProjectId } from "../ids/id.ts";
 import { createSealer, SealError, type Sealer, type VaultKey } from "./seal.ts";
 import { createNonces, nonceBytes, openBox, sealBox, tagBytes } from "./sealed-box.ts";
 
-/** Owner of the values that a data key seals: a project, or the deployment. A sealing context begins with the owner. */
+/**
+ * Owner of the values that a data key encrypts: a project, or the deployment. The first part of a value's encryption context is this owner.
+ */
 export type KeyScope = ProjectId | "deployment";
 
-/** Purpose of a data key. `seal`: the key seals values. `digest`: the key makes keyed digests; a rotation does not change this key. */
+/**
+ * Purpose of a data key. `seal`: it encrypts values. `digest`: it makes keyed digests, and never changes, not even at a rotation of keys.
+ */
 export type DataKeyUse = "seal" | "digest";
 
-/** A random 32-byte key. The database stores it encrypted ("wrapped") with a vault key. In each scope, a newer key has a higher number. */
+/**
+ * A random 32-byte key that encrypts values of one owner. In the database it is encrypted ("wrapped") with a vault key. Newer keys of the
+ * same owner have higher numbers.
+ */
 export type DataKey = {
   readonly number: number;
   readonly scope: KeyScope;
@@ -19,24 +26,20 @@ export type DataKey = {
 };
 
 /**
- * A sealer that uses the data key of each value's scope. Format of a sealed value: [2, number of the key (4 bytes), nonce, ciphertext,
- * tag]. If the data key is not loaded, the keyring seals with the first vault key, as versions before 0.3 always did. It opens both kinds
- * of values.
+ * A sealer that encrypts each value with the data key of the value's owner. Format: [2, number of the key (4 bytes), nonce, ciphertext,
+ * tag]. If that key is not loaded, the first vault key encrypts the value, as in versions before 0.3. Both kinds of values can be opened.
  */
 export type Keyring = Sealer & {
   /**
-   * Replaces all vault keys. The first key wraps data keys and seals values. Values sealed with a key that is not in `keys` can no longer
-   * be opened.
+   * Replaces all vault keys. The first one wraps data keys, and seals values for which no data key is loaded. Values sealed with a vault
+   * key that is not in `keys` can no longer be opened.
    */
   setVaultKeys(keys: readonly VaultKey[]): void;
-  /** Sets the subkeys of removed vault keys, by purpose. The result of `subkeys` lists them after the subkeys of the current vault keys. */
+  /** Sets the keys derived from removed vault keys, by purpose. `subkeys` then returns them too, after those of the current vault keys. */
   setOldSubkeys(keys: ReadonlyMap<string, readonly VaultKey[]>): void;
-  /**
-   * Adds data keys. The keyring opens values with them at once. It seals with them only if the function passed to `sealsWith` returns true
-   * for them.
-   */
+  /** Adds data keys, with which the keyring can open values at once. A key seals values only if `sealsWith` permits its number. */
   add(keys: readonly DataKey[]): void;
-  /** Sets which data keys may seal. In each scope, the newest key for which `isInUse` returns true seals. */
+  /** Sets which data keys may seal values. For each owner, the newest key whose number `isInUse` accepts is used. */
   sealsWith(isInUse: (number: number) => boolean): void;
   /** Removes data keys from memory. */
   drop(numbers: Iterable<number>): void;
@@ -45,9 +48,9 @@ export type Keyring = Sealer & {
   numbers(): ReadonlySet<number>;
   /** Returns the secret of a new data key, encrypted ("wrapped") with the first vault key for this scope and use. */
   wrap(scope: KeyScope, use: DataKeyUse, secret: Buffer): Buffer;
-  /** Returns a value sealed with the first vault key, without a data key. */
+  /** Returns a value sealed directly with the first vault key. No data key is used. */
   sealDirectly(plaintext: Uint8Array, context: string): Buffer;
-  /** Returns the secret of a wrapped data key. Throws SealError if it cannot be opened. */
+  /** Returns the secret of a data key that was encrypted ("wrapped") with a vault key. Throws SealError if it cannot be decrypted. */
   unwrap(scope: KeyScope, use: DataKeyUse, wrapped: Uint8Array): Buffer;
 };
 
@@ -149,7 +152,7 @@ export function createKeyring(
   };
 }
 
-/** Returns the scope, the first part of a context. */
+/** Returns the owner (a project or the deployment) that is the first part of an encryption context. */
 function scopeOf(context: string): string {
   return context.slice(0, context.indexOf("/"));
 }
@@ -162,8 +165,8 @@ function openWith(held: ReadonlyMap<number, OpenDataKey>, sealed: Uint8Array, co
   const number = bytes.readUInt32BE(1);
   const found = held.get(number);
   if (found === undefined) throw new SealError(`sealed value names data key ${number}, which is not in the database`);
-  // The key must belong to the context's scope, even if an attacker changed the row: otherwise values sealed with a deleted key could be
-  // opened again.
+  // The key must belong to the same owner as the context. Otherwise, an attacker who changes a row could have values opened again whose own
+  // key was deleted.
   const plaintext =
     found.key.scope === scopeOf(context) ? openBox(found.secret, bytes, headerBytes, context) : undefined;
   if (plaintext !== undefined) return plaintext;

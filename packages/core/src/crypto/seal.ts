@@ -3,32 +3,37 @@ import { formatValue } from "../faults/errors.ts";
 import type { ProjectId } from "../ids/id.ts";
 import { createNonces, nonceBytes, openBox, sealBox, tagBytes } from "./sealed-box.ts";
 
-/** A vault key: its public id and 32 secret bytes. */
+/** A key from SVC_VAULT_KEY: its id, which is not secret, and 32 secret bytes. */
 export type VaultKey = { id: string; secret: Buffer };
 
 /** Seals small secrets with the vault keys (AES-256-GCM). Any node with the same keys can open the sealed values. */
 export type Sealer = {
-  /** Seals a value with the first key. `context` ("project/table/row") is not stored in the result; `open` needs the same context. */
+  /**
+   * Returns the value encrypted with the first key. `context` ("project/table/row") says what the value belongs to. It is not stored in the
+   * result, and `open` needs the same context.
+   */
   seal(plaintext: Uint8Array, context: string): Buffer;
   /**
-   * Opens a value that any of the keys sealed. Throws SealError if the key is unknown, the value was changed, or the context is different.
+   * Returns a decrypted value. Any of the keys may have sealed it. Throws SealError if the key is unknown, the value was changed, or the
+   * context is not the one used for sealing.
    */
   open(sealed: Uint8Array, context: string): Buffer;
   /** Returns a 32-byte key for another purpose, derived from the first vault key (HKDF-SHA256 with `purpose` as its info). */
   subkey(purpose: string): Buffer;
   /**
-   * Returns the subkey of every vault key for a purpose, first key first, each with the id of its vault key. Use it for values that must
-   * stay readable after a rotation of the vault keys.
+   * Returns the derived key for a purpose from every vault key, with the id of that vault key. The first vault key comes first. Use all of
+   * them for values that must stay valid after a rotation of the vault keys.
    */
   subkeys(purpose: string): VaultKey[];
   /**
-   * Returns the HMAC-SHA-256 of an entity's id, for places that must not contain the id itself. A rotation does not change the key of this
-   * digest.
+   * Returns the HMAC-SHA-256 of an entity's id. It is stored where the id itself must not appear. The key of this digest does not change at
+   * a rotation, so the digest stays the same.
    */
   entityDigest(projectId: ProjectId, entityId: string): Buffer;
   /**
-   * Resolves when the data keys of the projects are loaded. Call it before you seal or open values of projects that another node may have
-   * created. Returns undefined if the keys are already loaded (the usual case). Rejects if the database is unavailable.
+   * Loads the data keys of projects. Call it before you seal or open values of projects that another node may have created. Returns
+   * undefined if they are already loaded (the usual case). Otherwise resolves when they are loaded, and rejects if the database is
+   * unavailable.
    */
   ready(projectIds: Iterable<ProjectId>): Promise<void> | undefined;
 };
@@ -63,7 +68,7 @@ function parseVaultKey(entry: string, index: number): VaultKey {
   if (colon < 0) throw new Error(`${place}: has no colon; expected id:base64`);
   const id = entry.slice(0, colon);
   if (!keyIdPattern.test(id)) {
-    // The id may be the secret, if the user swapped the two parts. So the message contains only the rule, not the text.
+    // The message does not quote the id. If the user swapped the id and the secret, the text in its place is the secret.
     throw new Error(`${place}: the id must be 1 to 32 characters of a-z, 0-9, "_" and "-"`);
   }
   const encoded = entry.slice(colon + 1);
@@ -92,8 +97,8 @@ export function generateVaultKey(): string {
 }
 
 /**
- * Returns the id of the vault key that sealed a value without a data key; undefined for values sealed with a data key, and for bytes that
- * are not a sealed value.
+ * Returns the id of the vault key with which a value was sealed directly. Returns undefined if a data key sealed it, or if the bytes are
+ * not a sealed value.
  */
 export function vaultKeyIdOf(sealed: Uint8Array): string | undefined {
   const idLength = sealed[1];
@@ -114,7 +119,7 @@ export function createSealer(keys: readonly VaultKey[]): Sealer {
       throw new Error(`sealer: vault key ${formatValue(id)} has a bad id or is not 32 bytes`);
     }
   }
-  // Each key object is created once: passing the bytes at each seal takes 8 of the 13 us of a small seal.
+  // Each key object is created only once. Creating it for each call would take 8 of the 13 µs of a small seal.
   const byId = new Map(keys.map(({ id, secret }) => [id, { id, secret: createSecretKey(secret) }]));
   const sealing = { id: first.id, secret: createSecretKey(first.secret) };
   const nextNonce = createNonces();
@@ -133,7 +138,7 @@ export function createSealer(keys: readonly VaultKey[]): Sealer {
 
 type ImportedKey = { readonly id: string; readonly secret: KeyObject };
 
-// Layout: version (1 byte), key id length (1), key id, nonce (12), ciphertext, tag (16).
+// Returns the sealed value: version (1 byte), length of the key's id (1 byte), the id, nonce (12 bytes), ciphertext, tag (16 bytes).
 function sealWith(key: ImportedKey, nonce: Buffer, plaintext: Uint8Array, context: string): Buffer {
   const header = Buffer.from([version, key.id.length, ...Buffer.from(key.id, "latin1")]);
   return sealBox(key.secret, { header, nonce, context }, plaintext);

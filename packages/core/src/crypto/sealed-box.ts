@@ -8,8 +8,8 @@ export const tagBytes = 16;
 const noncesAtOnce = 256;
 
 /**
- * Returns a function that returns a new random nonce at each call. It generates many nonces at a time, because each generation costs a
- * system call.
+ * Returns a function that returns a new random nonce each time. It gets random bytes for many nonces at once, because each request for them
+ * is a system call.
  */
 export function createNonces(): () => Buffer {
   let pool = Buffer.alloc(0);
@@ -41,8 +41,8 @@ export function sealBox(
 }
 
 /**
- * Returns the plaintext of a box that begins with `headerBytes` bytes of header. Undefined if the key, the context or any byte differs from
- * those at sealing.
+ * Returns the decrypted content of a box. Its header has `headerBytes` bytes. Returns undefined if the key or the context is another one
+ * than at sealing, or if a byte was changed.
  */
 export function openBox(key: KeyObject, bytes: Buffer, headerBytes: number, context: string): Buffer | undefined {
   const nonce = bytes.subarray(headerBytes, headerBytes + nonceBytes);

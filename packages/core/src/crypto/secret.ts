@@ -20,8 +20,8 @@ export function generateApiKey(): string {
 }
 
 /**
- * True if a text has the form and the checksum of a generated API key. Secret scanners use this check, and svc can report "mistyped"
- * instead of "unknown". A well-formed key may still be invalid. Bootstrap keys may have another form.
+ * True if a text has the form and the checksum of a generated API key. The key may still be unknown. False for mistyped keys, and for keys
+ * that were not generated, such as bootstrap keys. Secret scanners use the same check.
  */
 export function isWellFormedApiKey(text: string): boolean {
   if (!apiKeyPattern.test(text)) return false;
@@ -34,11 +34,11 @@ export function digestSecret(text: string): Buffer {
 }
 
 /**
- * True if two secrets (texts as UTF-8) have equal digests. The comparison takes the same time wherever the secrets differ, and for any
- * lengths.
+ * True if two secrets are equal, compared by their digests (texts as UTF-8). False otherwise. The comparison always takes the same time, so
+ * it reveals nothing about the secrets.
  */
 export function equalConstantTime(a: Uint8Array | string, b: Uint8Array | string): boolean {
-  // Both digests overwrite the previous ones in the same memory: two new Buffers per comparison would cost more than the hashes.
+  // Both digests are written into memory that is used again for each comparison. Two new Buffers would cost more than the hashes.
   left.write(hash("sha256", a, "binary"), "latin1");
   right.write(hash("sha256", b, "binary"), "latin1");
   return timingSafeEqual(left, right);

@@ -4,13 +4,10 @@ import type { FaultText } from "./fault-text.ts";
 /** A fixed value, or a function that returns the value for the parameters of a fault. */
 type ValueOrMaker<Value, Args extends readonly unknown[]> = Value | ((...args: Args) => Value);
 
-/** One of several faults in the same request. */
+/** One of several faults that a single answer reports. */
 type FaultPart = { readonly reason?: string; readonly field?: string; readonly help?: FaultText };
 
-/**
- * A row in a table of faults. All functions of a row take the same parameters. A function that needs only the first parameters may omit the
- * others.
- */
+/** Definition of one fault. Its functions all get the same parameters, and may leave out the last ones. */
 type FaultRow<Args extends readonly unknown[]> = {
   readonly code: FaultCode;
   /** The reason of the fault. Default: the name of the row. */
@@ -23,11 +20,11 @@ type FaultRow<Args extends readonly unknown[]> = {
   readonly help?: ValueOrMaker<FaultText, Args>;
   /** Time in milliseconds after which the same request may succeed. */
   readonly retryAfterMs?: ValueOrMaker<number | undefined, Args>;
-  /** Returns the single faults if a request has several. Replaces `field` and `help`. */
+  /** Returns all faults if a request has several. It is used instead of `field` and `help`. */
   readonly each?: (...args: Args) => readonly FaultPart[];
 };
 
-/** The longer of two parameter lists. The longer list must begin with the shorter one. */
+/** The longer one of two parameter lists. The type is an error if the longer list does not begin with the shorter one. */
 type LongerParameters<A extends readonly unknown[], B extends readonly unknown[]> =
   Required<A> extends readonly [...Required<B>, ...(readonly unknown[])] ? A : B;
 
@@ -38,12 +35,12 @@ type FaultRowArgs<R> = LongerParameters<
   LongerParameters<LongerParameters<MemberArgs<R, "field">, MemberArgs<R, "retryAfterMs">>, MemberArgs<R, "each">>
 >;
 
-/** A row whose functions all take the same parameters and which has no unknown properties. */
+/** A fault's definition, checked: all its functions take the same parameters, and it has no unknown properties. */
 type CheckedFaultRow<R> = FaultRow<FaultRowArgs<R>> & {
   readonly [Name in Exclude<keyof R, keyof FaultRow<[]>>]: never;
 };
 
-/** A function that creates the fault of one row. */
+/** Function that creates one kind of fault. Its parameters are those of the fault's definition. */
 type FaultMaker<Args extends readonly unknown[]> = ((...args: Args) => Fault) & {
   readonly code: FaultCode;
   readonly reason: string;
@@ -52,7 +49,7 @@ type FaultMaker<Args extends readonly unknown[]> = ((...args: Args) => Fault) & 
 /** A table of functions that create faults. Each function has the name of its row, usually the fault's reason. */
 type FaultTable<Rows> = { readonly [Name in keyof Rows]: FaultMaker<FaultRowArgs<Rows[Name]>> };
 
-/** Returns a table with one fault-creating function per row. Example: `throw toolFaults.CALL_IN_PROGRESS(key)`. */
+/** Returns a table of functions that create faults, one for each row. Example: `throw toolFaults.CALL_IN_PROGRESS(key)`. */
 export function defineFaults<Rows>(
   rows: {
     readonly [Name in keyof Rows]: Rows[Name] & NoInfer<CheckedFaultRow<Rows[Name]>>;

@@ -29,8 +29,8 @@ export type FaultDetail = { readonly reason: string; readonly field: string; rea
 type DetailInput = { readonly reason: string; readonly field?: string; readonly help?: FaultText };
 
 /**
- * Error for a call that svc refuses, in terms of the domain. Only packages/server converts it to its form on the wire. Service methods
- * throw it; a refusal that the caller expects is returned as data. `message` covers all details (usually one).
+ * Error for a call that svc refuses. Service methods throw it; packages/server converts it for the wire. If the caller of a function
+ * expects the refusal, the function returns data instead. `message` covers all details (usually one).
  */
 export class Fault extends Error {
   override readonly name = "Fault";
@@ -38,12 +38,12 @@ export class Fault extends Error {
   readonly details: readonly FaultDetail[];
   /** Time in milliseconds after which the same request may succeed; undefined if waiting does not help. */
   readonly retryAfterMs: number | undefined;
-  /** The message with its named parts (calls, fields, waiting times). */
+  /** The message as text with named parts (calls, fields, waiting times), so that each surface can write them in its own words. */
   readonly says: PartedText;
-  /** The help text of each detail, with its named parts. */
+  /** The help text of each detail, as text with named parts. */
   readonly advice: readonly PartedText[];
 
-  /** The details, whose help texts have named parts. */
+  /** Returns the details of the fault. Their help texts have named parts. */
   get parted(): readonly DetailInput[] {
     return this.details.map((detail, index) => ({ ...detail, help: this.advice[index] ?? detail.help }));
   }
@@ -75,7 +75,7 @@ export function formatValue(value: unknown, maxLength = 80): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 3).toWellFormed()}...` : text;
 }
 
-/** Returns a text on one line: escapes the line breaks and control characters that JSON does not escape. */
+/** Returns a text on one line. Line breaks and control characters that JSON leaves unchanged are escaped. */
 function onOneLine(text: string): string {
   return text.replace(
     /[\u007f-\u009f\u2028\u2029]/g,
@@ -90,14 +90,14 @@ function describe(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "an object";
   } catch {
-    // A cyclic object, a bigint and an object with a throwing toJSON have no JSON form.
+    // The value cannot be written as JSON, because it has a cycle, contains a bigint, or has a toJSON that throws.
     return "an object";
   }
 }
 
 /**
- * Call this at the end of an exhaustive switch: the compiler then reports an unhandled case. Throws an Error if a value violates its type
- * at run time.
+ * Throws an Error. Call it at the end of a switch over a union type: the compiler then reports each case that is missing. At run time it is
+ * reached only if a value violates its type.
  */
 export function assertExhaustive(value: never): never {
   throw new Error(`unhandled case ${formatValue(value)}`);

@@ -12,7 +12,10 @@ type WirePart<Kind> = { readonly kind: Kind; readonly start: number; readonly le
 /** A named part of a text: it begins at `start` and has `length` UTF-16 code units. */
 export type TextPart = { readonly kind: PartKind; readonly start: number; readonly length: number };
 
-/** A text with named parts in order. Each surface (HTTP, command line, console, MCP) writes the parts in its own words. */
+/**
+ * A text in which some parts are named, such as a call or a field. Each surface (HTTP, command line, console, MCP) writes these parts in
+ * its own words.
+ */
 export class PartedText {
   readonly text: string;
   readonly parts: readonly TextPart[];
@@ -32,8 +35,8 @@ export class PartedText {
 export type FaultText = string | PartedText;
 
 /**
- * Returns a text with named parts (a template tag). The results of `call`, `field`, `wait` and `count` in `values` become named parts, also
- * if they are inside another text.
+ * Returns a text with named parts (a tag for template strings). Values made by `call`, `field`, `wait` and `count` become its named parts,
+ * even if they are part of another text.
  */
 export function text(strings: TemplateStringsArray, ...values: readonly (FaultText | number)[]): PartedText {
   let written = strings[0] ?? "";
@@ -63,15 +66,15 @@ export function field(path: string): PartedText {
   return whole("field", path);
 }
 
-/** The waiting time before a retry. HTTP sends the value in the header Retry-After. */
+/** Text for the waiting time before a retry. In HTTP answers it refers to the header Retry-After. Other surfaces show the time. */
 export const wait = waitAs("after the time of Retry-After");
 
-/** Returns the waiting time before a retry, in other words than `wait`. */
+/** Returns a text for the waiting time, like `wait`, but with other words in HTTP answers. */
 export function waitAs(phrase: string): PartedText {
   return whole("wait", phrase);
 }
 
-/** Returns a text with the number of faults. The answer may list fewer faults. */
+/** Returns a text with the number of faults. The number counts all faults, also those that the answer does not list. */
 export function count(faults: number): PartedText {
   return whole("count", String(faults));
 }
@@ -96,8 +99,9 @@ export function renderText(
 }
 
 /**
- * Returns help texts for readers who do not see HTTP headers. The waiting time becomes `seconds`; if no text names it, it is added at the
- * end. `write` returns the other parts and receives the index of their text. If `seconds` is undefined, the waiting time stays unchanged.
+ * Returns help texts for readers who do not see HTTP headers. `seconds` replaces the waiting time; if no text names the waiting time, it is
+ * added at the end. If `seconds` is undefined, the waiting time stays as it is. `write`: returns the text for any other part, and gets the
+ * index of the help text.
  */
 export function renderAdvice(
   advice: readonly PartedText[],
@@ -120,7 +124,7 @@ export function wireParts({ parts }: PartedText): WirePart<(typeof partNumbers)[
   return parts.map((part) => ({ ...part, kind: partNumbers[part.kind] }));
 }
 
-/** Returns a text with its named parts, read from the wire. Omits parts of unknown kinds. */
+/** Returns a text with its named parts, as received from the wire. A part of a kind that this version does not know becomes plain text. */
 export function textOfWire(plain: string, parts: readonly WirePart<number>[]): PartedText {
   const known = Object.entries(partNumbers) as [PartKind, number][];
   const read = parts.flatMap(({ kind: given, start, length }) =>

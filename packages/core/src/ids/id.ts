@@ -120,8 +120,8 @@ export function timeOfId(id: Id<IdPrefix>): number {
 }
 
 /**
- * Returns the smallest UUID of the millisecond `ms`. All ids created at `ms` or later sort at or after this UUID, so a time limit becomes a
- * limit on ids. For times before 1970, returns the smallest UUID of all.
+ * Returns the smallest UUID that an id of the millisecond `ms` can have. Ids created at `ms` or later sort after it, so a query can use it
+ * instead of a time. For times before 1970, returns the smallest UUID of all.
  */
 export function firstUuidAt(ms: number): string {
   const hex = Math.max(0, Math.min(Math.ceil(ms), 0xffffffffffff))
@@ -130,15 +130,15 @@ export function firstUuidAt(ms: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** Buffer for the id that is being created, read or written. */
+/** Memory for the bytes of one id. It is used again for every id that is created, read or written. */
 const bytes = new Uint8Array(16);
 
 let sequenceMs = -1;
 let sequence = 0;
 
 /**
- * Returns the next counter value of RFC 9562 section 6.2, method 1. The counter starts at a random value in the lower half of 32 bits, so
- * that it cannot overflow.
+ * Returns the next value of the counter in ids (RFC 9562 section 6.2, method 1). In each new millisecond it starts at a random value in the
+ * lower half of 32 bits, so that it cannot overflow.
  */
 function nextSequence(atMs: number): number {
   sequence = atMs === sequenceMs ? sequence + 1 : Buffer.from(randomBytes16()).readUInt32BE(0) >>> 1;

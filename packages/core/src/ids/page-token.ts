@@ -1,7 +1,7 @@
 import { createSealer, SealError, type Sealer } from "../crypto/seal.ts";
 import { coreFaults } from "../faults/faults.ts";
 
-/** Scope of a page token: one call, one project, and the filters of the call. An undefined filter is the same as an absent one. */
+/** The call, project and filters for which a page token is valid. An undefined filter counts as absent. */
 export type PageScope = {
   call: string;
   projectId: string;
@@ -14,8 +14,8 @@ export type PageSizeBounds = { fallback?: number; max?: number };
 const tokenSealers = new WeakMap<Sealer, Sealer>();
 
 /**
- * Returns a page token: the position after the last row of a page, sealed and in base64url. The client cannot read the token, and it is
- * valid only for `scope`.
+ * Returns a page token: the position after the last row of a page, encrypted, in base64url. Clients cannot read it. It is valid only for
+ * the same call, project and filters (`scope`).
  */
 export function sealPageToken(sealer: Sealer, scope: PageScope, position: string): string {
   const sealed = tokenSealer(sealer).seal(Buffer.from(position, "utf8"), scopeContext(scope));
@@ -23,12 +23,12 @@ export function sealPageToken(sealer: Sealer, scope: PageScope, position: string
 }
 
 /**
- * Returns the position in a page token. Throws invalid_argument PAGE_TOKEN_INVALID on `pageToken` if svc did not create the token, or
- * created it for another call, project or filter. The caller of this function handles an empty token.
+ * Returns the position in a page token. Throws invalid_argument PAGE_TOKEN_INVALID with the field `pageToken` if svc did not create the
+ * token for this call, project and filter. An empty token means the first page; check for that before.
  */
 export function openPageToken(sealer: Sealer, scope: PageScope, token: string): string {
   const sealed = Buffer.from(token, "base64url");
-  // Only the exact text that svc issued is valid, because base64 decoding ignores foreign characters and unused bits.
+  // Only exactly the text that svc returned is valid. Decoding base64 would also accept texts with foreign characters or other unused bits.
   if (sealed.toString("base64url") !== token) throw coreFaults.PAGE_TOKEN_INVALID(token);
   try {
     return tokenSealer(sealer).open(sealed, scopeContext(scope)).toString("utf8");
@@ -47,7 +47,8 @@ export function pageSizeOf(requested: number, { fallback = 50, max = 500 }: Page
   return requested === 0 ? fallback : Math.min(requested, max);
 }
 
-// Returns a sealer with separate keys for page tokens, because many tokens leave the service.
+// Returns a sealer that encrypts page tokens with its own keys. Many tokens leave the service, so they do not use the keys of stored
+// values.
 function tokenSealer(sealer: Sealer): Sealer {
   const known = tokenSealers.get(sealer);
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 /**
- * Converts between the 16 bytes of a UUID, the text of the UUID, and the text of its TypeID. The library that validates callers' ids takes
- * twenty times as long, and svc converts several ids for every post.
+ * The functions of this file convert between the 16 bytes of a UUID, the text of the UUID, and the text of its TypeID. svc converts several
+ * ids for every post, and the library that checks callers' ids takes twenty times as long.
  */
 
 const bytesOfUuid = 16;
@@ -42,7 +42,7 @@ export function typeIdOfBytes(prefix: string, bytes: Uint8Array): string {
   return typeIdText.toString("latin1", 0, to);
 }
 
-/** Writes the 16 bytes of a valid TypeID into `bytes`, and returns `bytes`. */
+/** Writes the 16 bytes of a TypeID into `bytes`, and returns `bytes`. The TypeID must be valid; it is not checked. */
 export function readTypeId(id: string, bytes: Uint8Array): Uint8Array {
   const from = id.length - suffixCharacters;
   let bits = 0;

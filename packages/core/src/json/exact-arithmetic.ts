@@ -2,9 +2,9 @@ import { parseExactJson } from "./exact-json.ts";
 import { type JsonNumber, nearestDouble, rawJson } from "./raw-json.ts";
 
 /**
- * Returns the sum of two numbers, raw or not (a raw number keeps its JSON digits). The sum is exact if one of the numbers is raw, or if the
- * sum exceeds 2^53 - 1. Otherwise it is the sum of two doubles. A number with more than 400 digits, or an exponent beyond 400, counts as
- * its nearest double.
+ * Returns the sum of two numbers. Each may be a plain number, or a raw number (an object that keeps all its JSON digits). The sum is exact
+ * if one is raw or if it exceeds 2^53 - 1. Otherwise it is the usual sum of doubles. Numbers with more than 400 digits, or an exponent
+ * beyond 400, are first rounded to a double.
  */
 export function addExactly(a: JsonNumber, b: JsonNumber): JsonNumber {
   // The common case: neither number is raw, and the sum is exact.
@@ -15,7 +15,7 @@ export function addExactly(a: JsonNumber, b: JsonNumber): JsonNumber {
   return numberOf({ units: unitsAt(left, places) + unitsAt(right, places), places });
 }
 
-/** True if `a` is smaller than `b`. Both may be raw numbers. */
+/** True if `a` is smaller than `b`. False if `a` is equal or greater. Both may be raw numbers, which are compared exactly. */
 export function isBelow(a: JsonNumber, b: JsonNumber): boolean {
   if (typeof a === "number" && typeof b === "number") return a < b;
   const [left, right] = [decimalOf(a), decimalOf(b)];

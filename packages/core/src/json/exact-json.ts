@@ -2,7 +2,7 @@ import { measureJson } from "./json-size.ts";
 import { isExactDouble } from "./number-text.ts";
 import { rawJson } from "./raw-json.ts";
 
-/** Maximum nesting of a JSON text; JSON.stringify needs one stack frame per level. */
+/** Default maximum nesting of a JSON text. There is a maximum, because JSON.stringify needs a stack frame for each level. */
 const depthMaxDefault = 500;
 
 /** A JSON text with more values than allowed. */
@@ -14,20 +14,20 @@ export class JsonTooLargeError extends Error {
 export type ExactJsonOptions = { readonly valuesMax?: number; readonly depthMax?: number };
 
 /**
- * Parses JSON without losing digits. A number that a double cannot hold exactly, a number beyond 2^53 - 1, and -0 become raw JSON values,
- * which JSON.stringify writes unchanged. This matters because some apps use 64-bit ids and amounts with more digits than a double holds.
- * Throws SyntaxError, also if the nesting is too deep, and JsonTooLargeError if there are too many values. If the depth is unlimited, tens
- * of thousands of levels may overflow the stack (RangeError).
+ * Parses JSON without losing digits. Numbers that a double cannot hold exactly, numbers beyond 2^53 - 1, and -0 become raw JSON values,
+ * which JSON.stringify writes unchanged. Some apps use 64-bit ids and amounts with more digits than a double holds. Throws SyntaxError,
+ * also if the nesting is too deep. Throws JsonTooLargeError if there are too many values. With unlimited depth, tens of thousands of levels
+ * may overflow the stack (RangeError).
  */
 export function parseExactJson(text: string, options: ExactJsonOptions = {}): unknown {
   const { valuesMax = Number.POSITIVE_INFINITY, depthMax = depthMaxDefault } = options;
-  // JSON.parse accepts any depth, but revivers, JSON.stringify and recursive functions do not.
+  // The depth is checked here, because JSON.parse accepts any depth. Code that later walks through the value recursively does not.
   if (valuesMax !== Number.POSITIVE_INFINITY || depthMax !== Number.POSITIVE_INFINITY) {
     const { values, depth } = measureJson(text, valuesMax);
     if (values > valuesMax) throw new JsonTooLargeError(`JSON holds more than ${valuesMax} values`);
     if (depth > depthMax) throw new SyntaxError(`JSON is nested deeper than ${depthMax} levels`);
   }
-  // Parsing with a reviver takes several times as long, and most texts do not need a reviver.
+  // Most texts have no number that must stay raw. They are parsed without a reviver, which would take several times as long.
   if (!mayHoldRawNumber(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
     const source = context?.source;
@@ -37,7 +37,8 @@ export function parseExactJson(text: string, options: ExactJsonOptions = {}): un
 }
 
 /**
- * True if a number must stay raw, because a double cannot distinguish it from its neighbours. Also true for all numbers beyond 2^53 - 1.
+ * True if a number must stay raw (keep its JSON text), because a double would change it. Also true for -0, and for numbers beyond 2^53 - 1
+ * that are written without an exponent. False if a double holds it exactly.
  */
 export function isRaw(value: number, source: string): boolean {
   if (Object.is(value, -0) || !isExactDouble(source, value)) return true;
@@ -46,14 +47,14 @@ export function isRaw(value: number, source: string): boolean {
 
 const longDouble = /[eE]/;
 
-/** Minimum length of a number, in digits including the point, for which a double may be inexact. */
+/** Number of characters from which a number may not fit exactly into a double. The decimal point counts. */
 const longDigits = 16;
-/** An exponent of three digits. With such an exponent, a double may lose all digits. */
+/** Matches an exponent of at least three digits. With it, a number may be too large or too small for a double. */
 const longExponent = /\d[eE][+-]?\d{3}/;
 
 /**
- * True if a text may contain a number that must stay raw. Checks only every 16th character, because a number of 16 digits or more always
- * includes one of them. A regular expression takes four times as long, and every post is checked.
+ * True if a text may contain a number that must stay raw. False if it certainly contains none. Checks only every 16th character, because a
+ * number of 16 characters or more always includes one of them. A regular expression takes four times as long, and every post is checked.
  */
 function mayHoldRawNumber(text: string): boolean {
   for (let at = longDigits - 1; at < text.length; at += longDigits) {
@@ -69,7 +70,10 @@ function mayHoldRawNumber(text: string): boolean {
 
 const negativeZero = /^[\s,:[]?-0(?:\.0*)?(?:[eE\s,\]}]|$)/;
 
-/** True if a text may contain -0 as a number. Checks the characters around every "-0", because dates contain many of them. */
+/**
+ * True if a text may contain -0 as a number. False if it certainly does not. Checks the characters around each "-0", because dates contain
+ * many of them.
+ */
 function mayHoldNegativeZero(text: string): boolean {
   for (let at = text.indexOf("-0"); at !== -1; at = text.indexOf("-0", at + 2)) {
     const next = text.charCodeAt(at + 2);
@@ -82,7 +86,10 @@ function mayHoldNegativeZero(text: string): boolean {
 
 const [space, comma, colon, openList] = [32, 44, 58, 91];
 
-/** True if a number may follow this UTF-16 code. True for NaN, which means the start of the text. */
+/**
+ * True if a number may begin after this character (a UTF-16 code). True also for NaN, which means the start of the text. False for any
+ * other character.
+ */
 function isBeforeNumber(code: number): boolean {
   return !(code > space) || code === comma || code === colon || code === openList;
 }

@@ -11,8 +11,8 @@ const lastSpace = 0x20;
 export type JsonSize = { readonly values: number; readonly depth: number };
 
 /**
- * Returns the size of a JSON text without parsing it, because parsed values need far more memory than text. Stops counting after more than
- * `valuesMax` values. For invalid JSON, the result has no meaning.
+ * Returns the size of a JSON text without parsing it, because parsed values need far more memory than the text. It stops when it has
+ * counted more than `valuesMax` values. If the text is not valid JSON, the result is meaningless.
  */
 export function measureJson(text: string, valuesMax: number): JsonSize {
   let values = 1;
@@ -25,7 +25,8 @@ export function measureJson(text: string, valuesMax: number): JsonSize {
     if (code === quote) at = endOfString(text, at);
     else if (code === comma) values++;
     else if (code === openList || code === openObject) {
-      // Counts the first value of a list or object. If the list or object is empty, this count is subtracted again.
+      // The first value of a list or object is counted here, and each further value at its comma. If the list or object is empty, this
+      // count is subtracted again at its end.
       values++;
       level++;
       if (level > depth) depth = level;
@@ -44,7 +45,10 @@ export function measureJson(text: string, valuesMax: number): JsonSize {
  */
 export type JsonBounds = { readonly values: number; readonly characters: number };
 
-/** True if a value exceeds one of the limits. Stops as soon as a limit is exceeded. A part that occurs several times counts each time. */
+/**
+ * True if a value exceeds one of the limits. False if it is within both. It stops as soon as the result is clear. A part that occurs
+ * several times counts each time.
+ */
 export function holdsMoreThan(value: unknown, bounds: JsonBounds): boolean {
   let { values, characters } = bounds;
   const waiting: unknown[] = [value];

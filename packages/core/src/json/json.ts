@@ -13,8 +13,8 @@ export function isObject(value: unknown): value is { readonly [name: string]: un
 }
 
 /**
- * Returns the object in a JSON text that svc wrote itself, with all digits of its numbers. Throws an Error that contains `name` if the text
- * is not an object.
+ * Returns the object in a JSON text that svc itself wrote. Its numbers keep all digits. Throws an Error that contains `name` if the text is
+ * not an object.
  */
 export function readJsonObject(text: string, name: string): JsonObject {
   const value = parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY }) as JsonValue;
@@ -22,7 +22,7 @@ export function readJsonObject(text: string, name: string): JsonObject {
   return value;
 }
 
-/** True if a JSON value is an object. */
+/** True if a JSON value is an object. False for lists, null, texts, booleans and numbers. */
 export function isJsonObject(value: JsonValue): value is JsonObject {
   return isObject(value);
 }

@@ -1,12 +1,12 @@
 /** Maximum number of significant digits in the shortest form of a double. */
 const shortestMax = 17;
 
-/** Number of digits that every double of usual size keeps. */
+/** Number of significant digits that a double always keeps exactly, if the number is neither extremely large nor extremely small. */
 const keptAlways = 15;
 
 /**
- * True if a JSON number is equal to the double's shortest form, as JSON.stringify writes it. True for `0.1` and `1E2`; false for
- * `0.1234567890123456789`, `1e-400` and `1e400`. Takes linear time.
+ * True if a JSON number does not change when it becomes a double and JSON.stringify writes it. True for `0.1` and `1E2`. False for
+ * `0.1234567890123456789`, `1e-400` and `1e400`. The time grows only with the length of the text.
  */
 export function isExactDouble(text: string, double: number = Number(text)): boolean {
   // Nearly every number has at most 15 digits and a usual size; such a number is always exact.
@@ -16,16 +16,15 @@ export function isExactDouble(text: string, double: number = Number(text)): bool
 }
 
 /**
- * Returns the decimal value of a number's text: its significant digits and the position of the first digit, without the sign. All spellings
- * of a number have the same result. Undefined if the text has more digits than the shortest form of any double, and for Infinity, which has
- * no digits.
+ * Returns the value of a number's text as its significant digits and the position of the first digit. The sign is ignored, and all
+ * spellings of a number give the same result. Returns undefined for Infinity, and if there are more digits than a double can need.
  */
 function decimalOf(text: string): string | undefined {
   const power = text.search(/[eE]/);
   const mantissa = text.slice(/^[+-]/.test(text) ? 1 : 0, power === -1 ? undefined : power);
   const point = mantissa.indexOf(".");
   const whole = point === -1 ? mantissa.length : point;
-  // Loops instead of a regular expression: a pattern anchored at the end takes quadratic time.
+  // Loops are used instead of a regular expression, which would take time in proportion to the square of the length.
   let first = 0;
   while (first < mantissa.length && !isSignificant(mantissa, first)) first++;
   let last = mantissa.length - 1;
@@ -38,7 +37,7 @@ function decimalOf(text: string): string | undefined {
   return /^\d+$/.test(digits) ? `${digits}e${place}` : undefined;
 }
 
-/** True if the character at a position is neither zero nor a point. */
+/** True if the character at this position is a digit from 1 to 9. False for zero and the decimal point. */
 function isSignificant(text: string, at: number): boolean {
   const character = text.charCodeAt(at);
   return character !== 48 && character !== 46;

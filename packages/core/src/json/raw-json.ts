@@ -1,4 +1,4 @@
-// The runtime supports raw JSON (ECMAScript's JSON.parse source text access), but TypeScript's library types do not include it yet.
+// JSON with the functions `rawJSON` and `isRawJSON`. The runtime has them, but TypeScript's types do not include them yet.
 const json = JSON as JSON & { rawJSON(text: string): RawNumber; isRawJSON(value: unknown): boolean };
 
 /** A number that a double cannot hold. It keeps its original digits, and JSON.stringify writes them unchanged. */
@@ -8,16 +8,16 @@ export type RawNumber = { readonly rawJSON: string };
 export type JsonNumber = number | RawNumber;
 
 /**
- * Returns a raw number for its JSON text. A raw number replaces a plain number in JSON values, but its `typeof` is "object"; `isObject` and
- * `scalarText` handle it correctly. Throws SyntaxError if the text is not a JSON scalar.
+ * Returns a raw number for its JSON text. It replaces a plain number in JSON values. Its `typeof` is "object", so use `isObject` and
+ * `scalarText` to recognise it. Throws SyntaxError if the text is not a single JSON text, number, boolean or null.
  */
 export function rawJson(text: string): RawNumber {
   return json.rawJSON(text);
 }
 
-/** True if a value was made by `rawJson`. */
+/** True if a value was made by `rawJson`. False for plain numbers and all other values. */
 export function isRawJson(value: unknown): value is RawNumber {
-  // Only raw values and objects created with a null prototype have no prototype, so this check decides for nearly every object.
+  // The prototype is checked first, because nearly every object has one and raw values have none.
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null && json.isRawJSON(value);
 }
 
@@ -46,7 +46,10 @@ export function withPlainNumbers(value: unknown): unknown {
   return replaceRawNumbers(value, nearestDouble);
 }
 
-/** Maximum depth of the search for raw numbers. Deeper values can hardly be written as JSON, and would overflow the stack here. */
+/**
+ * Maximum depth to which raw numbers are searched. A deeper search could overflow the stack, and such values are hardly ever written as
+ * JSON.
+ */
 const depthMax = 1_000;
 
 /**
@@ -54,7 +57,7 @@ const depthMax = 1_000;
  * raw numbers.
  */
 export function replaceRawNumbers(value: unknown, replace: (raw: RawNumber) => unknown): unknown {
-  // Nearly no value contains a raw number, and the search is much cheaper than a copy.
+  // The value is searched first and copied only if needed, because nearly no value contains a raw number.
   return isContainer(value) && holdsRaw(value, 0) ? replaceBelow(value, replace, 0) : value;
 }
 
@@ -64,7 +67,10 @@ function isContainer(value: unknown): value is Container {
   return typeof value === "object" && value !== null;
 }
 
-/** True if a value contains a raw number. Plain loops make it fast, because svc searches every incoming post. */
+/**
+ * True if a value contains a raw number. False if it contains none. It uses plain loops to be fast, because svc searches every incoming
+ * post.
+ */
 function holdsRaw(container: Container, depth: number): boolean {
   if (Array.isArray(container)) {
     for (const item of container) if (isContainer(item) && depth < depthMax && holdsRaw(item, depth + 1)) return true;
@@ -83,7 +89,7 @@ function replaceBelow(value: unknown, replace: (raw: RawNumber) => unknown, dept
   if (typeof value !== "object" || value === null || depth > depthMax) return value;
   if (isRawJson(value)) return replace(value);
   if (Array.isArray(value)) return value.map((item) => replaceBelow(item, replace, depth + 1));
-  // Object.fromEntries instead of assignments, because a property may be named __proto__.
+  // `Object.fromEntries` is used, because an assignment to a property named `__proto__` would change the prototype.
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [name, replaceBelow(item, replace, depth + 1)]),
   );

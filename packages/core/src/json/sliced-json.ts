@@ -18,8 +18,9 @@ const sliceMs = 4;
 const valuesPerTimeCheck = 256;
 
 /**
- * Parses JSON like `parseExactJson`, with unlimited depth. Awaits `turn` after every 4 ms, so that other work can run: for some texts, a
- * megabyte takes JSON.parse a hundred times as long as usual. Rejects with SyntaxError, or with JsonTooLargeError if a limit is exceeded.
+ * Parses JSON like `parseExactJson`, with unlimited depth. After every 4 ms it awaits `turn`, so that other work can run. This is needed
+ * because some texts take JSON.parse a hundred times as long as usual. Rejects with SyntaxError, or with JsonTooLargeError if a limit is
+ * exceeded.
  */
 export async function parseJsonInTurns(
   text: string,
@@ -35,7 +36,7 @@ export async function parseJsonInTurns(
   }
 }
 
-/** A list or object whose end was not read yet. `name`: name of the next member of an object. */
+/** A list or object whose end has not been read yet. `name`: the name of the object's member whose value is read next. */
 type OpenContainer =
   | { readonly list: unknown[] }
   | { readonly object: Record<string, unknown>; name: string; members: number };
@@ -82,7 +83,10 @@ class Reader {
     }
   }
 
-  /** Reads the start of a value. Returns a complete value; undefined if a list or an object begins, and its first value comes next. */
+  /**
+   * Reads the start of a value. Returns the value if it is complete. Returns undefined if a list or object begins and its first value must
+   * be read next.
+   */
   #begin(): { readonly value: unknown } | undefined {
     const code = this.#next();
     if (code === openList) return this.#openOne({ list: [] }, closeList);
@@ -102,8 +106,8 @@ class Reader {
   }
 
   /**
-   * Reads the text after a value: a comma before the next value, or the end of the list or object. Returns the complete list or object at
-   * its end.
+   * Reads the character after a value. At the end of the list or object `open`, returns that list or object. After a comma, returns
+   * undefined, because the next value must be read.
    */
   #goOn(open: OpenContainer): { readonly value: unknown } | undefined {
     const code = this.#next();

@@ -19,8 +19,8 @@ export type AddressGuard = {
 };
 
 /**
- * Error for a connection that the guard refused; nothing was sent. `address`: the refused IP address, also if it was the result of
- * resolving a name.
+ * Error for a connection that the guard refused. Nothing was sent. `address`: the refused IP address, which may be one of the addresses of
+ * a name.
  */
 export class AddressRefusedError extends Error {
   override name = "AddressRefusedError";
@@ -38,8 +38,8 @@ export class AddressRefusedError extends Error {
 
 const allowed: AddressDecision = { allowed: true };
 
-// Addresses of instance metadata services. They give credentials to every caller, so no configured range allows them. Some are in private
-// ranges; 168.63.129.16, a cloud's host agent, is a global unicast address.
+// Addresses of instance metadata services (of cloud providers). They give credentials to every caller, so no configuration can allow them.
+// Some are in private ranges; 168.63.129.16 is in a public range.
 const metadataAddresses = new Set([
   "169.254.169.254",
   "168.63.129.16",
@@ -49,7 +49,8 @@ const metadataAddresses = new Set([
   "fd20:ce::254",
 ]);
 
-// Prefix of RFC 8215. Each operator translates these addresses to IPv4 in its own way, so the real destination is unknown.
+// Address range of RFC 8215. Each operator translates these addresses to IPv4 in its own way, so svc cannot know the real destination and
+// refuses them.
 const localNat64: Range = ipaddr.parseCIDR("64:ff9b:1::/48");
 
 /**
@@ -91,7 +92,8 @@ function rangeOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.range();
   const range = address.range();
   if (range !== "unicast") return range;
-  // Only 2000::/3 is allocated by IANA. ipaddr.js returns "unicast" for every address that its lists do not contain.
+  // IANA has assigned public addresses only in 2000::/3. This must be checked here, because ipaddr.js calls every unknown address
+  // "unicast".
   const isAllocated = ((address.parts[0] ?? 0) & 0xe000) === 0x2000;
   if (!isAllocated) return "unallocated";
   return address.zoneId === undefined ? range : "zoned";

@@ -11,7 +11,7 @@ export type DecodedBody =
   | { readonly outcome: "too_large" }
   /** The body does not match its Content-Encoding. */
   | { readonly outcome: "broken" }
-  /** Too many decoded bodies are in use at the moment. */
+  /** Too many decoded bodies are in use, so there is not enough memory for this one at the moment. */
   | { readonly outcome: "no_room" };
 
 /** Decodes HTTP bodies, with a size limit per body and a memory limit for all bodies in use. */
@@ -73,8 +73,8 @@ export function createBodyDecoder(
     }
   };
   /**
-   * Reserves memory for a body of the maximum size, because the real size is known only after decoding. Returns false if too many bodies
-   * are waiting.
+   * Reserves memory for one decoded body and returns true. It reserves the maximum size, because the real size is not known before
+   * decoding. Returns false if too many bodies are already waiting.
    */
   const take = async (): Promise<boolean> => {
     if (left < bytesMax || waiting.length > 0) {
@@ -122,7 +122,7 @@ async function decodeAll(
     }
     return { outcome: "decoded", body };
   } catch (error) {
-    // Other errors of zlib always mean that the input is invalid.
+    // zlib reports this code if the decoded body is too large. All its other errors mean that the body is invalid.
     const isTooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
     return { outcome: isTooLarge ? "too_large" : "broken" };
   }

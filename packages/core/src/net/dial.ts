@@ -4,15 +4,21 @@ import { type AddressGuard, AddressRefusedError } from "./address-guard.ts";
 import { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
 
 /**
- * The connection of a request. `remoteAddress`: the connected IP address, or the last address that was tried; undefined before the first
- * try.
+ * The connection that a request uses. `remoteAddress`: the IP address of the connection, or the last address tried if none answered.
+ * Undefined before the first try.
  */
 export type Connection = { readonly remoteAddress: string | undefined };
 
-/** Holder for the connection of one request. The caller creates it; the agent sets `connection` when the request gets a connection. */
+/**
+ * Receives the connection of one request. The caller creates an empty object, and the agent sets `connection` when the request gets its
+ * connection.
+ */
 export type Route = { connection?: Connection };
 
-/** Request options with a `route`. Read `route.connection` in the response handlers, or after the request has failed. */
+/**
+ * Options of a request, with a `route` that receives its connection. Read `route.connection` when the response begins or the request has
+ * failed.
+ */
 export type WithRoute<Options extends Dispatcher.DispatchOptions> = Options & { route?: Route };
 
 /**
@@ -46,8 +52,8 @@ export type GuardedAgentOptions = {
 };
 
 /**
- * Maximum total bytes of header names and values in a response, more than twelve of the largest cookies. A request with more response
- * headers fails.
+ * Maximum total bytes of header names and values in a response. It is more than twelve of the largest cookies. If a response has more, the
+ * request fails.
  */
 export const answerHeaderBytesMax = 262_144;
 
@@ -80,14 +86,14 @@ export function createGuardedAgent(options: GuardedAgentOptions): GuardedAgent {
 type Connector = (...args: Parameters<buildConnector.connector>) => Socket | undefined;
 
 function createGuardedConnector({ guard, connectTimeoutMs, resolve }: GuardedAgentOptions): Connector {
-  // The connector returns its socket (lib/core/connect.js), but undici's types do not show this.
+  // The cast is correct, because the connector returns its socket (lib/core/connect.js). undici's types do not show this.
   const dial = buildConnector({
     allowH2: false,
     timeout: connectTimeoutMs,
     lookup: createGuardedLookup(guard, resolve),
   }) as Connector;
   return (target, callback) => {
-    // A socket does not look up an IP address, so the guard must check it here.
+    // If the host is an IP address, the socket calls no `lookup`, so the guard must check the address here.
     const decision = isIP(target.hostname) === 0 ? undefined : guard.judge(target.hostname);
     if (decision === undefined || decision.allowed) return dial(target, callback);
     const refusal = new AddressRefusedError(target.hostname, decision.range, target.hostname);
@@ -97,9 +103,8 @@ function createGuardedConnector({ guard, connectTimeoutMs, resolve }: GuardedAge
 }
 
 /**
- * A client with a single connection, which records the remote address for each request. undici 8 passes no socket to request handlers, and
- * its diagnostics channel serves the whole process. If a name has two addresses, the last connected one could be wrong. A client has one
- * socket and sends one request at a time (no pipelining), so the recorded connection is exact and costs one assignment.
+ * A client with one connection. It records the remote address for each request, because undici 8 gives request handlers no socket. The
+ * client sends one request at a time on its only socket (no pipelining), so the recorded address belongs to the request.
  */
 class RoutedClient extends Client {
   readonly #connection: { remoteAddress: string | undefined };
@@ -111,7 +116,7 @@ class RoutedClient extends Client {
       connect: (target, callback) => {
         connection.remoteAddress = undefined;
         const socket = connect(target, callback);
-        // The socket emits this event for every address that it tries. The last of these addresses is the connected one.
+        // The socket emits this event for each address that it tries. If it connects, the last of them is the connected address.
         socket?.on("connectionAttempt", (address: string) => {
           connection.remoteAddress = address;
         });

@@ -6,8 +6,9 @@ import { isHostName } from "./host-name.ts";
 const urlCharactersMax = 2_048;
 
 /**
- * Returns an endpoint's URL in the form that svc stores and calls. Throws ENDPOINT_URL_INVALID, ENDPOINT_URL_NOT_HTTPS or
- * ENDPOINT_ADDRESS_REFUSED. An IP address is checked here. A name is checked at every attempt, when it is resolved.
+ * Returns an endpoint's URL in the form in which svc stores and calls it. Throws ENDPOINT_URL_INVALID, ENDPOINT_URL_NOT_HTTPS or
+ * ENDPOINT_ADDRESS_REFUSED. If the host is an IP address, it is checked here. If it is a name, its addresses are checked at each
+ * connection.
  */
 export function checkEndpointUrl(guard: AddressGuard, text: string): string {
   const url = parseUrl(text);

@@ -9,9 +9,9 @@ export type ResolveName = (hostname: string) => Promise<LookupAddress[]>;
 const resolveName: ResolveName = (hostname) => lookup(hostname, { all: true });
 
 /**
- * Returns a `lookup` function for sockets. It resolves a name once and passes the checked addresses to the socket, so the addresses cannot
- * change between check and use. If the guard refuses one address, it refuses the name (AddressRefusedError), because the socket may choose
- * any of its addresses. Node does not call `lookup` for hosts that are IP addresses: check them before.
+ * Returns a `lookup` function for sockets, which resolves a name and checks all its addresses. The socket then uses exactly these
+ * addresses. If one of them is refused, the whole name is refused (AddressRefusedError), because the socket may choose any. Node does not
+ * call `lookup` for IP addresses, so check those yourself.
  */
 export function createGuardedLookup(
   guard: Pick<AddressGuard, "judge">,

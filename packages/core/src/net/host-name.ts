@@ -5,8 +5,8 @@ const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const nameCharactersMax = 253;
 
 /**
- * True if a host is an IP address, or consists of labels of at most 63 characters separated by dots. URL also accepts invalid hosts, such
- * as `a..b` and `-`.
+ * True if a host is an IP address, or labels of at most 63 characters separated by dots. False for other hosts that URL accepts, such as
+ * `a..b` and `-`.
  */
 export function isHostName(hostname: string): boolean {
   if (hostname.startsWith("[")) return true;
@@ -18,13 +18,13 @@ export function isHostName(hostname: string): boolean {
 const textMax = 300;
 
 /**
- * Returns a host as lists of allowed hosts contain it: lower-case ASCII, with its port unless the port is 443. Undefined if the text is
- * anything else than a host. A listed host does not allow its subdomains or other ports.
+ * Returns a host in the form that lists of allowed hosts use: lower-case ASCII, with its port unless that is 443. Returns undefined if the
+ * text is not just a host. An entry in such a list does not allow subdomains or other ports.
  */
 export function parseHttpHost(text: string): string | undefined {
   if (text.length > textMax || /[\s/\\?#@*%]/.test(text)) return undefined;
   const url = URL.parse(`https://${text}/`);
-  // A host with a final dot is refused: it would be stored as another text and match no request.
+  // A host with a dot at the end is refused. It would be stored as a different text and would then match no request.
   return url === null || !isServer(url) || url.hostname.endsWith(".") ? undefined : url.host;
 }
 
@@ -32,8 +32,8 @@ export function parseHttpHost(text: string): string | undefined {
 export type HttpTarget = { readonly host: string } | { readonly fault: string };
 
 /**
- * Returns the host of a request's URL. The URL must be https, or http to this machine, and have only a host before the path (no user name
- * or password). This function does not decide whether the host is allowed.
+ * Returns the host of a request's URL, or a fault. The URL must be https, or http to this machine, and must not contain a user name or
+ * password. It is not checked here whether the project may call the host.
  */
 export function httpTargetOf(text: string): HttpTarget {
   const url = URL.parse(text);
@@ -44,7 +44,7 @@ export function httpTargetOf(text: string): HttpTarget {
   if (!isServer(url)) return { fault: "has a host that is not a valid name" };
   if (url.protocol === "https:") return { host: url.host };
   if (!isLoopback(url.hostname)) return { fault: "is http, which is for loopback addresses only" };
-  // Without the port 80, the host would be equal to the same host over TLS.
+  // The port 80 is added. Otherwise, the text would be the same as for the host over https.
   return { host: url.port === "" ? `${url.host}:80` : url.host };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Headers that make some servers use another method than the request's method. `-` also stands for `_`, because these servers treat both
+ * Names of headers with which some servers replace the method of a request. A `-` here also matches `_`, because these servers treat both
  * alike.
  */
 const headerNames = new Set([
@@ -14,8 +14,8 @@ const headerNames = new Set([
 ]);
 
 /**
- * Query parameters and form fields that make some servers use another method. The name `method` is not included, because many apps use it
- * for normal data.
+ * Names of query parameters and form fields with which some servers replace the method of a request. `method` is left out, because many
+ * apps use that name for ordinary data.
  */
 const fieldNames = new Set([
   "-method",
@@ -27,7 +27,10 @@ const fieldNames = new Set([
   "httpmethodoverride",
 ]);
 
-/** True if a header, a query parameter or a body field makes some servers use another method than the request's. */
+/**
+ * True if some servers replace the method of a request because of a header, query parameter or body field with this name. False for all
+ * other names.
+ */
 export function isMethodOverride(name: string): boolean {
   const normal = name.trim().toLowerCase().replaceAll("_", "-");
   return headerNames.has(normal) || fieldNames.has(normal);

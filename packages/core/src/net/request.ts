@@ -1,7 +1,7 @@
 import { coreFaults } from "../faults/faults.ts";
 import { type Id, type IdPrefix, parseId } from "../ids/id.ts";
 
-// Functions that read request fields which all services read in the same way: ids, time ranges and texts.
+// The functions of this file read request fields that all services have in common: ids, time ranges and texts.
 
 /** Returns the id in a required field. Throws invalid_argument ID_MALFORMED if it is empty or not an id of that kind. */
 export function requireId<P extends IdPrefix>(prefix: P, field: string, text: string): Id<P> {
@@ -10,7 +10,10 @@ export function requireId<P extends IdPrefix>(prefix: P, field: string, text: st
   throw coreFaults.ID_MALFORMED(field, text, prefix);
 }
 
-/** Returns the id in an optional field; undefined if it is empty. Throws like `requireId`. */
+/**
+ * Returns the id in an optional field; undefined if the field is empty. Throws invalid_argument ID_MALFORMED if the text is not an id of
+ * that kind.
+ */
 export function optionalId<P extends IdPrefix>(prefix: P, field: string, text: string): Id<P> | undefined {
   return text === "" ? undefined : requireId(prefix, field, text);
 }
@@ -36,8 +39,7 @@ const firstSecond = -62_135_596_800n;
 const lastSecond = 253_402_300_799n;
 
 /**
- * Returns a time in epoch milliseconds, rounded up. Rows have times in whole milliseconds, so a limit between two milliseconds means the
- * same as the next millisecond.
+ * Returns a time in epoch milliseconds, rounded up. Times in rows have whole milliseconds, so rounding up does not change which rows match.
  */
 function millisecondsOf(field: string, time: RequestTime | undefined): number | undefined {
   if (time === undefined) return undefined;

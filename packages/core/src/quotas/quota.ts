@@ -17,7 +17,7 @@ export const quotaNames = [
   "storedBytes",
 ] as const;
 
-/** Configured quotas of a project. A quota whose name is missing has its default value. The value `unlimited` is allowed. */
+/** Configured quotas of a project, by name. A quota that is missing has its default value. The value `unlimited` (-1) means no limit. */
 export type Quotas = { readonly [Name in QuotaName]?: number };
 
 /** Value of a quota that has no limit. */
@@ -27,7 +27,10 @@ export const unlimited = -1;
 export type Quota = {
   readonly reason: string;
   readonly default: number;
-  /** `node`: each node counts and limits separately. `deployment`: the limit applies to the total of all nodes. */
+  /**
+   * Counting of the usage. `node`: each node counts by itself and applies the limit alone. `deployment`: the limit applies to the total of
+   * all nodes.
+   */
   readonly scope: "node" | "deployment";
   /** Name of the counted unit: a plural that can be shown with or without a number. */
   readonly unit: string;
@@ -45,8 +48,8 @@ export type Quota = {
 const raise = text`or have its administrator raise the quota (${call("SetProjectPolicy")})`;
 
 /**
- * All quotas. The default rates are higher than the load a node with two cores can handle. They do not ensure fairness: svc serves projects
- * in turn for that. Operators may set lower rates.
+ * All quotas. The default rates are higher than a node with two cores can handle. They need not be fair, because svc serves projects in
+ * turn. Operators may set lower rates.
  */
 export const quotas: Readonly<Record<QuotaName, Quota>> = {
   calls: {

@@ -1,6 +1,6 @@
 /**
- * Usage of a rate, as a token bucket. The bucket holds the tokens of one second and refills over time. The rate may change between two
- * uses.
+ * The used part of a rate, counted as a token bucket. Each use takes a token, and tokens are added over time, up to those of one second.
+ * The rate may change between two uses.
  */
 export class Rate {
   #tokens = Number.POSITIVE_INFINITY;
@@ -19,12 +19,12 @@ export class Rate {
     return undefined;
   }
 
-  /** True if a token is available. */
+  /** True if a token is available, so that `take` would succeed. False if the caller must wait. */
   hasRoom(perSecond: number, nowMs: number): boolean {
     return this.#fill(perSecond, nowMs) >= 1;
   }
 
-  /** Takes one token, even if none is available. The debt is at most the tokens of one second. */
+  /** Takes one token, even if none is available. The missing tokens (the debt) are at most those of one second. */
   charge(perSecond: number, nowMs: number): void {
     this.#tokens = Math.max(-perSecond, this.#fill(perSecond, nowMs) - 1);
     this.#note(nowMs);
@@ -49,7 +49,7 @@ export class Rate {
     }
     const more = (Math.max(0, nowMs - this.#atMs) * perSecond) / 1000;
     this.#atMs = nowMs;
-    // The bucket holds at least one token; otherwise a rate below one per second would never allow anything.
+    // The bucket can hold at least one token. Otherwise, a rate below one per second would never allow anything.
     this.#tokens = Math.min(Math.max(1, perSecond), this.#tokens + more);
     return this.#tokens;
   }

@@ -6,8 +6,9 @@ import { LeastRecentlyUsed } from "../lru.ts";
 export type ForeignText = { readonly text: string } | { readonly fault: string };
 
 /**
- * Returns the text of bytes from outside svc, without a byte order mark. The charset is that of the byte order mark, otherwise of
- * `contentType`, otherwise UTF-8. If the bytes are not valid in this charset, returns a fault: svc never replaces invalid bytes.
+ * Returns the text of bytes from outside svc, without its byte order mark. The byte order mark decides the charset. Without one,
+ * `contentType` decides, and otherwise UTF-8 is used. Returns a fault if the bytes are not valid in the charset, because svc never replaces
+ * invalid bytes.
  */
 export function readForeignText(bytes: Uint8Array, contentType?: string): ForeignText {
   const marked = charsetOfMark(bytes);
@@ -28,7 +29,7 @@ const marks: readonly { readonly charset: string; readonly mark: readonly number
 
 function charsetOfMark(bytes: Uint8Array): { readonly charset: string; readonly markBytes: number } | undefined {
   const [first = 0] = bytes;
-  // JSON text never begins with one of these bytes, so most texts need no further check.
+  // JSON never begins with one of the bytes of a byte order mark. So most texts need no further check.
   if (first !== 0 && first < 0xef) return undefined;
   const found = marks.find(({ mark }) => mark.every((byte, at) => bytes[at] === byte));
   return found && { charset: found.charset, markBytes: found.mark.length };
@@ -86,8 +87,8 @@ function asUtf8(bytes: Uint8Array): string {
 }
 
 /**
- * Returns the charset with its byte order (LE or BE) if its name does not include one. The first bytes show the order, because JSON text
- * and most other text begins with an ASCII character.
+ * Returns a charset's name with the byte order (LE or BE) added if it has none. The position of the zero bytes in the first character shows
+ * the order, because nearly every text begins with an ASCII character. Returns undefined if they do not show it.
  */
 function withByteOrder(bytes: Uint8Array, charset: string): string | undefined {
   const isTwoBytes = /^(?:utf-?16|unicode|(?:iso-10646-)?ucs-?2|csunicode)$/.test(charset);
@@ -108,12 +109,14 @@ function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefine
   }
 }
 
-/** Names that iconv-lite accepts but that are not charsets, and UTF-7, in which a text has several encodings. */
+/**
+ * Names that iconv-lite accepts but that are not supported here. Most are not charsets. In UTF-7, one text can be encoded in several ways.
+ */
 const noCharsets = /^(?:hex|base64|binary|utf-?7(?:-?imap)?|internal)$/;
 
 /**
- * Returns the text of bytes in a charset that only iconv-lite supports. Encodes the text again, and returns a fault if the result differs
- * from the bytes.
+ * Returns the text of bytes in a charset that only iconv-lite knows. To find invalid bytes, it encodes the text again. If the result is not
+ * equal to the bytes, returns a fault.
  */
 function decodeOther(bytes: Uint8Array, charset: string): ForeignText {
   if (noCharsets.test(charset) || !iconv.encodingExists(charset))
@@ -145,12 +148,12 @@ export function requireText(bytes: Uint8Array): string {
   throw new NotTextError(`it ${read.fault}`);
 }
 
-/** Maximum number of bytes that may be left of a UTF-8 character whose last byte was cut off. */
+/** Maximum number of bytes at the end of a cut text that belong to an incomplete UTF-8 character. */
 const partBytesMax = 3;
 
 /**
- * Returns the text of bytes for display. Programs must not read this text. `isLossy` (result): true if some bytes are not valid in the
- * charset and became U+FFFD. `isCut` (parameter): true if the bytes may end inside a character; that character is omitted.
+ * Returns the text of bytes for people to read, not for programs. `isLossy` in the result: true if invalid bytes were replaced by U+FFFD.
+ * Parameter `isCut`: true if the bytes may end inside a character; that character is then left out.
  */
 export function displayText(
   bytes: Uint8Array,
@@ -164,8 +167,8 @@ export function displayText(
 }
 
 /**
- * True if all percent-encoded bytes of a form or query are valid UTF-8. URLSearchParams would replace invalid bytes, so that two different
- * values become equal.
+ * True if all percent-encoded bytes of a form or query are valid UTF-8. False if not. Such a text must be refused, because URLSearchParams
+ * replaces invalid bytes, and two different values could become equal.
  */
 export function isReadableForm(text: string): boolean {
   if (!text.includes("%")) return true;

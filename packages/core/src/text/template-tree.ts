@@ -19,8 +19,8 @@ export type TemplateTree =
   | { readonly kind: "list"; readonly items: readonly TemplateTree[] };
 
 /**
- * Parses every string of a JSON value as a template; object keys are not templates. If `onFault` is given, it is called with each error and
- * its path, and the faulty string stays unchanged. Otherwise throws the first error as TemplateSyntaxError.
+ * Parses every string of a JSON value as a template; object keys are not parsed. With `onFault`, calls it for each error with the path, and
+ * leaves the faulty string unchanged. Without it, throws the first error as TemplateSyntaxError.
  */
 export function parseTemplateTree(
   value: unknown,
@@ -65,9 +65,9 @@ function parseText(
 }
 
 /**
- * Returns the JSON value of a tree with all placeholders filled in. Omits a field or item whose placeholder has no value, and an object or
- * list that is empty because of that. Returns `undefined` if nothing remains. Parts without placeholders are shared with the tree, not
- * copied. Throws TemplateValueError.
+ * Returns the JSON value of a tree with its placeholders filled in. If a placeholder has no value, its field or item is left out, and also
+ * an object or list that becomes empty. Returns `undefined` if nothing is left. Parts without placeholders are not copied but shared with
+ * the tree. Throws TemplateValueError.
  */
 export function renderTemplateTree(tree: TemplateTree, scope: TemplateScope): unknown {
   switch (tree.kind) {

@@ -32,13 +32,15 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
-/** Error for a value that does not fit into its placeholder: the filter, or the text around the placeholder, does not accept it. */
+/**
+ * Error for a value that does not fit its placeholder. Either the filter does not accept it, or it cannot be part of the surrounding text.
+ */
 export class TemplateValueError extends Error {
   readonly placeholder: string;
   /** The message without the value, which may be a secret. */
   readonly plain: string;
 
-  /** `rule`: the violated rule. `value`: if given, the message quotes it before the rule. */
+  /** Creates the error. `rule`: the end of the message, which says what is wrong. `value`: if given, the message quotes it. */
   constructor(placeholder: Placeholder, rule: string, value?: unknown) {
     const plain = `{{${placeholder.text}}}: ${rule}`;
     super(value === undefined ? plain : `{{${placeholder.text}}}: ${formatValue(value, 60)} ${rule}`);
@@ -107,9 +109,9 @@ export function placeholdersOf(template: Template): Placeholder[] {
 }
 
 /**
- * Returns the value of a template with its placeholders filled in. If the template is exactly one placeholder, the result keeps the type of
- * the value. Otherwise the result is a text, and every value must be a string, number or boolean. Returns `undefined` if a placeholder has
- * no value; in a longer text, also if a value is null. Throws TemplateValueError.
+ * Returns a template with its placeholders filled in. If it is exactly one placeholder, the result has the type of the value. Otherwise the
+ * result is a text, and every value must be a string, number or boolean. Returns `undefined` if a placeholder has no value, and in a longer
+ * text also if it is null. Throws TemplateValueError.
  */
 export function renderTemplate(template: Template, scope: TemplateScope): unknown {
   const [first, ...others] = template.parts;
@@ -147,7 +149,8 @@ function lookUp(placeholder: Placeholder, scope: TemplateScope): unknown {
 }
 
 /**
- * Returns the value of a property or list item. Uses only own properties, so that a path never reaches a prototype (`body.constructor`).
+ * Returns the value of a property or list item; undefined if there is none. It reads only own properties, so that a path such as
+ * `body.constructor` cannot reach a prototype.
  */
 function childOf(value: unknown, step: string | number): unknown {
   if (typeof value !== "object" || value === null || isRawJson(value)) return undefined;

@@ -11,7 +11,8 @@ export function singleLine(text: string): string {
  * True for an empty text.
  */
 export function isPrintableText(text: string, charactersMax: number): boolean {
-  // A code point has at most two UTF-16 units, so a text of more than `2 * charactersMax` units is too long without counting.
+  // A code point has one or two UTF-16 units. If a text has more than `2 * charactersMax` units, it is too long, and its code points need
+  // not be counted.
   if (text.length > 2 * charactersMax || lineBreaking.test(text) || !text.isWellFormed()) return false;
   return text.length <= charactersMax || [...text].length <= charactersMax;
 }
@@ -24,8 +25,8 @@ export function isEntityId(text: string): boolean {
 }
 
 /**
- * Returns a text in a form that PostgreSQL can store. PostgreSQL's text and jsonb types accept all characters except U+0000 and lone
- * surrogates.
+ * Returns a text that PostgreSQL can store. Its types text and jsonb do not accept U+0000 and lone surrogates, so these are replaced by
+ * U+FFFD.
  */
 export function storableText(text: string): string {
   return text.replaceAll("\0", "\u{fffd}").toWellFormed();

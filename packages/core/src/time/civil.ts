@@ -14,14 +14,14 @@ export type CivilTime = {
 const [earliest, latest] = [-62_135_596_800, 253_402_300_799];
 
 /**
- * Returns the epoch seconds of a date and time. `offset`: minutes east of UTC. Undefined if the day, hour, minute or second does not exist,
- * and outside the years 1 to 9999 of UTC. A leap second is valid only at the end of a June or December of UTC; it becomes the next second,
- * as in Unix time.
+ * Returns the epoch seconds of a date and time. `offset`: minutes east of UTC. Returns undefined if the date or time does not exist, or is
+ * outside the years 1 to 9999 of UTC. A leap second exists only at the end of a June or December of UTC. It gives the same result as the
+ * next second, as in Unix time.
  */
 export function secondsOf(time: CivilTime, offset = 0): number | undefined {
   const { year, month, day, hour, minute, second } = time;
   if (day < 1 || day > daysOfMonth(year, month) || hour > 23 || minute > 59 || second > 60) return undefined;
-  // setUTCFullYear instead of Date.UTC, which reads the years 0 to 99 as 1900 to 1999.
+  // `setUTCFullYear` is used, because `Date.UTC` reads the years 0 to 99 as 1900 to 1999.
   const days = dateOf(0).setUTCFullYear(year, month - 1, day) / 86_400_000;
   const seconds = days * 86_400 + (hour * 60 + minute - offset) * 60 + second;
   if (second === 60 && !isLeapSecond(seconds)) return undefined;
@@ -34,7 +34,10 @@ function daysOfMonth(year: number, month: number): number {
   return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
 }
 
-/** True if the second at `seconds` comes directly after the end of a June or a December of UTC. */
+/**
+ * True if `seconds` is the first second after the end of a June or December of UTC, before which a leap second can be. False for all other
+ * times.
+ */
 function isLeapSecond(seconds: number): boolean {
   const after = dateOf(seconds * 1000);
   return seconds % 86_400 === 0 && after.getUTCDate() === 1 && [0, 6].includes(after.getUTCMonth());

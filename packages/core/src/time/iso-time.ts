@@ -1,6 +1,6 @@
 /**
- * Returns the Date of epoch milliseconds. Create every Date with this function: from a text, Date accepts many forms and uses the time zone
- * of the process.
+ * Returns the Date of an epoch time in milliseconds. Always use this function. A Date made from a text accepts many forms, and depends on
+ * the time zone of the process.
  */
 export function dateOf(ms: number): Date {
   return new Date(ms);
@@ -16,6 +16,6 @@ export function isoTime(ms: number): string {
   return text;
 }
 
-/** Number of cached time texts. An event's time is written several times, and under load most times repeat. */
+/** Number of cached texts of times. The same times are written again and again, above all under load. */
 const recentTimes = 64;
 const recent = Array.from({ length: recentTimes }, () => ({ ms: -1, text: "" }));

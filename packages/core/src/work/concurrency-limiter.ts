@@ -18,7 +18,7 @@ export function createConcurrencyLimiter(places: number): ConcurrencyLimiter {
   return {
     async run(line, work) {
       if (free > 0) free--;
-      // A finished task passes its slot directly to this task.
+      // A task that ends does not release its slot but passes it to this waiting task.
       else await new Promise<void>((start) => waiting.add(line, start));
       try {
         return await work();

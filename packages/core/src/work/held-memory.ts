@@ -11,7 +11,7 @@ export type MemoryBounds = {
   readonly nodeMax: number;
 };
 
-/** The memory account of one task. Always call `release` at the end of the task, also after an error. */
+/** The memory account of one task: how much memory it has been granted. Always call `release` when the task ends, also after an error. */
 export type MemoryHold = {
   /** Bytes granted to the task so far. */
   readonly bytes: number;
@@ -33,7 +33,7 @@ export type MemoryHold = {
 export type HeldMemory = {
   /** Opens a memory account for a task of a project. An account without memory costs nothing. */
   open(projectId: string): MemoryHold;
-  /** `bytes`: memory that tasks hold now. `waiting`: number of tasks that wait for memory. */
+  /** Returns the current usage. `bytes`: memory that tasks hold. `waiting`: number of tasks that wait for memory. */
   stats(): { readonly bytes: number; readonly waiting: number };
 };
 
@@ -43,10 +43,9 @@ const mib = 1_048_576;
 const defaultBounds: MemoryBounds = { eachMax: 128 * mib, projectMax: 192 * mib, nodeMax: 256 * mib };
 
 /**
- * Creates the shared memory of a node. A task requests memory step by step, because its total is unknown in advance. So two tasks could
- * each hold half of the memory and wait for each other. To prevent this, a request is granted only if at least one task can still reach its
- * limit afterwards (the banker's algorithm): the task that holds the most can always continue, and it releases everything at its end. Tasks
- * that already hold memory go first. Among the others, projects take turns.
+ * Creates the shared memory of a node. Tasks request memory step by step, so two tasks could each hold half of it and wait for each other
+ * forever. Therefore a request is granted only if at least one task can still reach its limit afterwards (the banker's algorithm). That
+ * task can end, and then releases its memory. Tasks that already hold memory come first; for new tasks, projects take turns.
  */
 export function createHeldMemory(bounds: MemoryBounds = defaultBounds): HeldMemory {
   const memory = new Memory(bounds);
@@ -91,7 +90,8 @@ class Memory {
     const waiting = { hold, bytes, grant };
     if (hold.bytes > 0) this.#growing.add(waiting);
     else this.#lineOf(hold.projectId).push(waiting);
-    // The released memory may be enough for a task of another project that is later in the queue.
+    // All waiting requests are checked. The memory may be enough for this one, or for one of another project, although requests before it
+    // must wait.
     this.#serve();
     return { waiting, granted };
   }
@@ -136,8 +136,8 @@ class Memory {
   }
 
   /**
-   * True if, after granting `bytes` to `hold`, the task that holds the most could still reach its limit. At its end it releases its memory,
-   * and the next task can reach its limit.
+   * True if `bytes` can be granted to `hold` and the task that holds the most could still reach its limit. That task can then end and
+   * release its memory for the others. False if the request must wait.
    */
   #leavesRoom(holds: Iterable<Hold>, hold: Hold, { bytes, max }: { bytes: number; max: number }): boolean {
     let sum = bytes;
@@ -164,11 +164,11 @@ class Memory {
       grant();
     }
     while (this.#serveNewcomer()) {
-      // Starts one new task per project, as long as there is memory.
+      // Each call starts one new task, and then the next project has its turn. The loop ends when no more memory fits.
     }
   }
 
-  /** Starts the first new task for which there is memory. Returns false if there is none. */
+  /** Grants memory to the first new task for which there is enough, and returns true. Returns false if no new task can start. */
   #serveNewcomer(): boolean {
     for (const [projectId, line] of this.#newcomers) {
       const [first] = line;
@@ -184,8 +184,8 @@ class Memory {
   }
 
   /**
-   * True if a task that already holds memory is waiting for memory that a new task would take. The waiting task belongs to the same
-   * project, or waits for the node's memory.
+   * True if a new task of the project must wait, because a task that already holds memory needs it first. That task belongs to the same
+   * project, or waits only for the node's memory. False if the new task may start.
    */
   #isOwed(projectId: string): boolean {
     for (const { hold, bytes } of this.#growing) {

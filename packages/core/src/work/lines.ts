@@ -1,13 +1,13 @@
 /**
- * Queues of waiting tasks, one per project, served in turn. So many tasks of one project delay only that project. A new queue is served
- * first once, and then moves to the end. So a project with an occasional task waits for one task, not for all (like the flow queues of RFC
+ * Queues of waiting tasks, one per project, which are served in turn. So a project with many tasks delays only its own. A new queue comes
+ * first once and then goes to the end. A project with a single task thus waits for at most one other task (like the flow queues of RFC
  * 8290).
  */
 export class Lines<Waiter> {
   readonly #begun = new Map<string, Waiter[]>();
   /**
-   * Queues in the order of their turns. An empty queue stays until its turn, because a project could otherwise leave and return to move to
-   * the front.
+   * Queues in the order of their turns. An empty queue is kept until its turn. Otherwise, a project could always have a new queue, which
+   * comes first.
    */
   readonly #standing = new Map<string, Waiter[]>();
   #count = 0;

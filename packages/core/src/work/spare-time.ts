@@ -1,10 +1,10 @@
 import { Lines } from "./lines.ts";
 
-/** Spare time of the event loop for low-priority work. Projects get it in turn; a queue's name is a project id. */
+/** Time of the event loop for work with low priority. Projects get it in turn. A queue has the id of its project as its name. */
 export type SpareTime = {
   /**
-   * Requests time before a low-priority part begins. Returns undefined if there is time now. Otherwise resolves when it is the project's
-   * turn and the event loop has time.
+   * Requests time before a part of low-priority work. Returns undefined if the part may begin at once. Otherwise returns a promise, which
+   * resolves when it is the project's turn and the event loop has time.
    */
   take(line: string): Promise<void> | undefined;
 };
@@ -17,15 +17,14 @@ const togetherMax = 32;
 /** Time after which no more parts start at once in a pass, in milliseconds. */
 const togetherMs = 2;
 /**
- * Duration of a pass of the event loop, in milliseconds, above which only one more part may start in the pass. Incoming requests need
- * several passes, so long passes delay them.
+ * Duration of a pass of the event loop, in milliseconds. If a pass has taken longer, only one more waiting part starts in it. Incoming
+ * requests need several passes, so long passes would delay them.
  */
 const passMs = 1;
 
 /**
- * Creates the spare time of a node. It costs nothing while no work is waiting. Waiting work starts at the end of a pass of the event loop,
- * as long as the pass is short. At least one part starts in each pass, so that all work progresses. Work that waits for an app's answer
- * uses no spare time.
+ * Creates the spare time of a node. It costs nothing while no part is waiting. Waiting parts start at the end of each pass of the event
+ * loop: at least one, and more while the pass is short. Waiting for an app's answer uses no spare time.
  */
 export function createSpareTime(monotonicMs: () => number = () => performance.now()): SpareTime {
   const waiting = new Lines<() => void>();
@@ -44,7 +43,7 @@ export function createSpareTime(monotonicMs: () => number = () => performance.no
       return;
     }
     start();
-    // Ticks run after promises have settled, so the started work is waiting for something by then.
+    // A tick runs after all promises have been handled. By then, the part that was started has finished or is waiting for something.
     queueMicrotask(() => process.nextTick(goOn));
   };
   const goOn = () => {

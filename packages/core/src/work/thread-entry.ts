@@ -2,10 +2,13 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 
-/** Priority of a thread, as in nice(1). If a thread and the event loop need the same core, the event loop goes first. */
+/** Priority of a thread, as in nice(1); 19 is the lowest. If a thread and the event loop need the same core, the event loop runs first. */
 const niceness = 19;
 
-/** Runs the tasks of a pool inside a thread: sends one answer for each message. The module that the thread runs calls this function. */
+/**
+ * Runs tasks of a pool inside a thread. It calls `serve` for each message and sends the result as the answer. The thread's own module calls
+ * this function once.
+ */
 export function serveTasks(serve: (message: unknown) => unknown): void {
   const port = parentPort;
   if (port === null) throw new Error("tasks are served in a thread of a pool");
@@ -26,6 +29,6 @@ function standBack(): void {
   try {
     setPriority(Number(readlinkSync("/proc/thread-self").split("/").at(-1)), niceness);
   } catch {
-    // The file does not exist or may not be written: the thread keeps the normal priority.
+    // The file for the priority is missing or cannot be written. The thread then keeps the normal priority.
   }
 }

@@ -37,7 +37,10 @@ export type ThreadPoolOptions = {
 
 type QueuedTask = { readonly task: ThreadTask; resolve(answer: unknown): void; reject(error: unknown): void };
 
-/** Maximum number of CPU time checks for a task whose elapsed time exceeds the limit but whose CPU time may not. */
+/**
+ * Maximum number of checks of a task's CPU time. The first check is after `cpuMsMax` of elapsed time; on a busy machine the task may have
+ * used less CPU time by then.
+ */
 const timeChecksMax = 8;
 
 /** Creates a thread pool. The first thread starts with the first task. */
@@ -105,7 +108,7 @@ type ThreadReply = { readonly value: unknown } | { readonly error: string };
 function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: () => void): Thread {
   // The thread does not inherit command-line flags of the process, such as those of a test runner.
   const worker = new Worker(entry, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMaxMib } });
-  // The process may exit while its threads are still busy.
+  // The thread must not keep the process alive, so the process may exit while the thread still works.
   worker.unref();
   let current: QueuedTask | undefined;
   /** True if the thread has failed or was ended; it then accepts no more tasks. */
@@ -138,7 +141,10 @@ function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: 
     settle(({ reject }) => reject(new ThreadStoppedError(reason)));
     onGone();
   });
-  /** Checks the CPU time if the thread reports it. On a busy machine, elapsed time also counts periods in which the thread did not run. */
+  /**
+   * Ends the task if it has used its CPU time. The elapsed time alone is not enough, because on a busy machine the thread may have had to
+   * wait. If the thread does not report its CPU time, the elapsed time decides.
+   */
   const watch = async (waiting: QueuedTask, usedBeforeMs: number | undefined) => {
     const { cpuMsMax } = waiting.task;
     for (let looks = 1; looks <= timeChecksMax && current === waiting; looks++) {
@@ -182,7 +188,7 @@ async function cpuMsOf(worker: Worker): Promise<number | undefined> {
     const usage = await Promise.race([worker.cpuUsage(), silence]);
     return usage && (usage.user + usage.system) / 1_000;
   } catch {
-    // The thread has not started yet, or has ended. Other code reports its end.
+    // The thread has not started yet or has already ended. Its end is reported elsewhere.
     return undefined;
   } finally {
     clearTimeout(timer);

@@ -1,37 +1,38 @@
 import { Lines } from "./lines.ts";
 import { createSpareTime } from "./spare-time.ts";
 
-/** Shares of the event loop's time. Projects get shares in turn; a queue's name is a project id. */
+/**
+ * Turns on the event loop: each gives one piece of work a share of its time. Projects get turns one after the other. A queue has the id of
+ * its project as its name.
+ */
 export type Turns = {
   /**
-   * Requests a short share before blocking work, such as parsing a request or writing an answer. Returns undefined if there is time now
-   * (the usual case). Otherwise resolves when it is the project's turn. The share ends when the synchronous work after it ends.
+   * Requests a short turn before work that blocks the event loop, such as parsing a request or writing an answer. Returns undefined if the
+   * work may begin at once (the usual case). Otherwise resolves when it is the project's turn. The turn ends when the synchronous work
+   * after it ends.
    */
   take(line: string): Promise<void> | undefined;
-  /**
-   * Waits for a long share, which is the last share in a pass of the event loop. Use it for large work, or for work that already had a
-   * share and needs another.
-   */
+  /** Waits for a long turn, which comes last in a pass of the event loop. Use it for large work, and for work that needs a further turn. */
   next(line: string): Promise<void>;
   /** Requests spare time before a low-priority part, such as a row of a job: see `SpareTime.take`. */
   spare(line: string): Promise<void> | undefined;
 };
 
 /**
- * Maximum total time of short shares in one pass, in milliseconds. Then the event loop does its other work: sockets, database results,
- * timers.
+ * Maximum total time of the short turns in one pass of the event loop, in milliseconds. After that, the event loop handles sockets,
+ * database results and timers.
  */
 const passMs = 4;
 /**
- * Duration in milliseconds above which a long share causes a pause: for the same time, no other long share starts, because a call of
- * another project needs several passes.
+ * If a long turn takes at least this time in milliseconds, a pause of the same length (at most 100 ms) follows. No other long turn starts
+ * in the pause, because calls of other projects need several passes of the event loop.
  */
 const longMs = 20;
 const restMaxMs = 100;
 
 /**
- * Creates the turns of a node. Each pass of the event loop starts short shares for up to `passMs`, then one long share. Later requests wait
- * for the next pass, in the queue of their project. So requests of one project, however many, delay another project's by only a pass or
+ * Creates the turns of a node. In each pass of the event loop, short turns run for up to `passMs`, and then one long turn. All other
+ * requests wait for the next pass, in the queue of their project. So many requests of one project delay another project by only a pass or
  * two. Without turns, 50 workers that listed 610 tools increased another project's median latency from 5 ms to 1.3 s.
  */
 export function createTurns(monotonicMs: () => number = () => performance.now()): Turns {
@@ -56,13 +57,13 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
   const giveShort = () => {
     if (short.isEmpty || !hasTime()) return giveLong();
     short.next()?.();
-    // Ticks run after promises have settled, so the work of the share is finished or waiting by then.
+    // A tick runs after all promises have been handled. By then, the work of the turn has finished or is waiting for something.
     queueMicrotask(() => process.nextTick(giveShort));
   };
   const giveLong = () => {
     if (long.isEmpty || isResting) return;
     if (startedMs === undefined) begin();
-    // No more shares start in this pass, even if the pass is short.
+    // A long turn is the last one of its pass, so no further turn may start in this pass.
     startedMs = Number.NEGATIVE_INFINITY;
     isResting = true;
     const beganMs = monotonicMs();
@@ -78,12 +79,12 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
     if (!long.isEmpty && startedMs === undefined) begin();
   };
   const wait = (line: string, waiting: Lines<() => void>): Promise<void> => {
-    // A pass must begin here, because the waiting requests start at the end of a pass.
+    // Waiting requests are served at the end of a pass, so a pass must have begun.
     if (startedMs === undefined) begin();
     return new Promise((start) => waiting.add(line, start));
   };
   return {
-    // New requests queue behind the waiting ones; otherwise a continuous stream of new requests could delay the waiting ones forever.
+    // A new request waits if others are already waiting. Otherwise, a steady stream of new requests could delay those forever.
     take: (line) => (short.isEmpty && hasTime() ? undefined : wait(line, short)),
     next: (line) => wait(line, long),
     spare: createSpareTime(monotonicMs).take,

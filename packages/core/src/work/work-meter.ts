@@ -2,7 +2,7 @@ import type { Id, ProjectId } from "../ids/id.ts";
 import { createHeldMemory, type HeldMemory, type MemoryBounds, type MemoryHold } from "./held-memory.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
-/** Owner of work: the project, and the job or the call. The id of a call is its own id or the id of its request. */
+/** The project, and the job or call, for which work is done. `callId`: id of a call, or of its request. */
 export type WorkOwner = {
   readonly projectId: ProjectId | "";
   readonly jobId?: Id<"job"> | undefined;
@@ -10,14 +10,14 @@ export type WorkOwner = {
 };
 
 /**
- * Costs of work. `steps`: at most 10 ns each, for limits that are computed before the work. `bytes`: bytes. `ms`: milliseconds of the event
- * loop.
+ * Costs of work. `steps`: units of at most 10 ns, for limits that are estimated before the work. `bytes`: size in bytes. `ms`: time of the
+ * event loop in milliseconds.
  */
 export type WorkAmounts = { readonly steps: number; readonly bytes: number; readonly ms: number };
 
 /**
- * Cost account of one request, or of one time slice of a job, charged to its project. Long work runs its parts through this object and lets
- * other work run between them.
+ * The costs of one request, or of one time slice of a job. They are charged to the project. Long work runs its parts with `run`, and waits
+ * for `turn` between them so that other work can run.
  */
 export type Work = {
   readonly owner: WorkOwner;
@@ -31,25 +31,28 @@ export type Work = {
   /** Waits for the next turn of this work, so that other work can run. */
   turn(): Promise<void>;
   /**
-   * Requests spare time before a low-priority part. Returns undefined if there is time now. Otherwise resolves when there is; other work
-   * runs meanwhile.
+   * Requests time before a part of low-priority work. Returns undefined if the part may begin at once. Otherwise resolves when there is
+   * time; other work runs until then.
    */
   spareTime(): Promise<void> | undefined;
-  /** Reports to the monitor that the event loop is doing this work from now on. */
+  /**
+   * Reports to the monitor of the event loop that this work runs from now on. The monitor needs it to name the owner of work that blocks
+   * the event loop.
+   */
   atWork(): void;
   /** Opens a memory account for memory that this work keeps between turns. The memory is charged to the project. */
   hold(): MemoryHold;
 };
 
 /**
- * Work that blocked the event loop. `isMeasured`: true if the part itself was timed; otherwise the owner is the last one that reported
- * work.
+ * Work that blocked the event loop. `ms`: for how long. `isMeasured`: true if a timed part of this owner took that time. False if the owner
+ * is only the probable one, because it was at work for most of the time.
  */
 export type BlockedLoop = WorkOwner & { readonly ms: number; readonly isMeasured: boolean };
 
 /** Measures the work of one node. */
 export type WorkMeter = {
-  /** Begins a piece of work. If `bounds` is absent, costs are counted but not limited. */
+  /** Begins to measure a piece of work. `bounds`: limits of its costs. Without `bounds`, costs are counted but not limited. */
   begin(owner: WorkOwner, bounds?: Partial<WorkAmounts>): Work;
   /** Turns on the event loop that metered work waits for. Work that is too short to be metered also uses them. */
   readonly turns: Turns;
@@ -60,9 +63,12 @@ export type WorkMeter = {
    * is under "".
    */
   spentMs(): ReadonlyMap<string, number>;
-  /** Calls `listener` whenever work blocks the event loop for `blockedMs` or longer. Several listeners are possible. */
+  /**
+   * Registers a listener, which is called whenever work has blocked the event loop for `blockedMs` or longer. Several listeners can be
+   * registered.
+   */
   onBlocked(listener: (held: BlockedLoop) => void): void;
-  /** Starts the monitor, which also detects blocking work outside of timed parts. */
+  /** Starts the monitor of the event loop. It also finds work that blocks the event loop outside of timed parts. */
   start(): void;
   stop(): void;
 };
@@ -123,7 +129,7 @@ export function createWorkMeter({
         spent,
         charge,
         run(part) {
-          // The time of a nested part is included in the time of its outer part.
+          // This part runs inside another part, whose time already includes it.
           if (depth > 0) return part();
           depth++;
           const startedMs = watch.enter(owner);
@@ -157,7 +163,7 @@ export function createWorkMeter({
 }
 
 type LoopMonitor = Pick<WorkMeter, "start" | "stop"> & {
-  /** Sets the owner of the current work. Returns the monotonic time in milliseconds. */
+  /** Records that `owner` is at work from now on. Returns the current monotonic time in milliseconds. */
   enter(owner: WorkOwner): number;
   /** Returns the CPU milliseconds of this thread. The value may be up to 5 ms old at `nowMs`. */
   cpuMsAt(nowMs: number): number;
@@ -168,8 +174,8 @@ type LoopMonitor = Pick<WorkMeter, "start" | "stop"> & {
 const noOwner: WorkOwner = { projectId: "" };
 
 /**
- * Minimum share of CPU time in a blocked period that is reported. On a busy machine, a process also waits for the CPU without blocking
- * anything itself.
+ * A blocked period is reported only if this thread used the CPU for at least this share of it. On a busy machine the thread may only have
+ * waited for the CPU.
  */
 const cpuShare = 0.5;
 
@@ -183,8 +189,8 @@ function cpuNowMs(): number {
 }
 
 /**
- * Creates the monitor of the event loop. It detects blocking in two ways. If a timed part takes too long, the owner of the part is certain.
- * If the monitor's own timer is late although no part was long, the monitor names the owner that was at work for most of the period.
+ * Creates the monitor of the event loop. If a timed part takes too long, the monitor reports the owner of that part. If the monitor's own
+ * timer is late and no timed part was long, it reports the owner that was at work for most of the period.
  */
 function createWatch(
   { blockedMs, checkMs }: { readonly blockedMs: number; readonly checkMs: number },
@@ -194,7 +200,7 @@ function createWatch(
   let checkedMs = 0;
   let checkedCpuMs = 0;
   let read = { atMs: Number.NEGATIVE_INFINITY, cpuMs: 0 };
-  /** `current`: owner at work, and the time since when. `longest`: owner with the most time since the last check. */
+  /** Owner of the work that runs now, since the time `sinceMs`. `longest`: owner with the longest piece of work since the last check. */
   let current = noOwner;
   let sinceMs = performance.now();
   let longest = { owner: noOwner, ms: 0 };

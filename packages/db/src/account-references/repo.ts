@@ -5,7 +5,7 @@ import { fieldsOf, type NewRow, namesBut, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** An account, the key that an app uses for it, and the account's owner. */
+/** A routing entry: the key under which an app names an account in its events, the account, and the account's owner. */
 export type AccountReference = NewRow<typeof accountReferences>;
 
 /**

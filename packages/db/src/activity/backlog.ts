@@ -5,10 +5,10 @@ import { type JobStatus, jobStatuses } from "../schema/words.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Maximum of each count in this file. Larger numbers are not counted exactly. */
+/** Maximum value of each count that this file returns. Larger numbers are returned as this maximum. */
 export const backlogMax = 10_000;
 
-/** Pending deliveries of one subscription, up to the maximum that was counted. */
+/** Pending deliveries of one subscription. Only deliveries among the first 10,000 of the project are counted. */
 export type PendingOfSubscription = {
   readonly subscriptionId: SubscriptionId;
   readonly count: number;
@@ -22,8 +22,8 @@ export type PendingOfSubscription = {
 };
 
 /**
- * Subscriptions of the project, then the queue of each in the key of tasks: at most $2 rows. Delivery ids contain their times; `$3` is the
- * first id of each age, youngest first.
+ * Finds the project's subscriptions, then the queued tasks of each subscription by the key of delivery_tasks: at most $2 tasks in all.
+ * Delivery ids contain their times. `$3` has the first possible id of each age group, youngest group first.
  */
 const selectPending = statement<{ id: string; count: number; ages: number[]; oldest: string }>(
   "read_pending_backlog",
@@ -39,10 +39,10 @@ const selectPending = statement<{ id: string; count: number; ages: number[]; old
    group by t.subscription_id`,
 );
 
-/** Upper bounds of age groups, in seconds; each group begins at the previous bound. */
+/** Maximum ages of the age groups, in seconds. Each group begins where the previous group ends. */
 export const backlogAges = [60, 600, 3_600, 86_400] as const;
 
-/** Reads the pending deliveries of a project by subscription, at most 10,000 in all. */
+/** Returns the pending deliveries of a project by subscription, at most 10,000 in all. */
 export async function readPendingBacklog(
   db: Executor,
   projectId: ProjectId,
@@ -56,14 +56,14 @@ export async function readPendingBacklog(
   });
 }
 
-/** Numbers of a project's unhealthy endpoints. */
+/** Numbers of a project's endpoints that fail or that svc deactivated. */
 export type EndpointCounts = {
   readonly failing: number;
   /** Number of endpoints that svc deactivated because of failures. */
   readonly givenUp: number;
 };
 
-/** By project, without ask endpoints. */
+/** Counts the subscriptions of a project; endpoints that only receive asks do not count. */
 const countEndpoints = statement<EndpointCounts>(
   "count_failing_endpoints",
   `select count(*) filter (where active and failing_since is not null)::int4 as failing,
@@ -71,13 +71,13 @@ const countEndpoints = statement<EndpointCounts>(
    from subscriptions where project_id = $1::uuid and kind = 'events'`,
 );
 
-/** Counts a project's unhealthy endpoints. */
+/** Returns how many of a project's endpoints fail, and how many svc deactivated. */
 export async function countFailingEndpoints(db: Executor, projectId: ProjectId): Promise<EndpointCounts> {
   const [row] = await countEndpoints(db, [uuidOfId(projectId)]);
   return row ?? { failing: 0, givenUp: 0 };
 }
 
-/** Statuses of unfinished jobs: those before the first final one. */
+/** Statuses of unfinished jobs: all statuses that precede `succeeded`, the first final status. */
 const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
 
 function jobsOf(condition: string): string {
@@ -85,7 +85,7 @@ function jobsOf(condition: string): string {
     and (project_id, status, id) <= ($1::uuid, s.status, '${lastUuid}'::uuid) limit $3::int4`;
 }
 
-/** Uses the indexes jobs_status and jobs_simulations. They have the jobs that a list shows. */
+/** Uses the indexes jobs_status and jobs_simulations. These indexes contain exactly the jobs that a list of jobs shows. */
 const countJobs = statement<{ status: JobStatus; count: number }>(
   "count_jobs_by_status",
   `select s.status, least($3::int4, c.count)::int4 as count from unnest($2::text[]) as s(status) cross join lateral (
@@ -94,7 +94,7 @@ const countJobs = statement<{ status: JobStatus; count: number }>(
    where c.count > 0`,
 );
 
-/** Counts unfinished jobs by status, each exact up to 10,000; omits statuses without jobs. */
+/** Returns the number of unfinished jobs in each status, exact up to 10,000. Statuses without jobs are absent. */
 export async function countJobsByStatus(
   db: Executor,
   projectId: ProjectId,
@@ -110,7 +110,7 @@ export type PendingDecisionCounts = {
   readonly expiredAccounts: number;
 };
 
-/** Returns the query for rows in a state, by an index of the expression, project and id. */
+/** Returns the query for a project's rows in a state, oldest first. Uses an index on the state expression, project and id. */
 function inState(table: string, state: string, columns = ""): string {
   return `select ${columns} from ${table} where ((state || ' '), project_id, id) >= ('${state} ', $1::uuid, '${firstUuid}'::uuid)
     and ((state || ' '), project_id, id) <= ('${state} ', $1::uuid, '${lastUuid}'::uuid)
@@ -127,7 +127,7 @@ const countWaiting = statement<PendingDecisionCounts>(
             and project_id = $1::uuid and expires_at <= $3::timestamptz limit $2::int4) r)) as "expiredAccounts"`,
 );
 
-/** Counts items that wait for people; each exact up to 10,000. */
+/** Returns the numbers of pending asks and expired accounts of a project, each exact up to 10,000. */
 export async function countWaitingForPeople(
   db: Executor,
   projectId: ProjectId,

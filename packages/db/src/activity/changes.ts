@@ -10,15 +10,15 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 export const watchedKinds = ["event", "delivery", "call", "job", "ask"] as const;
 export type WatchedKind = (typeof watchedKinds)[number];
 
-/** The current state of a row. */
+/** The current state of a row that a project watches. */
 export type WatchedRow = {
   readonly kind: WatchedKind;
   readonly id: Id<IdPrefix>;
   /** State of the row; empty for events. */
   readonly state: string;
   /**
-   * Number that grows with changes that the state does not show, for example attempts of a delivery or hops (stages of the escalation) of
-   * an ask.
+   * Counter that changes when something changes that `state` does not show. It counts attempts of a delivery or a job, or hops (stages of
+   * the escalation) of an ask.
    */
   readonly turn: number;
   /** True if the row will not change any more. */
@@ -46,7 +46,10 @@ function listOf(kind: keyof typeof states): string {
   return `'${kind}' as kind, r.id, ${state} as state, ${turn} as turn, ${final} as final`;
 }
 
-/** Returns the query for the newest rows of a table by its primary key, of all projects, filtered by the project. */
+/**
+ * Returns the query for a project's newest rows of a table. It scans the newest rows of all projects by the primary key, and keeps the rows
+ * of the project.
+ */
 function newestOf(kind: keyof typeof states): string {
   const { table } = states[kind];
   return `select * from (select ${listOf(kind)} from (
@@ -54,7 +57,7 @@ function newestOf(kind: keyof typeof states): string {
     where '${kind}' = any($3::text[]) and r.project_id = $1::uuid order by r.id desc limit $5::int4) ${kind}s`;
 }
 
-/** Uses primary keys, from the newest down to an id. */
+/** Uses primary keys. Reads the newest rows first, and stops at a given id. */
 const selectNew = statement<ChangedRow>(
   "read_new_of_project",
   `select * from (select 'event' as kind, id, '' as state, 0 as turn, true as final from events
@@ -64,7 +67,7 @@ const selectNew = statement<ChangedRow>(
     union all ${newestOf("delivery")} union all ${newestOf("call")} union all ${newestOf("job")} union all ${newestOf("ask")}`,
 );
 
-/** Maximum rows of one kind in one read. If there are more, the newest are read. */
+/** Maximum rows of one kind that one read returns. If there are more, the newest are returned. */
 const newRowsMax = 1_000;
 /** Maximum rows of all projects that one read scans to find the project's rows. */
 const scannedRowsMax = 5_000;
@@ -92,7 +95,7 @@ const selectAgain = statement<ChangedRow>(
   `${againOf("delivery", "$1")} union all ${againOf("call", "$2")} union all ${againOf("job", "$3")} union all ${againOf("ask", "$4")}`,
 );
 
-/** Reads known rows a second time. Deleted rows are absent from the result. */
+/** Returns the current states of rows that the caller already knows. Deleted rows are absent from the result. */
 export async function readWatchedAgain(
   db: Executor,
   rows: readonly Pick<WatchedRow, "kind" | "id">[],
@@ -104,7 +107,7 @@ export async function readWatchedAgain(
   return (await selectAgain(db, [of("delivery"), of("call"), of("job"), of("ask")])).map(read);
 }
 
-/** Unfinished ones: jobs by jobs_status, asks by job_asks_state; the newest. */
+/** Finds the newest unfinished jobs by the index jobs_status, and the newest pending asks by job_asks_state. */
 const selectOpen = statement<ChangedRow>(
   "read_open_of_project",
   `select ${listOf("job")} from (select j.id from unnest($2::text[]) as s(status) cross join lateral (
@@ -121,7 +124,7 @@ const selectOpen = statement<ChangedRow>(
      cross join lateral (select * from job_asks where id = k.id offset 0) r`,
 );
 
-/** Returns the unfinished jobs and asks of a project, however old: the newest 500 of each. */
+/** Returns the unfinished jobs and asks of a project, however old they are: the newest 500 of each. */
 export async function readOpenOfProject(
   db: Executor,
   projectId: ProjectId,

@@ -2,7 +2,10 @@ import { isoTime, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Counts of one subject, or totals if it is empty; times in epoch milliseconds. */
+/**
+ * Requested activity counts. They are the counts of `subject`, or the project's totals if `subject` is empty. Times are in epoch
+ * milliseconds.
+ */
 export type ActivityQuery = {
   readonly series: readonly string[];
   readonly subject: string;
@@ -11,7 +14,7 @@ export type ActivityQuery = {
   readonly stepMs: number;
 };
 
-/** Count of one time step, numbered from 0. */
+/** Count of one outcome in one time step. `step`: number of the time step since `sinceMs`, from 0. */
 export type ActivityStep = {
   readonly series: string;
   readonly outcome: string;
@@ -19,7 +22,7 @@ export type ActivityStep = {
   readonly count: number;
 };
 
-/** Uses the primary key: a range of times for each series. */
+/** Returns the query for the counts. Uses the primary key, and reads one range of times for each series. */
 function textOf(table: string): string {
   return `select a.series, a.outcome, floor(extract(epoch from a.at - $4::timestamptz) * 1000 / $6::float8)::int4 as step, sum(a.count)::float8 as count
     from unnest($2::text[]) as s(series) cross join lateral (
@@ -32,7 +35,10 @@ function textOf(table: string): string {
 const selectMinutes = statement<ActivityStep>("query_activity_minutes", textOf("activity_minutes"));
 const selectHours = statement<ActivityStep>("query_activity_hours", textOf("activity_hours"));
 
-/** Returns a project's activity in steps of whole minutes, or whole hours, as `by` says; omits steps without activity. */
+/**
+ * Returns a project's activity per time step. Steps must have whole minutes or whole hours, as `by` says. Steps without activity are
+ * absent.
+ */
 export async function queryActivity(
   db: Executor,
   projectId: ProjectId,

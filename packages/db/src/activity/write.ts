@@ -6,7 +6,7 @@ import { compose, query } from "../sql/compose.ts";
 import { rows } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Number of occurrences in the minute that begins at `at`, epoch milliseconds. */
+/** Number of occurrences in the minute or hour that begins at `at`, epoch milliseconds. */
 export type ActivityCount = {
   readonly projectId: ProjectId;
   readonly series: string;
@@ -17,7 +17,8 @@ export type ActivityCount = {
 };
 
 /**
- * Adds to existing counts by their keys. Rows are written in the order of their keys, so that two nodes with the same keys do not deadlock.
+ * Adds the given counts to the stored counts with the same keys. Rows are written in the order of their keys. Two nodes that write the same
+ * keys then use the same order and do not deadlock.
  */
 const addMinutes = compose(
   "add_activity_minutes",
@@ -35,17 +36,17 @@ const addHours = compose(
     on conflict (project_id, series, subject, at, outcome) do update set count = a.count + excluded.count`,
 );
 
-/** Adds counts per minute; all keys must be different. */
+/** Adds counts per minute to the stored counts. All given keys must be different. */
 export async function addActivityMinutes(db: Executor, counts: readonly ActivityCount[]): Promise<void> {
   await addMinutes(db, { counts });
 }
 
-/** Adds counts per hour; all keys must be different. */
+/** Adds counts per hour to the stored counts. All given keys must be different. */
 export async function addActivityHours(db: Executor, counts: readonly ActivityCount[]): Promise<void> {
   await addHours(db, { counts });
 }
 
-/** From the old end, over all projects. */
+/** Returns the query that deletes the oldest counts of all projects. */
 function textOf(table: string): string {
   return `with old as materialized (
       select project_id, series, subject, at, outcome from ${table} where at < $1::timestamptz order by at limit $2::int4 for update skip locked)
@@ -57,7 +58,7 @@ function textOf(table: string): string {
 const sweepMinutes = statement<{ one: number }>("sweep_activity_minutes", textOf("activity_minutes"));
 const sweepHours = statement<{ one: number }>("sweep_activity_hours", textOf("activity_hours"));
 
-/** Deletes up to `limit` counts per minute or hour from before `beforeMs`; returns how many. */
+/** Deletes up to `limit` counts, per minute or per hour as `of` says, from before `beforeMs`. Returns how many it deleted. */
 export async function sweepActivity(
   db: Executor,
   of: "minutes" | "hours",

@@ -4,8 +4,9 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { AskRecord } from "./repo.ts";
 
 /**
- * Uses primary keys and `grants_key`: `offset 0` keeps each lookup to one key for any row estimates. `given` goes up from a key to the key
- * its grant was given with, or that created it. Two keys belong to the same person if these paths meet.
+ * Follows each key to the key from which it comes: the key that gave its grant, or the key that created it. Two keys belong to the same
+ * person if these paths have a common key. Uses primary keys and `grants_key`. With `offset 0`, PostgreSQL looks up one key at a time, for
+ * any row estimates.
  */
 const readIsOneHand = statement<{ is_one_hand: boolean }>(
   "is_one_hand",
@@ -33,12 +34,13 @@ const readIsOneHand = statement<{ is_one_hand: boolean }>(
      select from given c join given o on o.id = c.id and o.side = 'other' where c.side = 'causer') as is_one_hand`,
 );
 
-/** A job whose calls need confirmation, and further keys that caused it, apart from those in its rows. */
+/** A job whose calls need confirmation. `keyIds`: keys that caused the job but that the job's rows do not contain. */
 type JobCausers = { readonly jobId: Id<"job">; readonly keyIds: readonly KeyId[] };
 
 /**
- * True if a key belongs to the same person as a key that caused the job: the same key, one derived from the other (by a grant, or created
- * by it), or both derived from a common key. The keys of a job are those that submitted it, retried it, or did so with its parent jobs.
+ * Returns true if `keyId` and a key that caused the job belong to the same person; otherwise false. Two keys belong to the same person if
+ * they are equal, or if one comes from the other (created by it or by its grant). The same is true if both come from a third key. The keys
+ * that caused a job are those that submitted or retried it or its parent jobs, and `keyIds`.
  */
 export async function isOneHand(db: Executor, { jobId, keyIds }: JobCausers, keyId: KeyId): Promise<boolean> {
   const [row] = await readIsOneHand(db, [
@@ -49,7 +51,10 @@ export async function isOneHand(db: Executor, { jobId, keyIds }: JobCausers, key
   return row?.is_one_hand ?? false;
 }
 
-/** Uses the primary key, from the job up to its topmost parent: `offset 0` keeps each lookup to one key for any row estimates. */
+/**
+ * Uses the primary key to go from the job up to its topmost parent job. With `offset 0`, PostgreSQL looks up one key at a time, for any row
+ * estimates.
+ */
 const readConfirmed = statement<{ was_confirmed: boolean }>(
   "was_job_confirmed",
   `with recursive family(id, parent_job_id) as (
@@ -64,15 +69,17 @@ const readConfirmed = statement<{ was_confirmed: boolean }>(
 );
 
 /**
- * True if a person was asked to confirm a job or one of its parents: the question about a program covers the skills in it. If the job
- * continues, the answer was yes.
+ * Returns true if svc asked a person to confirm this job or one of its parent jobs; otherwise false. A confirmation of a program also
+ * covers the skills in it. A job that continues after the question has the answer yes.
  */
 export async function wasJobConfirmed(db: Executor, jobId: Id<"job">): Promise<boolean> {
   const [row] = await readConfirmed(db, [uuidOfId(jobId)]);
   return row?.was_confirmed ?? false;
 }
 
-/** By the whole key of tasks, one index lookup each. `offset 0`, because a joined plan would read all tasks of a job. */
+/**
+ * Uses the whole primary key of job_tasks, one index lookup for each task. `offset 0` prevents a join, which would read all tasks of a job.
+ */
 const readDue = statement<{ subject: string }>(
   "read_due_publications",
   `select due.subject from unnest($1::uuid[], $2::text[]) as due(job_id, subject)
@@ -80,7 +87,7 @@ const readDue = statement<{ subject: string }>(
      select 1 from job_tasks t where t.job_id = due.job_id and t.kind = 'publish' and t.subject = due.subject offset 0) found`,
 );
 
-/** Returns the subjects of those publish tasks that are still due. */
+/** Returns the subjects of those of the given publish tasks that still exist. */
 export async function readDuePublications(
   db: Executor,
   tasks: readonly { readonly jobId: Id<"job">; readonly subject: string }[],
@@ -93,7 +100,10 @@ export async function readDuePublications(
   return new Set(rows.map(({ subject }) => subject));
 }
 
-/** `case` instead of `and`, so that payloads of other entries are never parsed. By job_events_key, from the log's end. */
+/**
+ * Reads the index job_events_key from the newest log entry. `case` is used instead of `and`, so that PostgreSQL never parses the payload of
+ * another type of entry.
+ */
 const readLogged = statement<{ id: string; state: string }>(
   "read_logged_ask_deliveries",
   `select a.id, e.state from unnest($1::uuid[], $2::text[]) as a(job_id, id)
@@ -104,7 +114,10 @@ const readLogged = statement<{ id: string; state: string }>(
      order by seq desc limit 1) e`,
 );
 
-/** Returns the latest state of asks' publications from their jobs' logs; asks without an entry are absent. */
+/**
+ * Returns the latest logged publication state of each ask, by ask id. The states are read from the logs of the asks' jobs. Asks without
+ * such a log entry are absent.
+ */
 export async function readLoggedAskDeliveries(
   db: Executor,
   asks: readonly Pick<AskRecord, "id" | "jobId">[],

@@ -10,7 +10,7 @@ import { arrayLiteral } from "../sql/statement.ts";
 /** A question (ask) as its database row holds it. */
 export type AskRecord = typeof jobAsks.$inferSelect;
 
-/** A question to store. */
+/** A question (ask) to store. */
 export type NewAsk = Omit<
   AskRecord,
   | "state"
@@ -30,7 +30,7 @@ export async function insertAsk(tx: Executor, ask: NewAsk): Promise<void> {
   await tx.orm.insert(jobAsks).values({ ...ask, state: "pending" });
 }
 
-/** Returns one ask of a job. */
+/** Returns one ask of a job; undefined if the job has no such ask. */
 export async function findAsk(db: Executor, jobId: Id<"job">, id: Id<"ask">): Promise<AskRecord | undefined> {
   const [row] = await db.orm
     .select()
@@ -39,7 +39,7 @@ export async function findAsk(db: Executor, jobId: Id<"job">, id: Id<"ask">): Pr
   return row;
 }
 
-/** Returns the ask that a job waits for. */
+/** Returns the pending ask that a job waits for; undefined if there is none. */
 export async function findPendingAsk(db: Executor, jobId: Id<"job">): Promise<AskRecord | undefined> {
   const [row] = await db.orm
     .select()
@@ -64,23 +64,29 @@ export type AskFilter = {
 
 /** The asks of one project. */
 export type AskRepository = {
-  /** Only of this job, if one is given. */
+  /** Returns the ask with this id; undefined if it does not exist. If `jobId` is given, the ask must belong to this job. */
   find(id: Id<"ask">, jobId?: Id<"job">): Promise<AskRecord | undefined>;
-  /** Returns the newest first, beginning after the id `after`. */
+  /** Returns the asks that match, newest first, beginning after the id `after`. */
   list(filter: AskFilter, page: { after: Id<"ask"> | undefined; limit: number }): Promise<AskRecord[]>;
-  /** The pending asks of several jobs. */
+  /** Returns the pending asks of several jobs. */
   listPending(jobIds: readonly Id<"job">[]): Promise<AskRecord[]>;
 };
 
-/** The exact condition of partial indexes: a generic plan matches no others. */
+/**
+ * Condition that an ask is pending. It has exactly the text of the condition in the partial indexes, because PostgreSQL's generic plan uses
+ * them only then.
+ */
 const isPending = sql`${jobAsks.state} = 'pending'`;
 
-/** Returns the condition that a column has the requested value, in a form that no index serves. */
+/**
+ * Returns the condition that a column has the requested value, in a form for which PostgreSQL uses no index. Undefined if no value is
+ * requested.
+ */
 function isSame(column: PgColumn, value: string | undefined): SQL | undefined {
   return value === undefined ? undefined : filterColumn(column, value);
 }
 
-/** Chooses the index that fits the filter. */
+/** Returns the condition and order for the newest asks, in the form of the index that fits the filter. */
 function newestAsks(projectId: ProjectId, filter: AskFilter, after: Id<"ask"> | undefined) {
   const { state, principalId, jobId, standingProgramId } = filter;
   if (jobId !== undefined || standingProgramId !== undefined) return newestOfOne(projectId, filter, after);
@@ -92,8 +98,9 @@ function newestAsks(projectId: ProjectId, filter: AskFilter, after: Id<"ask"> | 
 }
 
 /**
- * Asks of a job or a standing program, in the order of their index; other filters are checked in the rows. With `project_id = …` in
- * addition, a plan without statistics read all asks of the project.
+ * Returns the condition and order for the asks of one job or one standing program, in the order of its index. Other filters are checked in
+ * the rows. For a job, `project_id = …` must not be a condition with an index: without statistics, PostgreSQL then read all asks of the
+ * project.
  */
 function newestOfOne(
   projectId: ProjectId,
@@ -116,12 +123,15 @@ function newestOfOne(
   return { where: and(eq(jobAsks.jobId, jobId), isOwn, also), orderBy: [desc(jobAsks.jobId), desc(jobAsks.id)] };
 }
 
-/** Rows are found by their jobs, with any statistics about the project. */
+/**
+ * Returns the condition that an ask belongs to a project, in a form for which PostgreSQL uses no index. So PostgreSQL finds the asks by
+ * their job, whatever its statistics say about the project.
+ */
 function isOfProject(projectId: ProjectId): SQL {
   return filterColumn(jobAsks.projectId, projectId);
 }
 
-/** Returns the asks of one project. Ids sort by time, which is the order of a list. */
+/** Returns the repository of one project's asks. Lists are in the order of ids, which is the order of time. */
 export function asksForProject(db: Executor, projectId: ProjectId): AskRepository {
   const ofProject = eq(jobAsks.projectId, projectId);
   return {

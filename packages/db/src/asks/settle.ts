@@ -7,14 +7,20 @@ import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Of concurrent settlements, only one finds the ask pending: by primary key, independent of other locks. */
+/**
+ * If several transactions settle (end) an ask at the same time, only one of them finds it pending. Uses the primary key, and needs no other
+ * lock.
+ */
 const settlePending = statement<{ id: string }>(
   "settle_ask",
   `update job_asks set state = $2::text, decision = $3::jsonb, overrides = $4::bytea, deadline_at = null
    where id = $1::uuid and state = 'pending' returning id`,
 );
 
-/** Settles or withdraws a pending ask. Returns false, with nothing written, if the ask is already settled. */
+/**
+ * Settles (ends) a pending ask: stores its decision, or withdraws it. Returns false, with nothing written, if the ask is not pending any
+ * more.
+ */
 export async function settleAsk(
   tx: Executor,
   id: Id<"ask">,
@@ -32,7 +38,7 @@ const addEvent = statement<{ id: string }>(
   "update job_asks set event_ids = event_ids || $2::text where id = $1::uuid",
 );
 
-/** Stores the event that published an ask. */
+/** Adds an event to the ask's list of the events that published the ask. */
 export async function addAskEvent(tx: Executor, id: Id<"ask">, eventId: EventId): Promise<void> {
   await addEvent(tx, [uuidOfId(id), eventId]);
 }
@@ -43,7 +49,7 @@ const countRefused = statement<{ refused: number }>(
   "update job_asks set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
 );
 
-/** Counts a refused answer to an ask; returns the new count. */
+/** Adds one to an ask's number of refused answers. Returns the new number. */
 export async function countRefusedAnswer(tx: Executor, id: Id<"ask">): Promise<number> {
   const [row] = await countRefused(tx, [uuidOfId(id)]);
   return row?.refused ?? 0;
@@ -55,7 +61,7 @@ const countStrayAnswers = statement<{ refused: number }>(
   "update jobs set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
 );
 
-/** Counts a refused answer to a job without a question; returns the new count. */
+/** Adds one to a job's number of refused answers, for an answer that arrived while the job had no question. Returns the new number. */
 export async function countStrayAnswer(tx: Executor, jobId: Id<"job">): Promise<number> {
   const [row] = await countStrayAnswers(tx, [uuidOfId(jobId)]);
   return row?.refused ?? 0;
@@ -67,12 +73,12 @@ const exhaust = statement<{ id: string }>(
   "update job_asks set exhausted = true, deadline_at = null where id = $1::uuid and state = 'pending' returning id",
 );
 
-/** Marks a pending ask as exhausted: there is no further hop (stage of the escalation). */
+/** Marks a pending ask as exhausted, because no further hop (stage of the escalation) exists. Returns false if the ask is not pending. */
 export async function exhaustAsk(tx: Executor, id: Id<"ask">): Promise<boolean> {
   return (await exhaust(tx, [uuidOfId(id)])).length > 0;
 }
 
-/** Columns of a job read under its lock. */
+/** Columns of a job, read while the transaction has locked the job's row. */
 export type LockedJobRow = Readonly<Row<typeof jobs, "id" | "projectId" | "keyId" | "principalChain">>;
 
 const columns = selectList(jobs, ["id", "projectId", "keyId", "principalChain"]);
@@ -87,13 +93,16 @@ const lockForAnswer = statement<RawRow<LockedJobRow>>(
   `select ${columns.text} from jobs where id = $1::uuid for no key update`,
 );
 
-/** Locks a job's row for the rest of the transaction, like `lockJob`; undefined if there is none. */
+/** Locks a job's row for the rest of the transaction, like `lockJob`, and returns its columns. Undefined if the job does not exist. */
 export async function lockJobOfAsk(tx: Executor, jobId: Id<"job">): Promise<LockedJobRow | undefined> {
   const [row] = await lockForAnswer(tx, [uuidOfId(jobId)]);
   return row && withChain(columns.read(row));
 }
 
-/** If several contacts were reached for one question, the row describes the current recipient. Uses the primary key. */
+/**
+ * Stores the contact that was reached. If several contacts were reached for one question, the row keeps the call to the current recipient.
+ * Uses the primary key.
+ */
 const recordContact = statement<{ id: string }>(
   "note_ask_reached",
   `update job_asks set tool_slug = $3::text, entity_id = $4::text, tool_call_id = $5::text, delivered_at = $6::timestamptz
@@ -111,7 +120,7 @@ type ContactedRecipient = {
   readonly deliveredAt: number;
 };
 
-/** Stores how a contact was notified of an ask. */
+/** Stores which call notified a contact of an ask, and when. */
 export async function recordAskContact(tx: Executor, id: Id<"ask">, reached: ContactedRecipient): Promise<void> {
   const { principalId, toolSlug, entityId, toolCallId, deliveredAt, hopIndex } = reached;
   await recordContact(tx, [uuidOfId(id), principalId, toolSlug, entityId, toolCallId, isoTime(deliveredAt), hopIndex]);

@@ -6,10 +6,10 @@ import { auditChains, auditEvents } from "../schema/projects.ts";
 import { arrayLiteral, bytesArrayLiteral } from "../sql/statement.ts";
 import type { AuditEvent } from "./list.ts";
 
-/** A chain of the audit log. */
+/** A chain of the audit log: entries of one project, numbered and linked by hashes. */
 export type AuditChain = typeof auditChains.$inferSelect;
 
-/** An entry with its position in its chain. */
+/** An entry with its position (number) in its chain. */
 export type ChainedAuditEvent = Pick<AuditEvent, "id" | "entityDigest"> & {
   readonly outcome: string;
   readonly position: number;
@@ -17,11 +17,11 @@ export type ChainedAuditEvent = Pick<AuditEvent, "id" | "entityDigest"> & {
   readonly hash: Buffer;
 };
 
-/** Number of the database lock for chaining. Any number works that no other lock of svc uses. */
+/** Number of the database lock that a node holds while it adds entries to chains. It can be any number that svc uses for no other lock. */
 const chainingLock = 7_301_948_220;
 
 /**
- * Tries to lock the audit chains for this transaction. Returns true if it got the lock; the transaction then holds the lock until it ends.
+ * Tries to lock the audit chains until the end of this transaction. Returns true if it got the lock; false if another transaction holds it.
  */
 export async function lockAuditChains(tx: Executor): Promise<boolean> {
   const [row] = await tx.orm.execute<{ locked: boolean }>(
@@ -31,8 +31,8 @@ export async function lockAuditChains(tx: Executor): Promise<boolean> {
 }
 
 /**
- * Filter of entries without a position in a chain. An entry matches if its outcome is known, or if it began before `unknownBefore`. Entries
- * of the chains in `without` do not match.
+ * Filter of audit entries that have no position in a chain yet. An entry matches if its outcome is known, or if it began before
+ * `unknownBefore`. Entries of the projects in `without` do not match.
  */
 export type UnchainedFilter = { readonly unknownBefore: number; readonly without: readonly ProjectId[] };
 
@@ -48,7 +48,7 @@ export async function hasUnchainedAuditEvents(db: Executor, filter: UnchainedFil
   return rows.length > 0;
 }
 
-/** Returns the oldest entries that match the filter. */
+/** Returns the oldest entries that match the filter, at most `limit`, and locks them for the rest of the transaction. */
 export function listUnchainedAuditEvents(
   tx: Executor,
   { limit, ...filter }: UnchainedFilter & { readonly limit: number },
@@ -62,7 +62,7 @@ export function listUnchainedAuditEvents(
     .for("update");
 }
 
-/** Returns the entities of sent calls, by the UUID of the call. */
+/** Returns the entities of tool calls, by the UUID of the call. Calls without an entity are absent. */
 export async function findSentEntities(tx: Executor, uuids: readonly string[]): Promise<Map<string, string>> {
   if (uuids.length === 0) return new Map();
   const rows = await tx.orm.execute<{ id: string; entity_id: string }>(
@@ -71,7 +71,7 @@ export async function findSentEntities(tx: Executor, uuids: readonly string[]): 
   return new Map(rows.map(({ id, entity_id: entityId }) => [id, entityId]));
 }
 
-/** Returns the chains of projects, for chaining entries. */
+/** Returns the chains of these projects. A project without a chain is absent. */
 export function findAuditChains(tx: Executor, projectIds: readonly ProjectId[]): Promise<AuditChain[]> {
   return tx.orm
     .select()
@@ -79,7 +79,10 @@ export function findAuditChains(tx: Executor, projectIds: readonly ProjectId[]):
     .where(inArray(auditChains.projectId, [...projectIds]));
 }
 
-/** Returns the chain of this project, or the next chain if the project has none. If `isBehind` is true, always returns the next chain. */
+/**
+ * Returns the chain of this project; if the project has none, the next chain in the order of project ids. If `isBehind` is true, always
+ * returns the chain after this project's. Undefined if there is no further chain.
+ */
 export async function findAuditChainFrom(
   db: Executor,
   projectId: ProjectId,
@@ -103,7 +106,10 @@ export async function putAuditChain(tx: Executor, chain: AuditChain): Promise<vo
     .onConflictDoUpdate({ target: auditChains.projectId, set: { length, hash, mac } });
 }
 
-/** Stores the positions of entries. */
+/**
+ * Stores the positions of entries in their chains, together with their hashes and outcomes. An entry that already has a position does not
+ * change.
+ */
 export async function chainAuditEvents(tx: Executor, events: readonly ChainedAuditEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx.sql.unsafe(
@@ -121,7 +127,10 @@ export async function chainAuditEvents(tx: Executor, events: readonly ChainedAud
   );
 }
 
-/** Returns entries of a chain by position, from `from` to `to`, both inclusive. */
+/**
+ * Returns at most `limit` entries of a chain in the order of their positions, from the position `from` to the position `to`, both
+ * inclusive.
+ */
 export function listChainedAuditEvents(
   db: Executor,
   projectId: ProjectId,
@@ -136,7 +145,10 @@ export function listChainedAuditEvents(
     .limit(limit);
 }
 
-/** Returns projects with chained entries but no chain, and chains with entries before their first or after their last position. */
+/**
+ * Returns the projects whose chain is broken. Either their entries have positions but the chain is missing, or an entry has a position
+ * below 1 or above the chain's length.
+ */
 export async function findBrokenAuditChains(
   db: Executor,
 ): Promise<{ projectId: ProjectId; length: number | null; first: number; last: number }[]> {

@@ -10,10 +10,10 @@ import { selectList } from "../sql/select-list.ts";
 /** An entry of the audit log. */
 export type AuditEvent = typeof auditEvents.$inferSelect;
 
-/** An entry to store before its action. */
+/** An entry to store before its action begins. It has no position in a chain yet. */
 type NewAuditEvent = Omit<AuditEvent, "position" | "mac" | "hash" | "outcome"> & { readonly outcome?: string };
 
-/** Represents the deployment in entries, instead of a project. */
+/** Id that entries about the whole deployment have instead of a project's id. */
 export const deploymentProject: ProjectId = idOfUuid("prj", firstUuid);
 
 /** Stores an entry before its action. */
@@ -21,7 +21,7 @@ export async function insertAuditEvent(db: Executor, event: NewAuditEvent): Prom
   await db.orm.insert(auditEvents).values(event);
 }
 
-/** Stores the outcome of an entry; a chained entry stays unchanged. */
+/** Stores the outcome of an entry. An entry that already has a position in a chain does not change. */
 export async function endAuditEvent(
   db: Executor,
   id: AuditId,
@@ -34,7 +34,7 @@ export async function endAuditEvent(
     .where(and(eq(auditEvents.id, id), isNull(auditEvents.position)));
 }
 
-/** Filter of entries; undefined for all. */
+/** Filter of audit entries. A field that is undefined does not filter. */
 export type AuditFilter = Partial<TimeRange> & {
   readonly projectId?: ProjectId | undefined;
   readonly actor?: { readonly actor: AuditActor; readonly id: string | null } | undefined;
@@ -57,7 +57,7 @@ const selectOfAction = pageStatement("list_audit_events_of_action", {
   found: newestIn("audit_events", { key: { action: "$4::text" }, from }),
 });
 
-/** Uses the index audit_events_project, for each action in the project, or the requested one. */
+/** Uses the index audit_events_project, once for the requested action, or for each action in the project. */
 const selectOfProject = pageStatement("list_audit_events_of_project", {
   ...page,
   found: `select f.id from actions a cross join lateral (${newestIn("audit_events", {
@@ -67,7 +67,10 @@ const selectOfProject = pageStatement("list_audit_events_of_project", {
   given: valuesIn("audit_events", "actions", { key: { project_id: "$4::uuid" }, column: "action", only: "$5::text" }),
 });
 
-/** Projects and actions of an actor, each found by one hop in audit_events_actor. The query then keeps the requested ones. */
+/**
+ * SQL that finds the projects and actions of an actor. Each is found by one index lookup in audit_events_actor. The query then keeps the
+ * requested projects and actions.
+ */
 const places = `places(project_id, action) as (
     select '${firstUuid}'::uuid, ''::text
     union all
@@ -86,7 +89,10 @@ const selectOfActor = pageStatement("list_audit_events_of_actor", {
   given: places,
 });
 
-/** Returns entries, newest first, after `after`. With any filter, each scanned index range reads at most one page. */
+/**
+ * Returns audit entries that match the filter, newest first, beginning after the id `after`. Each index range is read for at most one page,
+ * with any filter.
+ */
 export function listAuditEvents(
   db: Executor,
   { projectId, actor, action = "", ...times }: AuditFilter,

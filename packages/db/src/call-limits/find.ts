@@ -12,7 +12,7 @@ const columns = selectList(
   "l",
 );
 
-/** The limits of each project by the first column of the primary key; most projects have none. */
+/** Finds the limits of each project by the first column of the primary key. Most projects have no limits. */
 const selectLimits = compose(
   "find_call_limits",
   { wanted: rows(fieldsOf(callLimits, "projectId")) },
@@ -21,7 +21,10 @@ const selectLimits = compose(
     cross join lateral (select * from call_limits where project_id = wanted.project_id order by name offset 0) l`,
 );
 
-/** Returns the call limits of several projects in order, each sorted by name. Runs every half second for projects that make calls. */
+/**
+ * Returns one list of call limits for each given project, in the given order. Each list is sorted by name. svc reads the limits of projects
+ * that make calls every half second.
+ */
 export async function findCallLimits(db: Executor, projectIds: readonly ProjectId[]): Promise<CallLimitRow[][]> {
   const found = new Map<string, CallLimitRow[]>(projectIds.map((id) => [uuidOfId(id), []]));
   const wanted = [...new Set(projectIds)].map((projectId) => ({ projectId }));

@@ -6,10 +6,10 @@ import { compose, query } from "../sql/compose.ts";
 import { compareKeys } from "../sql/filter.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** Calls with the same limiter key count together. */
+/** Identifies a counter of calls: calls of a project with the same `limitName` and `key` share this limit. */
 export type LimiterKey = { readonly projectId: ProjectId; readonly limitName: string; readonly key: string };
 
-/** Usage of a limiter key, and the revision that a change replaces. */
+/** Usage of a limiter key, and the row's revision. A later write must name this revision, and replaces it. */
 export type PaceRow = Row<typeof callPaces, "pace" | "revision">;
 
 const columns = selectList(callPaces, ["pace", "revision"], "p");
@@ -25,7 +25,7 @@ const selectPaces = compose(
       where c.project_id = wanted.project_id and c.limit_name = wanted.limit_name and c.key = wanted.key offset 0) p`,
 );
 
-/** Reads usages, in order; undefined if there is no row. */
+/** Returns the usage of each limiter key, in the given order; undefined for a key without a row. */
 export async function readCallPaces(db: Executor, keys: readonly LimiterKey[]): Promise<(PaceRow | undefined)[]> {
   const keyTextOf = (project: string, limit: string, key: string) => JSON.stringify([project, limit, key]);
   const found = new Map<string, PaceRow>();
@@ -35,7 +35,10 @@ export async function readCallPaces(db: Executor, keys: readonly LimiterKey[]): 
   return keys.map(({ projectId, limitName, key }) => found.get(keyTextOf(uuidOfId(projectId), limitName, key)));
 }
 
-/** Inserts a missing row; updates an existing one if it has not changed since it was read. By primary key; rows are locked in the given order. */
+/**
+ * Inserts a missing row. Updates an existing row only if it has not changed since it was read. Uses the primary key, and locks the rows in
+ * the given order.
+ */
 const upsertPaces = compose(
   "write_call_paces",
   { list: rows(fieldsBut(callPaces)) },
@@ -47,11 +50,11 @@ const upsertPaces = compose(
 );
 
 /**
- * Writes usages that were computed from `readCallPaces` or an earlier write. Returns the revisions written; the others were changed by
- * another node meanwhile. All keys must be different.
+ * Writes usages that the caller computed from `readCallPaces` or from its own last write. Returns the revisions that were written. A
+ * revision that is absent was not written, because another node had changed the row. All keys must be different.
  */
 export async function writeCallPaces(db: Executor, paces: readonly NewRow<typeof callPaces>[]): Promise<Set<string>> {
-  // In one order, so that two nodes with the same keys do not deadlock.
+  // Sorts by key. Two nodes that write the same keys then lock them in the same order and do not deadlock.
   const list = paces.toSorted((a, b) => compareKeys(keyPartsOf(a), keyPartsOf(b)));
   const written = await upsertPaces(db, { list });
   return new Set(written.map(({ revision }) => revision));

@@ -9,14 +9,14 @@ export type CallLimitRow = Omit<typeof callLimits.$inferSelect, "projectId">;
 
 /** The call limits of one project. */
 type CallLimitRepository = {
-  /** Sorted by name. */
+  /** Returns the limits, sorted by name. */
   list(): Promise<CallLimitRow[]>;
   /**
-   * Creates a limit, or replaces the one with its name, whose createdAt stays. Undefined, with nothing stored, if the project would have
-   * more than `most`.
+   * Creates a limit, or replaces the project's limit with the same name. A replaced limit keeps its createdAt. Returns the stored limit.
+   * Undefined, with nothing stored, if the project would have more than `most` limits.
    */
   put(limit: CallLimitRow, most: number): Promise<CallLimitRow | undefined>;
-  /** False if there was none. */
+  /** Deletes a limit. Returns false if the project has no limit with this name. */
   delete(name: string): Promise<boolean>;
 };
 
@@ -32,14 +32,14 @@ const columns = {
   updatedAt: callLimits.updatedAt,
 };
 
-/** Returns the call limits of one project. */
+/** Returns the repository of one project's call limits. */
 export function callLimitsForProject(db: Executor, projectId: ProjectId): CallLimitRepository {
   const ofProject = eq(callLimits.projectId, projectId);
   return {
     list: () => db.orm.select(columns).from(callLimits).where(ofProject).orderBy(asc(callLimits.name)),
     put: (limit, most) =>
       withTransaction(db, async (tx) => {
-        // Locks the project, so that of two concurrent calls only one takes the last slot.
+        // Locks the project's row. So if two calls of `put` run at the same time, only one of them can create the last allowed limit.
         await tx.orm.select({ id: projects.id }).from(projects).where(eq(projects.id, projectId)).for("no key update");
         const [others] = await tx.orm
           .select({ count: count() })
@@ -73,7 +73,7 @@ const deleteExpired = statement<{ key: string }>(
    where p.project_id = old.project_id and p.limit_name = old.limit_name and p.key = old.key returning p.key`,
 );
 
-/** Removes up to `limit` expired limiter keys; returns how many. */
+/** Deletes up to `limit` rows of limiter keys that expired before `nowMs`. Returns how many it deleted. */
 export async function sweepCallPaces(db: Executor, nowMs: number, limit: number): Promise<number> {
   return (await deleteExpired(db, [isoTime(nowMs), limit])).length;
 }

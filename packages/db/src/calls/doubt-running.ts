@@ -26,7 +26,7 @@ export async function doubtRunningToolCall(
   return (await doubtRunning(db, [uuidOfId(projectId), uuidOfId(id), message])).length > 0;
 }
 
-/** Options of one step of the search for lost calls. */
+/** Limits of one step of the search for calls whose node died. */
 export type LostCallSearch = {
   /** Start time, epoch milliseconds. A call that began before this time and is still running has lost its node. */
   readonly beforeMs: number;
@@ -56,8 +56,8 @@ const doubtCalls = statement<{ looked: number; doubted: number }>(
 );
 
 /**
- * Continues the search for calls of dead nodes in all projects, and ends these calls. Returns how many calls it scanned and how many it
- * ended. Any number of nodes may do this at the same time.
+ * Continues the search for calls of dead nodes, in all projects, and ends the calls that it finds. Returns how many calls it scanned, and
+ * how many it ended. Any number of nodes may do this at the same time.
  */
 export async function doubtRunningToolCalls(
   db: Executor,

@@ -14,7 +14,7 @@ export type WalkedCallFilter = {
   readonly keyId: KeyId | undefined;
 };
 
-/** Maximum running and successful calls to scan: half of all, because most calls succeed or are running. */
+/** Maximum running and successful calls to scan. It is half of the limit for all calls, because most calls succeed or are running. */
 const wellMax = walkRowsMax / 2;
 
 /**
@@ -26,8 +26,8 @@ const fits = `$9::text is not null and ($10::text = '' or w.outcome = $10::text)
   and ($14::uuid is null or w.key_id = $14::uuid)`;
 
 /**
- * Returns the scans of both indexes. The scan for running and successful calls uses `key`; the scans for failed calls use `ofFailure`, the
- * key with the failure.
+ * Returns the scans of both indexes. `well` scans running and successful calls by the index columns `key`. `failed` scans failed calls by
+ * `ofFailure`, which also contains the failure.
  */
 function scansOf(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>) {
   const bounds = { from: "$2::uuid", before: "$3::uuid" };
@@ -37,7 +37,10 @@ function scansOf(key: Readonly<Record<string, string>>, ofFailure: Readonly<Reco
   };
 }
 
-/** Returns the query for the page. The page merges running and successful calls, if `$7` is true, and calls with the failures in `$8`. */
+/**
+ * Returns the query for a page of calls. The page has running and successful calls if `$7` is true, and the calls with the failures in
+ * `$8`.
+ */
 function pageText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>): string {
   const { well, failed } = scansOf(key, ofFailure);
   const read = [...Object.keys(ofFailure), "id", "outcome", "entity_id", "job_id", "account_id", "key_id"];
@@ -79,7 +82,7 @@ const selectEndOfTool = statement<{ id: string }>("end_call_walk_of_tool", endTe
 
 /**
  * Returns the newest matching calls of a tool or of the project, among its newest 20,000 calls. Successful and failed calls are in separate
- * indexes, with one scan each. The next page continues below the highest id at which a scan stopped.
+ * indexes, so each has its own scan. The next page continues below the highest id at which a scan stopped.
  */
 export async function walkCalls(
   db: Executor,

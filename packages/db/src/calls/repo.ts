@@ -11,7 +11,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 import { type WalkedCallFilter, walkCalls } from "./list-walked.ts";
 
-/** SQL for the id before which no call is still running. */
+/** SQL for the id before which no call is running any more. */
 const settledBefore = "(select settled_before from ledger_state where id = 1)";
 
 const ofProject = { project_id: "$1::uuid" };
@@ -33,8 +33,8 @@ const selectOfTool = pageStatement("list_calls_of_tool", {
 const ofEntity = { entity_id: "$8::text", ...ofProject };
 
 /**
- * Uses the indexes tool_calls_entity and tool_calls_entity_failure, for each tool that the entity used. So the same indexes serve the list
- * of all calls of an entity and the list of its calls to one tool.
+ * Uses the indexes tool_calls_entity and tool_calls_entity_failure, once for each tool that the entity used. So the same indexes serve two
+ * lists: all calls of an entity, and its calls to one tool.
  */
 const selectOfEntity = pageStatement("list_calls_of_entity", {
   ...page,
@@ -46,7 +46,7 @@ const selectOfEntity = pageStatement("list_calls_of_entity", {
 /** A call of the ledger with its sealed columns. */
 type ToolCallRow = ToolCallSummary & Pick<typeof toolCalls.$inferSelect, "arguments" | "result">;
 
-/** The ledger of one project. */
+/** The ledger of one project: its stored tool calls. */
 type ToolCallRepository = {
   find(id: Id<"call">): Promise<ToolCallRow | undefined>;
   /** Returns calls, newest first, beginning after the call `after`. */
@@ -59,7 +59,7 @@ type CallPosition = { after: Id<"call"> | undefined; limit: number };
 
 const { replay: _replay, failure: _failure, ...columns } = getTableColumns(toolCalls);
 
-/** Returns the ledger of one project. Ids sort by time, so a time range is a range of ids. */
+/** Returns the repository of one project's tool calls. Ids sort by time, so a time range is a range of ids. */
 export function toolCallsForProject(db: Executor, projectId: ProjectId): ToolCallRepository {
   return {
     async find(id) {
@@ -74,7 +74,10 @@ export function toolCallsForProject(db: Executor, projectId: ProjectId): ToolCal
   };
 }
 
-/** A ledger row to create. Sealed values are bytes. `idempotencyKey` is absent if the call has no key, or has lost it. */
+/**
+ * A ledger row to create. Sealed values are bytes. `idempotencyKey` is absent if the call was made without a key, or no longer holds its
+ * key.
+ */
 export type CallRecord = Omit<StoredCall, "failure">;
 
 type StoredCall = NewRow<typeof toolCalls>;
@@ -86,9 +89,9 @@ export function storedCall(call: CallRecord): StoredCall {
 }
 
 /**
- * Writes calls in one statement: inserts new calls and settles calls that have begun. It changes only a `running` row, never a settled one.
- * If a running call lost its idempotency key, settling the call does not restore the key, because another call may hold it. Settling uses
- * the primary key; inserts go to the right edge of the indexes.
+ * Writes calls in one statement: inserts new calls, and settles (ends) calls that have begun. It changes only rows with the outcome
+ * `running`. If a running call lost its idempotency key, its end does not restore the key, because another call may hold it. Uses the
+ * primary key; new rows go to the right edge of the indexes.
  */
 const putCalls = insertRows("put_tool_calls", toolCalls, {
   after: `on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, message = excluded.message,
@@ -117,10 +120,10 @@ export async function sweepToolCalls(db: Executor, beforeMs: number, limit: numb
 }
 
 /**
- * Returns the query for the newest calls: running or successful ones, if requested (`$6`: maximum of them), and those of each requested
- * failure (`$7`). Successful and failed calls have separate indexes. In a single index, a scan for one kind might first pass all calls of
- * the other kind. With two indexes of all calls, each call would have an entry in both. Running calls are among the newest of the first
- * index.
+ * Returns the query for the newest calls. It has at most `$6` running or successful calls, and the calls with the failures in `$7`.
+ * - Successful and failed calls have separate indexes. In one common index, a scan for one kind might pass all calls of the other kind
+ *   first. With one index of all calls for each kind of scan, each call would have two entries.
+ * - Running calls are among the newest calls of the first index.
  */
 function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key, failure: "f.failure" }): string {
   const well = newestIn("tool_calls", {
@@ -135,12 +138,12 @@ function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key
     select c.id from unnest($7::text[]) as f(failure) cross join lateral (${failed}) c`;
 }
 
-/** Returns the SQL for the tools that an entity used, or for the one requested tool. */
+/** Returns the SQL for the tools whose calls are listed: the requested tool, or all tools that the entity used. */
 function toolsIn(name: string, condition: string): string {
   return valuesIn("tool_calls", name, { key: ofEntity, column: "tool_slug", condition, only: "$9::text" });
 }
 
-/** Returns calls of one project, newest first. */
+/** Returns a page of one project's calls, newest first. */
 function listCallPage(
   db: Executor,
   projectId: ProjectId,

@@ -8,18 +8,27 @@ import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
 import { connectedAccounts, privateToolkits, projects } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A project's own toolkit definition, as JSON text. */
+/** A toolkit definition of one project's own, as JSON text. */
 export type PrivateToolkit = { slug: string; definition: string; originDigest: Buffer };
 
 /** The private toolkits of one project. Every change increments the project's catalog version in the same transaction. */
 export type PrivateToolkitRepository = {
-  /** Grows with every change; 0 before the first. Uses the primary key of `projects`. */
+  /**
+   * Returns the version of the project's catalog. It grows with every change; 0 before the first change. Uses the primary key of
+   * `projects`.
+   */
   version(): Promise<number>;
-  /** All of them with the version they were read at, sorted by slug. */
+  /** Returns all private toolkits, sorted by slug, and the catalog version that was current before they were read. */
   list(): Promise<{ version: number; toolkits: PrivateToolkit[] }>;
-  /** Stores a toolkit, replacing an earlier one with its slug. Returns the quota, with nothing stored, if the project would exceed it. */
+  /**
+   * Stores a toolkit, or replaces the toolkit with the same slug. Returns the reached quota, with nothing stored, if the project would have
+   * too many toolkits; otherwise undefined.
+   */
   put(toolkit: PrivateToolkit & { toolCount: number; updatedAt: number }): Promise<QuotaReached | undefined>;
-  /** Deletes a toolkit and revokes its accounts: clears their credentials and releases their references. False if there was none. */
+  /**
+   * Deletes a toolkit and revokes its accounts: clears their credentials and releases their references. Returns false if the project has no
+   * toolkit with this slug.
+   */
   delete(slug: string, nowMs: number): Promise<boolean>;
 };
 
@@ -28,7 +37,7 @@ const selectVersion = statement<{ catalog_version: string }>(
   "select catalog_version from projects where id = $1::uuid",
 );
 
-/** Returns the private toolkits of one project. */
+/** Returns the repository of one project's private toolkits. */
 export function privateToolkitsForProject(db: Executor, projectId: ProjectId): PrivateToolkitRepository {
   const own = (slug: string) => and(eq(privateToolkits.projectId, projectId), eq(privateToolkits.slug, slug));
   const version = async (executor: Executor = db) => {
@@ -38,7 +47,8 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
   return {
     version: () => version(),
     async list() {
-      // The version is read first: toolkits that change in between are at least as new, and are read again.
+      // Reads the version before the toolkits. If a toolkit changes between the two reads, the list has the new toolkit with the old
+      // version. The caller then reads the list again at the next version.
       const before = await version();
       const rows = await db.orm
         .select({
@@ -53,7 +63,8 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
     },
     put: (toolkit) =>
       withTransaction(db, async (tx) => {
-        // This locks the project's row, so two publications cannot both take the last slot.
+        // This locks the project's row. So if two toolkits are published at the same time, only one of them can use the last place below
+        // the quota.
         await touchCatalog(tx, projectId);
         const others = and(eq(privateToolkits.projectId, projectId), ne(privateToolkits.slug, toolkit.slug));
         const quota = { projectId, name: "privateToolkits" } as const;
@@ -76,7 +87,10 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
   };
 }
 
-/** A toolkit published later under the same slug is another one, and must not use accounts of this one. */
+/**
+ * Revokes the accounts of a deleted toolkit. A toolkit that is published later under the same slug is a different toolkit, and must not use
+ * these accounts.
+ */
 async function revokeAccounts(tx: Executor, projectId: ProjectId, toolkitSlug: string, nowMs: number): Promise<void> {
   const revoked = await tx.orm
     .update(connectedAccounts)
@@ -84,7 +98,7 @@ async function revokeAccounts(tx: Executor, projectId: ProjectId, toolkitSlug: s
     .where(
       and(
         eq(connectedAccounts.projectId, projectId),
-        // In the form of the index connected_accounts_toolkit.
+        // Has the form of the expression in the index connected_accounts_toolkit, because PostgreSQL uses the index only then.
         sql`(${connectedAccounts.toolkitSlug} || ' ') = ${`${toolkitSlug} `}`,
         eq(connectedAccounts.isPrivate, true),
         ne(connectedAccounts.state, "revoked"),
@@ -98,7 +112,7 @@ async function revokeAccounts(tx: Executor, projectId: ProjectId, toolkitSlug: s
   );
 }
 
-/** Increments the version of a project's catalog. Call it in every transaction that changes the project's view of it. */
+/** Increments the version of a project's catalog. Call it in every transaction that changes a toolkit or skill that the project sees. */
 export async function touchCatalog(tx: Executor, projectId: ProjectId): Promise<void> {
   await tx.orm
     .update(projects)

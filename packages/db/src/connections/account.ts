@@ -4,20 +4,26 @@ import type { ConnectedAccountState } from "../schema/words.ts";
 /** A connected account with its sealed credential. */
 export type ConnectedAccount = typeof connectedAccounts.$inferSelect;
 
-/** Columns of the last use of a credential; null before the first. */
+/** Columns about the last use of an account's credential. Both are null before the first use. */
 export type AttemptColumn = "credentialTriedAt" | "isCredentialTaken";
 
-/** An account to create, with or without a known use of its credential. */
+/** An account to create. It may omit the columns about the last use of its credential. */
 export type NewConnectedAccount = Omit<ConnectedAccount, AttemptColumn> &
   Partial<Pick<ConnectedAccount, AttemptColumn>>;
 
-/** Filter of a list of accounts; empty strings match all. */
+/** Filter of a list of accounts. A field with an empty string does not filter. */
 export type ConnectedAccountFilter = { toolkitSlug: string; entityId: string; state: ConnectedAccountState | "" };
 
-/** The accounts of one definition: a shared toolkit, or the project's private one of the same slug; real or sandbox accounts. */
+/**
+ * Identifies the accounts of one toolkit definition. `isPrivate`: true for the project's own toolkit, false for a shared toolkit with the
+ * same slug. `isSandbox`: true for sandbox accounts, false for real ones.
+ */
 export type AccountDefinition = Pick<ConnectedAccount, "toolkitSlug" | "isPrivate" | "isSandbox">;
 
-/** Columns cleared when an account ends. Its references stay, because they identify the owner of events stored without an entity. */
+/**
+ * Columns that are set to null when an account ends. The account keeps its references, because they identify the owner of events that were
+ * stored without an entity.
+ */
 export const erased = {
   credential: null,
   expiresAt: null,

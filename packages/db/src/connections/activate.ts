@@ -7,16 +7,19 @@ import { statement } from "../sql/statement.ts";
 import { type ConnectedAccount, erased, type NewConnectedAccount } from "./account.ts";
 import { releaseAccountReferences, routeAccountReferences } from "./references.ts";
 
-/** Columns of an account when it is activated; state, references and lease times follow from it. */
+/** Columns of an account that is being activated. `activateAccount` sets the other columns (state, references, lease, last error). */
 export type Activation = Omit<NewConnectedAccount, "state" | "references" | "refreshLeaseUntil" | "lastError">;
 
 /** Options of an activation. */
 export type ActivationOptions = {
-  /** True for a new row, false for a pending account. */
+  /** True to insert a new account; false to activate an existing pending account. */
   isNew: boolean;
-  /** Returns its references from those of the accounts it supersedes and, if it was pending, its own. */
+  /**
+   * Returns the references of the activated account. `superseded`: the accounts that it replaces. `own`: its own references while it was
+   * pending; empty for a new account.
+   */
   referencesOf: (superseded: readonly ConnectedAccount[], own: readonly string[]) => readonly string[];
-  /** Returns the references that no other account of the deployment may have; incoming events are routed by them. */
+  /** Returns those of the references that only one account of the deployment may have. svc routes incoming events by these references. */
   exclusiveOf: (references: readonly string[]) => readonly string[];
 };
 
@@ -26,9 +29,10 @@ const lockAccounts = statement<{ locked: string }>(
 );
 
 /**
- * Makes an account the active one of its entity, definition and scheme, and supersedes the previous one, in one transaction. Concurrent
- * activations take turns by an advisory lock, because a first account has no row to lock. Undefined if the account is no longer pending. A
- * reference in use is a unique violation of `account_references_key`, and nothing changes.
+ * Makes an account the active one of its entity, toolkit definition and scheme, and supersedes (ends) the previous active one, in one
+ * transaction. Concurrent activations wait for each other by an advisory lock, because a first account has no row that could be locked.
+ * - Returns the account; undefined if it is not pending any more.
+ * - Throws the unique violation of `account_references_key`, with nothing changed, if another account has one of its exclusive references.
  */
 export function activateAccount(
   db: Executor,
@@ -74,7 +78,7 @@ async function lockPending(tx: Executor, { id, projectId }: Activation): Promise
   return row;
 }
 
-/** Ends the entity's accounts in use, and returns them as they were. */
+/** Sets the state `superseded` on the accounts that the activated account replaces. Returns these accounts as they were before. */
 async function supersede(tx: Executor, account: Activation, nowMs: number): Promise<ConnectedAccount[]> {
   const table = connectedAccounts;
   const before = await tx.orm

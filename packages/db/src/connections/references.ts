@@ -8,7 +8,9 @@ import { accountReferences } from "../schema/triggers.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 import type { ConnectedAccount } from "./account.ts";
 
-/** Removes the references of accounts from the deployment's routing; increments its version if there were any. */
+/**
+ * Removes the references of accounts from the routing of incoming events. If any were removed, increments the deployment's routing version.
+ */
 export async function releaseAccountReferences(
   tx: Executor,
   projectId: ProjectId,
@@ -28,8 +30,8 @@ export async function releaseAccountReferences(
 }
 
 /**
- * Routes incoming events by an account's references. A reference of another account is a unique violation of `account_references_key`.
- * References are stored in one order, so that two accounts with the same ones do not deadlock.
+ * Stores an account's references, so that svc routes incoming events by them. Throws the unique violation of `account_references_key` if
+ * another account has one of them. References are stored in a fixed order, so that two accounts with the same references do not deadlock.
  */
 export async function routeAccountReferences(
   tx: Executor,
@@ -46,8 +48,9 @@ export async function routeAccountReferences(
 }
 
 /**
- * Sets the references of an account that has not ended, and routes events by the `exclusive` ones, in one transaction. Undefined if it has
- * ended or does not exist in the project. A reference in use is a unique violation of `account_references_key`, and nothing changes.
+ * Sets the references of an account, and routes incoming events by the `exclusive` ones, in one transaction. Undefined if the account has
+ * ended or the project has no such account. Throws the unique violation of `account_references_key`, with nothing changed, if another
+ * account has one of them.
  */
 export function setAccountReferences(
   db: Executor,

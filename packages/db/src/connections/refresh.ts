@@ -6,13 +6,19 @@ import { filterColumn } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
 import type { AttemptColumn, ConnectedAccount } from "./account.ts";
 
-/** Condition that an account, found by its id, is active. Only as a filter: without statistics, a plan read all active accounts of the project. */
+/**
+ * Condition that an account is active. The account is found by its id; PostgreSQL uses no index for this condition. Without statistics, it
+ * would otherwise read all active accounts of the project.
+ */
 const isActive = filterColumn(connectedAccounts.state, "active");
 
 /** Identifies an account by project and id. */
 export type AccountKey = { projectId: ProjectId; id: AccountId };
 
-/** A node's lease to renew an account until a time, epoch milliseconds. The time also identifies the lease: a later lease ends later. */
+/**
+ * The lease under which one node renews an account's credential. `leaseUntilMs`: end of the lease, epoch milliseconds. It also identifies
+ * the lease, because a later lease of the account has a later end.
+ */
 export type AccountRefreshLease = AccountKey & { leaseUntilMs: number };
 
 const selectDue = statement<{ id: string; project_id: string }>(
@@ -24,8 +30,8 @@ const selectDue = statement<{ id: string; project_id: string }>(
 );
 
 /**
- * Returns accounts whose renewal or expiry is due and that no node is renewing, oldest first: sandbox or real accounts. Uses the index
- * connected_accounts_refresh.
+ * Returns active accounts whose credential must be renewed or has expired and that no node is renewing, oldest first. `isSandbox`: true for
+ * sandbox accounts, false for real ones. Uses the index connected_accounts_refresh.
  */
 export async function listDueAccountRefreshes(
   db: Executor,
@@ -35,7 +41,9 @@ export async function listDueAccountRefreshes(
   return rows.map((row) => ({ projectId: idOfUuid("prj", row.project_id), id: idOfUuid("acc", row.id) }));
 }
 
-/** Takes the lease and returns the account; undefined if another node holds it, or the account is not active. */
+/**
+ * Takes the lease to renew an account, and returns the account. Undefined if another node holds the lease, or the account is not active.
+ */
 export async function claimAccountRefresh(
   db: Executor,
   { projectId, id, leaseUntilMs }: AccountRefreshLease,
@@ -57,15 +65,18 @@ export async function claimAccountRefresh(
   return row;
 }
 
-/** Changes of a renewal; an absent field stays. `state` is set if the account expires. */
+/** Changes of an account after a renewal. A column that is absent does not change. `state` is present only if the account expires. */
 export type AccountRefreshOutcome = Partial<
   Pick<ConnectedAccount, "credential" | "grantedScopes" | "expiresAt" | "refreshAt" | "lastError" | AttemptColumn>
 > & { state?: "expired"; updatedAt: number };
 
 /**
- * Stores the result of a renewal and releases the lease, in one statement. False if the lease was lost or the account ended. A new
- * credential is stored even without the lease, as long as the one it was made from, `replacing`, is still there. Otherwise a rotated
- * refresh token would be lost. That also ends another node's lease, whose result then has no effect.
+ * Stores the result of a renewal and releases the lease, in one statement. Returns false, with nothing stored, if the account is not active
+ * any more, or if the result does not apply.
+ * - Without `replacing`, the result applies only if this node still holds the lease.
+ * - `replacing` is the credential from which the new one was made. With it, the result applies if the account still has that credential,
+ *   even if the lease is lost, because a rotated refresh token would otherwise be lost. The lease of another node then ends too, and that
+ *   node's result is not stored.
  */
 export async function settleAccountRefresh(
   db: Executor,
@@ -89,12 +100,12 @@ export async function settleAccountRefresh(
   return rows.length > 0;
 }
 
-/** Returns the columns of a credential's use: the app accepted or refused it. */
+/** Returns the columns about the last use of a credential. `isTaken`: true if the app accepted it, false if the app refused it. */
 function triedColumns(isTaken: boolean, nowMs: number): Pick<ConnectedAccount, AttemptColumn> {
   return { credentialTriedAt: nowMs, isCredentialTaken: isTaken };
 }
 
-/** Stores that the app accepted or refused an account's credential, unless a later use is stored. */
+/** Stores that the app accepted or refused an account's credential at `nowMs`. Does nothing if the stored last use is later. */
 export async function noteCredentialTry(
   db: Executor,
   { projectId, id }: AccountKey,
@@ -108,7 +119,7 @@ export async function noteCredentialTry(
     .where(and(eq(table.projectId, projectId), eq(table.id, id), isLater));
 }
 
-/** Sets an active account to `expired`, unless its credential has changed since it was read. `isRefused`: the app refused it. */
+/** Sets an active account to `expired`, if its credential is still `credential`. `isRefused`: true if the app refused the credential. */
 export async function expireAccount(
   db: Executor,
   { projectId, id }: AccountKey,

@@ -20,22 +20,33 @@ export type ConnectedAccountRepository = {
   /** Stores a pending account. */
   create(account: Omit<NewConnectedAccount, "projectId">): Promise<ConnectedAccount>;
   find(id: AccountId): Promise<ConnectedAccount | undefined>;
-  /** Returns the newest first, beginning after the id `after`. An active account past its expiresAt counts as expired. */
+  /**
+   * Returns the accounts that match, newest first, beginning after the id `after`. An active account whose expiresAt has passed counts as
+   * expired.
+   */
   list(filter: ConnectedAccountFilter, page: AccountPage, nowMs: number): Promise<ConnectedAccount[]>;
-  /** The newest account of an entity that waits for consent or has expired; explains why there is no active one. */
+  /**
+   * Returns the newest account of an entity that waits for consent or has expired. Callers use it to explain why the entity has no active
+   * account. Undefined if there is none.
+   */
   findUnusable(definition: AccountDefinition, entityId: string): Promise<ConnectedAccount | undefined>;
-  /** The project's own account of a toolkit. */
+  /**
+   * Returns the project's own active or expired account of a toolkit (scheme `client_credentials`, no entity); undefined if there is none.
+   */
   findOwn(definition: AccountDefinition): Promise<ConnectedAccount | undefined>;
-  /** Ends an account permanently: clears its credential and releases its references. False if there is none, or it is already revoked. */
+  /**
+   * Ends an account permanently: clears its credential and releases its references. Returns false if the project has no such account, or it
+   * is already revoked.
+   */
   revoke(id: AccountId, nowMs: number): Promise<boolean>;
   /**
-   * Takes a pending account for the only exchange of its code. Undefined if it is not pending, was created before `createdAfterMs`, or was
-   * taken before: a consent is used once.
+   * Reserves a pending account for the exchange of its authorization code, which is allowed only once. Returns the account. Undefined if it
+   * is not pending, was not created after `createdAfterMs`, or is already reserved.
    */
   claimPending(id: AccountId, createdAfterMs: number, nowMs: number): Promise<ConnectedAccount | undefined>;
   /** Ends a pending account that failed: clears its credential and releases its references. */
   abandon(id: AccountId, lastError: string, nowMs: number): Promise<void>;
-  /** Does so with an entity's pending accounts that were created at `createdBeforeMs` or earlier. */
+  /** Ends those pending accounts of an entity that were created at `createdBeforeMs` or earlier, as `abandon` does. */
   abandonStale(
     definition: AccountDefinition,
     entityId: string,
@@ -45,7 +56,7 @@ export type ConnectedAccountRepository = {
 
 type AccountPage = { readonly after: AccountId | undefined; readonly limit: number };
 
-/** Returns the connected accounts of one project. */
+/** Returns the repository of one project's connected accounts. */
 export function connectedAccountsForProject(db: Executor, projectId: ProjectId): ConnectedAccountRepository {
   const table = connectedAccounts;
   const own = (id: AccountId) => and(eq(table.projectId, projectId), eq(table.id, id));
@@ -107,7 +118,7 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
     },
     async list(filter, page, nowMs) {
       if (filter.state !== "expired") return newest(filter, page, inState(filter.state, nowMs));
-      // Accounts that expired since the last check are still stored as active.
+      // The second query finds accounts that are still stored as active although their expiresAt has passed.
       const expired = await newest(filter, page, inState("expired", nowMs));
       const ranOut = await newest({ ...filter, state: "" }, page, hasRunOut(nowMs));
       return [...expired, ...ranOut].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, page.limit);
@@ -157,10 +168,13 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
   };
 }
 
-/** Sorts by id without an index: few accounts have expired, and a plan in the order of ids would read all others first. */
+/**
+ * Sorts by id without an index. Only few accounts have expired. In the order of the id's index, PostgreSQL would read all other accounts
+ * first.
+ */
 const unindexed = sql`${connectedAccounts.id}::text desc`;
 
-/** Chooses the index that fits the filter. */
+/** Returns the condition and order for the newest accounts, in the form of the index that fits the filter. */
 function newestAccounts(
   projectId: ProjectId,
   { toolkitSlug, state }: ConnectedAccountFilter,
@@ -173,16 +187,22 @@ function newestAccounts(
     : newestWith(table, projectId, { ...key, before });
 }
 
-/** Returns the condition for a state; for active, also that the account has not expired. */
+/**
+ * Returns the condition that an account has a state. For `active`, its expiresAt must also be null or in the future. Undefined if `state`
+ * is empty.
+ */
 function inState(state: ConnectedAccountState | "", nowMs: number): SQL | undefined {
   const { state: column, expiresAt } = connectedAccounts;
   if (state === "") return undefined;
   if (state !== "active") return eq(column, state);
-  // Only as a filter: without statistics, a plan read the whole index of active accounts.
+  // In this form, PostgreSQL uses no index for the state. Without statistics, it read the whole index of active accounts.
   return and(filterColumn(column, state), or(isNull(expiresAt), gt(expiresAt, nowMs)));
 }
 
-/** The exact condition of the partial index: a generic plan matches no others. */
+/**
+ * Returns the condition that an active account's expiresAt has passed. It has exactly the text of the condition in the partial index,
+ * because PostgreSQL's generic plan uses the index only then.
+ */
 function hasRunOut(nowMs: number): SQL | undefined {
   const { state, expiresAt } = connectedAccounts;
   return and(sql`${state} = 'active' and ${expiresAt} is not null`, lte(expiresAt, nowMs));

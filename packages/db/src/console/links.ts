@@ -12,13 +12,19 @@ export async function insertConsoleLink(db: Executor, link: ConsoleLink): Promis
   await db.orm.insert(consoleLinks).values(link);
 }
 
-/** Returns the link with this digest, even if it is spent or expired; by the unique index. */
+/**
+ * Returns the link whose token has this digest, even if it is spent (already used) or expired; undefined if there is none. Uses the unique
+ * index.
+ */
 export async function findConsoleLink(db: Executor, digest: Buffer): Promise<ConsoleLink | undefined> {
   const [link] = await db.orm.select().from(consoleLinks).where(eq(consoleLinks.digest, digest));
   return link;
 }
 
-/** Spends a link, expired or not; of concurrent calls one returns true. */
+/**
+ * Marks a link as spent (used), even if it has expired. Of several concurrent calls, only one returns true; the others return false, and so
+ * does a call for a spent link.
+ */
 export async function spendConsoleLink(db: Executor, { id }: Pick<ConsoleLink, "id">, nowMs: number): Promise<boolean> {
   const spent = await db.orm
     .update(consoleLinks)
@@ -28,12 +34,12 @@ export async function spendConsoleLink(db: Executor, { id }: Pick<ConsoleLink, "
   return spent.length > 0;
 }
 
-/** Makes a spent link valid again, because the action was refused. */
+/** Makes a spent (used) link valid again, because svc refused the action for which it was used. */
 export async function restoreConsoleLink(db: Executor, { id }: Pick<ConsoleLink, "id">): Promise<void> {
   await db.orm.update(consoleLinks).set({ spentAt: null }).where(eq(consoleLinks.id, id));
 }
 
-/** Gives a link another target. */
+/** Replaces the recipient and subject (target) of a link. */
 export async function retargetConsoleLink(
   db: Executor,
   id: ConsoleLink["id"],
@@ -55,12 +61,12 @@ export async function sweepConsoleLinks(db: Executor, beforeMs: number, limit: n
   return (await sweepLinks(db, [isoTime(beforeMs), limit])).length;
 }
 
-/** Input of a new link; times are epoch milliseconds. */
+/** Input of `makeConsoleLink`. Times are in epoch milliseconds. */
 type NewConsoleLink = Pick<ConsoleLink, "purpose" | "target" | "projectId" | "keyId" | "expiresAt"> & {
   readonly nowMs: number;
 };
 
-/** Creates a link. Only the returned value has its token. */
+/** Creates a link. Returns its id and its token, which is stored only as a digest. */
 export async function makeConsoleLink(
   db: Executor,
   { nowMs, ...link }: NewConsoleLink,

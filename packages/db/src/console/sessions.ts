@@ -12,10 +12,10 @@ import { statement } from "../sql/statement.ts";
 /** A session as stored: everything except its two secrets. */
 export type ConsoleSessionRow = typeof consoleSessions.$inferSelect;
 
-/** A session with the keys it may use for calls, including ended ones. */
+/** A session with its seats: the keys that the session may use for calls. Keys that have ended are included. */
 export type ConsoleSession = ConsoleSessionRow & { readonly seats: readonly CallerKey[] };
 
-/** Returns the session with this cookie, even if it has expired. */
+/** Returns the session whose cookie has this digest, even if it has expired; undefined if there is none. */
 export async function findConsoleSession(db: Executor, cookieDigest: Buffer): Promise<ConsoleSession | undefined> {
   const [session] = await db.orm.select().from(consoleSessions).where(eq(consoleSessions.cookieDigest, cookieDigest));
   return session && { ...session, seats: await listConsoleSeats(db, session.id) };
@@ -24,7 +24,9 @@ export async function findConsoleSession(db: Executor, cookieDigest: Buffer): Pr
 const keyColumns = selectList(apiKeys, namesBut(apiKeys), "k");
 const policyColumns = selectList(projectPolicies, ["quotas"], "p");
 
-/** Seats by their primary key. Keys and policies are looked up, because a join may read all of them. */
+/**
+ * Finds a session's seats (its keys) by their primary key. Looks up each key and policy by its id, because a join might read all of them.
+ */
 const readSeats = compose(
   "read_console_seats",
   { of: values(fieldsOf(consoleSeats, "sessionId")) },
@@ -35,7 +37,7 @@ const readSeats = compose(
     where t.session_id = ${of.sessionId} order by t.created_at`,
 );
 
-/** Returns the keys of a session's seats, in the order they were added. */
+/** Returns the keys that a session may use (its seats), in the order in which they were added. */
 export async function listConsoleSeats(db: Executor, id: SessionId): Promise<CallerKey[]> {
   const rows = await readSeats(db, { of: { sessionId: id } });
   return rows.map((row) => {
@@ -50,12 +52,15 @@ export async function insertConsoleSession(db: Executor, session: ConsoleSession
   await db.orm.insert(consoleSessions).values(session);
 }
 
-/** Gives a session the administrator's seat. */
+/** Gives a session the administrator's seat (the right to act as administrator), or removes it if `adminDigest` is null. */
 export async function seatAdministrator(db: Executor, id: SessionId, adminDigest: Buffer | null): Promise<void> {
   await db.orm.update(consoleSessions).set({ adminDigest }).where(eq(consoleSessions.id, id));
 }
 
-/** Removes a key's seat from sessions beyond its newest `most`. Uses the index console_seats_of_key. */
+/**
+ * Removes a key's seat (the right to use the key) from all sessions except the newest ones; $2 is how many keep it. Uses the index
+ * console_seats_of_key.
+ */
 const endOldSeats = statement<{ id: string }>(
   "end_old_console_seats",
   `delete from console_seats where key_id = $1::uuid and session_id in (
@@ -63,14 +68,17 @@ const endOldSeats = statement<{ id: string }>(
    returning session_id as id`,
 );
 
-/** Uses primary keys. */
+/** Deletes a session if it has no seat (no key and no administrator's right) left. Uses primary keys. */
 const endSeatless = statement<{ id: string }>(
   "end_seatless_console_session",
   `delete from console_sessions where id = $1::uuid and admin_digest is null
      and not exists (select from console_seats t where t.session_id = $1::uuid) returning id`,
 );
 
-/** Gives a session the seat of a key, unless it has it. Only the key's newest `most` sessions keep its seat; a session without seats ends. */
+/**
+ * Gives a session the seat of a key (the right to use it), unless the session already has it. Only the key's newest `most` sessions keep
+ * its seat. A session that loses its last seat is deleted.
+ */
 export async function seatKey(
   db: Executor,
   seat: { sessionId: SessionId; keyId: KeyId; createdAt: number },
@@ -80,7 +88,10 @@ export async function seatKey(
   for (const { id } of await endOldSeats(db, [uuidOfId(seat.keyId), most])) await endSeatless(db, [id]);
 }
 
-/** Removes a key's seat from a session, and ends the session if it was the last. False if the session has no such seat. */
+/**
+ * Removes the seat of a key (the right to use it) from a session. Deletes the session if that was its last seat. Returns false if the
+ * session has no such seat.
+ */
 export function endConsoleSeat(db: Executor, { id, keyId }: { id: SessionId; keyId: KeyId }): Promise<boolean> {
   return withTransaction(db, async (tx) => {
     const ended = await tx.orm
@@ -92,7 +103,7 @@ export function endConsoleSeat(db: Executor, { id, keyId }: { id: SessionId; key
   });
 }
 
-/** Removes the administrator's seat from a session, and ends the session if it was the last. */
+/** Removes the administrator's seat (the right to act as administrator) from a session. Deletes the session if that was its last seat. */
 export function endAdministratorSeat(db: Executor, id: SessionId): Promise<void> {
   return withTransaction(db, async (tx) => {
     await seatAdministrator(tx, id, null);
@@ -105,7 +116,7 @@ export async function endConsoleSession(db: Executor, id: SessionId): Promise<vo
   await db.orm.delete(consoleSessions).where(eq(consoleSessions.id, id));
 }
 
-/** Stores that a session was used; a later time stays. */
+/** Stores that a session was used at `usedAt`. A later time that is already stored stays. */
 export async function touchConsoleSession(db: Executor, id: SessionId, usedAt: number): Promise<void> {
   await db.orm
     .update(consoleSessions)
@@ -113,10 +124,10 @@ export async function touchConsoleSession(db: Executor, id: SessionId, usedAt: n
     .where(and(eq(consoleSessions.id, id), lt(consoleSessions.usedAt, usedAt)));
 }
 
-/** A session in the list for a key that has a seat in it. */
+/** A console session that uses a key, as the list of the key's sessions shows it. */
 export type ListedConsoleSession = Pick<ConsoleSessionRow, "id" | "userAgent" | "createdAt" | "usedAt">;
 
-/** Returns the sessions with a key's seat, newest first, after `after`. Uses the index console_seats_of_key. */
+/** Returns the sessions that have a seat of a key, newest first, beginning after the id `after`. Uses the index console_seats_of_key. */
 export async function listConsoleSessions(
   db: Executor,
   keyId: KeyId,

@@ -16,13 +16,19 @@ export type ContactRepository = {
   find(principalId: string): Promise<Contact | undefined>;
   /** Returns the contacts with these ids that exist, in any order. */
   findMany(principalIds: readonly string[]): Promise<Contact[]>;
-  /** Returns at most `limit` contacts in ascending order of principalId, beginning after the id `after`. */
+  /** Returns at most `limit` contacts in ascending order of principalId, beginning after the principalId `after`. */
   list(page: { after: string | undefined; limit: number }): Promise<Contact[]>;
   /** Returns the contacts who are approvers, oldest first. */
   listApprovers(): Promise<Contact[]>;
-  /** Creates or replaces a contact. A replaced contact keeps its createdAt. `contactsMax`: maximum number of contacts in the project. */
+  /**
+   * Creates or replaces a contact, and returns it. A replaced contact keeps its createdAt. `last_approver`: nothing changed, because the
+   * project would have no approver. `too_many`: nothing changed, because the project would have more than `contactsMax` contacts.
+   */
   put(contact: NewContact, contactsMax: number): Promise<Contact | "last_approver" | "too_many">;
-  /** Deletes a contact. `asked`: the contact stays, because a pending ask was sent to it. */
+  /**
+   * Deletes a contact. `missing`: it does not exist. `last_approver`: it stays, because it is the only approver. `asked`: it stays, because
+   * a pending ask was sent to it.
+   */
   delete(principalId: string): Promise<"deleted" | "missing" | "last_approver" | "asked">;
 };
 

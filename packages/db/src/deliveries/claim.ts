@@ -14,9 +14,12 @@ export type LeasedDelivery = DeliveryTaskKey & {
   projectId: ProjectId;
   /** Number of earlier attempts in the retry schedule. */
   attempts: number;
-  /** Endpoint of the subscription. Its secrets are sealed. */
+  /** Columns of the subscription's endpoint. Its secrets are sealed. */
   endpoint: Readonly<Row<typeof subscriptions, (typeof endpointColumnNames)[number]>>;
-  /** True if the endpoint is backing off and this delivery is its probe. */
+  /**
+   * True if this delivery is the probe (the one test delivery) of an endpoint that is in backoff after failures. False for all other
+   * deliveries.
+   */
   probe: boolean;
   event: {
     id: EventId;
@@ -35,11 +38,11 @@ export type DeliveryClaimRequest = {
   owner: NodeId;
   nowMs: number;
   leaseUntilMs: number;
-  /** Maximum deliveries. */
+  /** Maximum deliveries that one claim returns. */
   limit: number;
-  /** Maximum deliveries per subscription. For a subscription in `slots`, the value there applies instead. */
+  /** Maximum deliveries that one claim returns per subscription. For a subscription in `slots`, the number in `slots` applies instead. */
   share: number;
-  /** Free slots of this node, for each subscription to which the node is already sending. */
+  /** Number of deliveries that this node can send in addition, for each subscription to which it is already sending. */
   slots: ReadonlyMap<SubscriptionId, number>;
   /** Projects that get no deliveries, because they already use their share of this node. */
   fullProjects: ReadonlySet<ProjectId>;
@@ -54,7 +57,10 @@ export type DeliveryClaimRequest = {
   lowPriority: boolean;
 };
 
-/** Result of `claimDeliveries`. */
+/**
+ * True to claim low-priority tasks, which throttled replays queue; false to claim all other due tasks. The caller claims low-priority tasks
+ * last.
+ */
 export type DeliveryClaim = {
   deliveries: LeasedDelivery[];
   /** Subscription after which the next claim continues; undefined if the last queue was scanned. */
@@ -95,11 +101,11 @@ const epoch = epochOf("$10::bool");
  * Claims due deliveries from the queues in $1, with a maximum share for each subscription.
  * - It reads each queue from its oldest task in delivery_tasks_lane, up to the queue's share. So 100,000 tasks of a dead endpoint cost no
  *   more than one task. A plain scan by due_at would read all of them each time.
- * - A failing subscription gives one delivery (the probe) when its backoff has passed. `probing` moves the end of the backoff beyond the
- *   probe's lease, so that no second probe is sent meanwhile. `probeable` locks the subscription's row, and so reads a backoff that another
- *   node has just moved: two claims at the same moment send only one probe.
+ * - A failing subscription gives one delivery (the probe, a test of the endpoint) when its backoff has passed. `probing` moves the end of
+ *   the backoff beyond the probe's lease, so that no second probe is sent meanwhile. `probeable` locks the subscription's row, and so reads
+ *   a backoff that another node has just moved. Two claims at the same moment therefore send only one probe.
  * - SKIP LOCKED: nodes never wait for each other. A task with an expired lease is claimed like a free task. The old owner of the lease can
- *   no longer settle the task, because every settlement names the owner and the lease.
+ *   no longer settle the task (store its result), because every settlement names the owner and the lease.
  */
 const claim = statement<ClaimRow>(
   "claim_deliveries",
@@ -143,9 +149,9 @@ const zeroUuid = "00000000-0000-0000-0000-000000000000";
 const promotedMax = 2_000;
 
 /**
- * Claims up to `limit` due deliveries for `owner`. The statement `claim` describes order and fairness. If a claim begins with the first
- * queue, it also moves waiting tasks that are due into their queues, and then scans again. So this happens once per round through the
- * queues.
+ * Claims up to `limit` due deliveries for `owner`. The statement `claim` describes order and fairness. A claim that begins with the first
+ * queue also moves tasks whose wait for a retry has ended into their queues, and then scans again. So this happens once per round through
+ * the queues.
  */
 export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);
@@ -153,7 +159,7 @@ export async function claimDeliveries(db: Executor, request: DeliveryClaimReques
   const visit = { after, most: request.queuesMax, lowPriority, nowMs };
   const before = await scanQueues(db, visit);
   const endsWaits = before.hasDue && request.after === undefined && !lowPriority;
-  // Usually no waiting task is due, so that a claim needs only this one statement.
+  // Usually no waiting task is due. The claim then skips this statement.
   const hasNews = endsWaits && (await promoteDeliveries(db, nowMs, promotedMax)) > 0;
   const { queues, hasLowPriority } = hasNews ? await scanQueues(db, visit) : before;
   const open = queues.filter((queue) => !queue.ended).map((queue) => queue.subscriptionId);

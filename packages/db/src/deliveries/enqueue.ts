@@ -13,10 +13,11 @@ type QueuedDelivery = { id: DeliveryId; eventId: EventId; subscriptionId: Subscr
 const chunkSize = 5_000;
 
 /**
- * Uses the index events_key: `offset 0` makes PostgreSQL look each event up, because it planned a join through all events of the project.
- * New tasks have no lease and are due at once, so any node can claim them. The statement locks the events, so that the sweep (FOR UPDATE)
- * cannot delete them: a delivery never outlives its event. If a sweep is already deleting an event, the statement waits, and then omits the
- * deliveries of this event.
+ * Stores deliveries and their tasks. New tasks have no lease and are due at once, so any node can claim them.
+ * - The statement locks the events, so that the sweep (FOR UPDATE) cannot delete them: a delivery never outlives its event. If a sweep is
+ *   already deleting an event, the statement waits, and then omits the deliveries of this event.
+ * - Uses the index events_key. `offset 0` makes PostgreSQL look each event up, because it otherwise planned a join through all events of
+ *   the project.
  */
 const enqueue = compose(
   "enqueue_deliveries",
@@ -41,14 +42,14 @@ const enqueue = compose(
 );
 
 /**
- * Project and due times of deliveries to queue. If `spreadMs` is 0, all are due at `dueAtMs`; otherwise they become due one after the other
- * over `spreadMs`. `lowPriority`: true for throttled replays.
+ * Project and due times of deliveries to queue. If `spreadMs` is 0, all are due at `dueAtMs`. Otherwise they become due one after the other
+ * during `spreadMs` after that time. `lowPriority`: true for throttled replays.
  */
 type QueueTarget = {
   readonly projectId: ProjectId;
   readonly dueAtMs: number;
   readonly lowPriority: boolean;
-  /** Milliseconds over which the due times are spread. Default 0. */
+  /** Milliseconds after `dueAtMs` over which the due times are spread. Default 0. */
   readonly spreadMs?: number;
 };
 
@@ -73,7 +74,10 @@ export function enqueueDeliveries(
   });
 }
 
-/** Identifies a task by the key of its row and by its lease. If a node claims the task again, it gets another lease. */
+/**
+ * Identifies a task by the key of its row and by its lease. If a node claims the task again, the task gets another lease, and this value no
+ * longer identifies it.
+ */
 export type DeliveryTaskKey = {
   id: DeliveryId;
   subscriptionId: SubscriptionId;
@@ -83,7 +87,7 @@ export type DeliveryTaskKey = {
   behind: boolean;
 };
 
-/** A task's key as parameters. */
+/** Fields of a task's key, as parameters of a statement. */
 export const taskKeyFields = {
   id: idOf("dlv"),
   subscriptionId: idOf("sub"),
@@ -93,8 +97,8 @@ export const taskKeyFields = {
 };
 
 /**
- * Condition that a row `t` of delivery_tasks is the task of a row `i` of `taskKeyFields`, and still under that lease. For many tasks, pass
- * the epoch as a column: with a constant, the planner may read the whole epoch.
+ * Returns the condition that a row `t` of delivery_tasks is the task of a row `i` of `taskKeyFields`, and that `owner` still holds it under
+ * the same lease. For many tasks, pass the epoch as a column: with a constant, the planner may read the whole epoch.
  */
 export function isHeldBy(owner: string, epoch = epochOf("i.behind")): string {
   return `t.epoch = ${epoch} and t.subscription_id = i.subscription_id and t.due_at = i.queued_for_ms and t.delivery_id = i.id
@@ -113,7 +117,10 @@ const countLater = statement<{ count: number }>(
        where d.subscription_id = e.subscription_id and d.id > e.id limit 1) later`,
 );
 
-/** Returns how many of these deliveries were replaced: a replay made a later delivery of the same event to the same subscription. */
+/**
+ * Returns how many of these deliveries were replaced. A delivery is replaced if a replay made a later delivery of the same event to the
+ * same subscription.
+ */
 export async function countSuperseded(
   db: Executor,
   projectId: ProjectId,

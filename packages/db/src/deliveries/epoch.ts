@@ -1,6 +1,6 @@
 /**
- * SQL for the current epoch of delivery_tasks. The current epoch has the tasks that do not wait for a retry. The SQL reads one row by its
- * key, once per statement.
+ * SQL for the current epoch of delivery_tasks. An epoch is the part of the queue that a number in the tasks' key selects. The current epoch
+ * has the tasks that do not wait for a retry. The SQL reads one row by its key, once per statement.
  */
 export const currentEpoch = "(select s.epoch from delivery_epoch s where s.id = 1)";
 

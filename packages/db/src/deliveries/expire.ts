@@ -4,8 +4,8 @@ import { statement } from "../sql/statement.ts";
 import { liveEpochs } from "./epoch.ts";
 
 /**
- * Uses the key of tasks. Ends a batch of pending deliveries, waiting or due, of an inactive or deleted subscription. A task in flight keeps
- * its lease, and its owner settles it (a success still counts). A later run ends the deliveries that remain.
+ * Ends a batch of pending deliveries, waiting or due, of an inactive or deleted subscription. A task in flight keeps its lease, and its
+ * owner stores its result (a success still counts). A later run ends the deliveries that remain. Uses the key of tasks.
  */
 const expire = statement<{ delivery_id: string }>(
   "expire_deliveries",

@@ -11,7 +11,10 @@ const columns = selectList(deliveries, namesBut(deliveries, "attemptLog"), "d");
 /** A delivery without its attempts. */
 type ListedDelivery = Omit<Row<typeof deliveries>, "attemptLog">;
 
-/** Filter of deliveries: one subscription, or all if undefined; and one state, or only failed ones (tried and not delivered). */
+/**
+ * Filter of deliveries. `subscriptionId`: one subscription, or all if undefined. The list has deliveries in one state, or only those that
+ * failed (tried and not delivered).
+ */
 export type WalkedDeliveryFilter = {
   readonly subscriptionId: SubscriptionId | undefined;
   readonly state: ListedDelivery["state"] | undefined;
@@ -46,7 +49,10 @@ const queues = "unnest($2::uuid[]) as l(id)";
 const condition = "subscription_id = l.id";
 const scan = { key: ofQueue, condition, from: "$3::uuid", before: "$4::uuid", max: "$5::int4" };
 
-/** Uses the index deliveries_subscription: for each queue a backward scan that ends with the page; the page itself by primary key. */
+/**
+ * Uses the index deliveries_subscription, with one backward scan for each subscription that ends when the page is full. Reads the
+ * deliveries of the page by primary key.
+ */
 const selectWalked = statement<RawRow<ListedDelivery>>(
   "walk_deliveries",
   `with found as (
@@ -58,7 +64,10 @@ const selectWalked = statement<RawRow<ListedDelivery>>(
    select ${columns.text} from page cross join lateral (select * from deliveries where id = page.id offset 0) d order by page.id desc`,
 );
 
-/** Returns the highest id at which the scan of a queue stopped. Below this id, that queue may have further matching deliveries. */
+/**
+ * Returns the highest id at which the scan of a subscription's deliveries stopped. Below this id, that subscription may have further
+ * matching deliveries.
+ */
 const selectEnd = statement<{ id: string | null }>(
   "end_delivery_walk",
   `select e.id from ${queues} cross join lateral (${endOf("deliveries", scan)}) e order by e.id desc limit 1`,

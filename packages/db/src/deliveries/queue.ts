@@ -8,8 +8,8 @@ import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./enqueue.ts";
 import { currentEpoch, epochOf, lowPriorityEpoch } from "./epoch.ts";
 
 /**
- * Moves the first $2 due tasks from the waiting ones into their queues. delivery_tasks_waiting has the tasks in order of due time. So if no
- * task is due, the statement costs one index lookup, however many tasks wait. SKIP LOCKED: nodes do not wait for each other.
+ * Moves at most $2 tasks whose wait for a retry has ended into their queues. delivery_tasks_waiting has the waiting tasks in order of due
+ * time. So if no task is due, the statement costs one index lookup, however many tasks wait. SKIP LOCKED: nodes do not wait for each other.
  */
 const promote = statement<Record<never, never>>(
   "promote_deliveries",
@@ -27,8 +27,8 @@ export async function promoteDeliveries(db: Executor, nowMs: number, limit: numb
 }
 
 /**
- * Uses the primary key. Releases unused leases as a HOT update (no index changes). Ignores a task that `owner` no longer holds under the
- * same lease.
+ * Releases unused leases. Ignores a task that `owner` no longer holds under the same lease. Uses the primary key, and is a HOT update (no
+ * index changes).
  */
 const release = compose(
   "release_deliveries",
@@ -45,9 +45,11 @@ export async function releaseDeliveries(db: Executor, owner: NodeId, tasks: read
 const epoch = epochOf("$3::bool");
 
 /**
- * Returns the subscriptions after $1 that have tasks which do not wait for a retry, at most $2, and for each if it has ended. It reads
- * delivery_tasks_lane with one index lookup per queue. If $3 is true, it reads low-priority tasks. Rows without a subscription report that
- * low-priority tasks exist, and that waiting tasks are due at the time $4 (by delivery_tasks_waiting).
+ * Returns subscriptions after $1, at most $2, that have tasks which do not wait for a retry. Uses delivery_tasks_lane with one index lookup
+ * per queue, and delivery_tasks_waiting.
+ * - `ended`: true if the subscription has ended.
+ * - If $3 is true, it reads low-priority tasks instead.
+ * - Rows without a subscription report that low-priority tasks exist (`behind`), or that waiting tasks are due at the time $4 (`due`).
  */
 const visit = statement<{ subscription_id: string | null; ended: boolean | null; says: "behind" | "due" | null }>(
   "visit_lanes",
@@ -84,7 +86,7 @@ type QueueScan = {
 /** Result of a scan. `hasLowPriority`: true if throttled replays have queued deliveries. `hasDue`: true if waiting tasks are due. */
 type QueueScanResult = { readonly queues: ScannedQueue[]; readonly hasLowPriority: boolean; readonly hasDue: boolean };
 
-/** Scans queues in the order of their subscriptions. */
+/** Returns the queues that have tasks, in the order of their subscriptions. */
 export async function scanQueues(
   db: Executor,
   { after, most, lowPriority, nowMs }: QueueScan,

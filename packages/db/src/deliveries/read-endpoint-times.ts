@@ -15,8 +15,8 @@ export type EndpointTimes = {
 };
 
 /**
- * Reads the last attempts of the newest 20 deliveries of each subscription, by deliveries_subscription. Also reads those of the first 5
- * deliveries in its queue, by delivery_tasks_lane, because only the oldest are tried while an endpoint fails.
+ * Reads the attempts of the newest 20 deliveries of each subscription, by deliveries_subscription. It also reads those of the first 5
+ * deliveries in the subscription's queue, by delivery_tasks_lane. While an endpoint fails, only these oldest deliveries are tried.
  */
 const selectAttempts = statement<{ subscription_id: string; attempts: unknown }>(
   "read_endpoint_times",
@@ -42,7 +42,7 @@ export type DeliveryEndpoint = Pick<
 
 const endpointColumns = selectList(subscriptions, ["id", "active", "failingSince", "backoffUntil"], "s");
 
-/** Uses the primary key for each row, including ask endpoints. */
+/** Uses the primary key once for each subscription. Also finds ask endpoints. */
 const selectEndpoints = statement<RawRow<DeliveryEndpoint>>(
   "find_delivery_endpoints",
   `select ${endpointColumns.text} from unnest($2::uuid[]) u(id)

@@ -13,7 +13,7 @@ export type DeliveryCounts = {
 /** Maximum deliveries counted for one event. For the largest page of events, this is 20,000 in all. */
 const countedMax = 40;
 
-/** Uses the index deliveries_event, one lookup per event, until enough are counted. */
+/** Uses the index deliveries_event, with one lookup per event. Stops when `countedMax` deliveries of an event are counted. */
 const selectCounts = statement<{ event_id: string; pending: number; delivered: number; dead: number; seen: number }>(
   "count_event_deliveries",
   `select e.event_id, d.* from unnest($2::uuid[]) as e(event_id) cross join lateral (

@@ -28,12 +28,13 @@ const settledFields = {
 };
 
 /**
- * Uses primary keys. Writes a batch of attempts with their state changes: one statement, one commit. It settles a task only if `owner`
- * still holds it under the same lease. If the lease expired, the task belongs to the node that claimed it next, and the attempt is neither
- * counted nor logged. The update of deliveries is HOT, because no index of that table has a changed column (measured: 27 us less server
- * time per event). A delivery counts every attempt. Its task counts only the attempts of the retry schedule, without those of TryNow. A
- * task that will be tried again waits in epoch 0, and later returns to the queue with normal priority. If its subscription has ended, the
- * task stays in its queue, where it is expired.
+ * Settles a batch of attempts: writes them with the new states of their deliveries, in one statement and one commit. Uses primary keys.
+ * - It settles a task only if `owner` still holds it under the same lease. If the lease expired, the task belongs to the node that claimed
+ *   it next, and the attempt is neither counted nor logged.
+ * - A delivery counts every attempt. Its task counts only the attempts of the retry schedule, without those of TryNow.
+ * - A task that will be tried again waits in epoch 0, and later returns to the queue with normal priority. If its subscription has ended,
+ *   the task stays in its queue, where it expires.
+ * - The update of deliveries is HOT, because no index of that table has a changed column (measured: 27 us less server time per event).
  */
 const settle = compose(
   "settle_deliveries",

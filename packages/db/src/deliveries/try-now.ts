@@ -4,12 +4,14 @@ import { statement } from "../sql/statement.ts";
 import { currentEpoch, liveEpochs } from "./epoch.ts";
 
 /**
- * Uses the index delivery_tasks_lane. Makes tasks of an active subscription due at $2: the task of one delivery, or up to $4 tasks of its
- * queue in order of due time. A single delivery goes to the front of the queue, so that it becomes the probe of a failing endpoint. Leased
- * tasks do not change. If the statement makes a retry due earlier, it subtracts one attempt of the schedule from the task. The manual
- * attempt then counts as this attempt: if it fails, the task waits the same time again. If the delivery has $5 attempts or more, the
- * statement subtracts nothing, because the row's attempt log is limited. SKIP LOCKED omits tasks that another node is claiming. The same
- * commit ends a backoff of the endpoint.
+ * Makes tasks of an active subscription due at $2: the task of one delivery, or up to $4 tasks of its queue in order of due time. Uses the
+ * index delivery_tasks_lane.
+ * - A single delivery goes to the front of the queue, so that it becomes the probe (the test delivery) of a failing endpoint.
+ * - Leased tasks do not change. SKIP LOCKED omits tasks that another node is claiming.
+ * - If the statement makes a retry due earlier, it subtracts one attempt of the schedule from the task. The manual attempt then counts as
+ *   this attempt: if it fails, the task waits the same time again.
+ * - If the delivery has $5 attempts or more, the statement subtracts nothing, because the row's attempt log is limited.
+ * - The same commit ends a backoff of the endpoint.
  */
 const tryNow = statement<{ count: number }>(
   "try_deliveries_now",

@@ -23,8 +23,8 @@ export type AttemptEntry = {
 };
 
 /**
- * Document type of an entry of `deliveries.attempt_log`. It is packed, because every delivery has such an entry. So a settled row is not
- * much larger than a pending row, and a page has space for the updates of all its rows.
+ * Document type of an entry of `deliveries.attempt_log`. The entry is packed (stored without field names), because every delivery has one.
+ * So a settled row is not much larger than a pending row, and a page has space for the updates of all its rows.
  */
 export const attemptDocument = packedDocument<AttemptEntry>("deliveries.attempt_log", [asWritten], {
   number: true,
@@ -43,7 +43,7 @@ export const attemptLogDocument = documentList(attemptDocument);
 
 /** Share that one node has of a limiter key. Times are in epoch milliseconds. */
 export type PaceShare = {
-  /** Number of running calls on the node, valid until `heldUntil`. If the node dies, its slots are free from that time on. */
+  /** Number of running calls that the node reported, valid until `heldUntil`. If the node dies, these slots are free from that time on. */
   readonly held: number;
   readonly heldUntil: number;
   /** Number of calls that wait on the node. `waitsSince`: the start of their wait. `saidAt`: when the node last reported these values. */

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type Quotas } from "@svc/core";
 
 /** A type of document that is stored in a jsonb column. */
 export type DocumentType<T> = {
-  /** The document's column, as errors name it (example: `jobs.park`). */
+  /** Name of the document's column in error messages, for example `jobs.park`. */
   readonly name: string;
   /**
    * Returns a stored document in the current form. The document may be of this code's version or of any earlier version. Throws an Error
@@ -22,9 +22,10 @@ export function asWritten<T>(stored: Readonly<Record<string, unknown>>): T {
 }
 
 /**
- * Returns a document type. `readers` are the readers of versions 1, 2 and so on; documents are written in the last of these versions. From
- * version 2 on, a document contains its version as `v`. If `stored` returns a text, svc stores the version followed by this text, and the
- * reader gets the text as `p`. A JSON object with two fields would take 24 more bytes.
+ * Returns a document type. `readers` are the readers of versions 1, 2 and so on; documents are written in the last of these versions.
+ * - From version 2 on, a document contains its version as `v`.
+ * - If `stored` returns a text, svc stores the version followed by this text, and the reader gets the text as `p`. A JSON object with two
+ *   fields would take 24 more bytes.
  */
 export function documentType<T extends object>(
   name: string,

@@ -18,7 +18,7 @@ export type ChildDocument = {
   };
 };
 
-/** Document type of the column `jobs.child`. */
+/** Document type of the column `jobs.child`: the child job's position and limits. */
 export const childDocument = documentType<ChildDocument>("jobs.child", [asWritten]);
 
 /** Content of `jobs.park`: the reason for which a parked job waits. Times are in epoch milliseconds. */
@@ -47,7 +47,10 @@ export type ParkDocument = {
   };
   /** For reason `child`: the child job. It waits for a person. */
   readonly childJobId?: string;
-  /** For the reasons `poisoned`, `administrator` and `paused`: the state that the job returns to when it is released or resumed. */
+  /**
+   * Present for the reasons `poisoned`, `administrator` and `paused`: the state that the job had before it was parked, and gets again when
+   * it is released or resumed.
+   */
   readonly before?: {
     readonly status: "queued" | "running" | "compensating";
     readonly lastError: string;

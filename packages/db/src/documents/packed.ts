@@ -33,7 +33,7 @@ export function packedDocument<T extends object>(
   return documentType<T>(name, readers, (document) => JSON.stringify(pack(all, document)));
 }
 
-/** Fields in packing order. `inner`: fields of the field; undefined if the field is packed unchanged. */
+/** Fields in packing order. `inner`: the fields inside this field, in packing order; undefined if the field is packed unchanged. */
 type FieldOrder = readonly { readonly name: string; readonly inner: FieldOrder | undefined }[];
 
 function orderOf(fields: Fields): FieldOrder {
@@ -75,7 +75,7 @@ function shortened(part: unknown): unknown {
   return part.startsWith(digestMark) ? `${digestMark}${digestMark}${part.slice(1)}` : part;
 }
 
-/** Returns the value from which `shortened` made `part`. */
+/** Returns the value that `shortened` converted to `part`. */
 function restored(part: unknown): unknown {
   if (typeof part !== "string" || !part.startsWith(digestMark)) return part;
   if (part.startsWith(digestMark, 1)) return part.slice(1);

@@ -42,7 +42,7 @@ function tryBinaries(folder: string, account: Account): Promise<ProgramResult> {
 }
 
 function reasonOf({ error, output, code }: ProgramResult): string {
-  // The file exists, so the missing file is its loader.
+  // ENOENT means here that the program's loader is missing, because the program's file exists.
   if (error?.code === "ENOENT") return "its binaries need glibc, and this system has another C library, such as musl";
   return error?.message ?? (output.trim() || `postgres --version ended with status ${code}`);
 }

@@ -102,7 +102,8 @@ async function ownerOf(path: string): Promise<Account> {
 async function accountForRoot(dataDir: string, owner: Account): Promise<Account> {
   const account = owner === undefined || owner.uid === 0 ? unprivilegedAccount : owner;
   const entered = await runProgram("/bin/sh", ["-c", 'cd "$1"', "sh", dataDir], account);
-  // EPERM: this root may not change its account at all. The error is ignored here, because running the binaries reports it later.
+  // EPERM means that this process runs as root but may not change its account. The error is ignored here, because running the binaries
+  // reports the problem later.
   if (entered.code !== 0 && entered.error?.code !== "EPERM") {
     throw folderCannotBeEntered(dataDir, (await closedFolder(dataDir)) ?? dataDir, account.uid);
   }
@@ -120,7 +121,7 @@ async function closedFolder(path: string): Promise<string | undefined> {
 /** PostgreSQL's lock file in a data directory. It describes the server that holds the directory, or that held it last. */
 type LockFile = {
   readonly pid: number;
-  /** Port of the server. NaN until the server has written it. */
+  /** Port of the server. NaN until the server has written its port into the file. */
   readonly port: number;
   /** Last status that the server wrote: `starting`, `ready`, `standby` or `stopping`. Empty until the server has written one. */
   readonly status: string;
@@ -144,8 +145,9 @@ export function takesConnections({ status }: LockFile): boolean {
 }
 
 /**
- * Returns true if another program now has the process id in the lock. The server has then ended, and the system gave its id to this
- * program. This happens soon in a container with few processes. Returns false if it is unknown.
+ * Returns true if another program now has the process id in the lock. The server has then ended, and the system gave its id to that
+ * program, which happens soon in a container with few processes. Returns false if the id still belongs to the server, or if this cannot be
+ * determined.
  */
 export async function isReusedPid(lock: LockFile, cluster: string): Promise<boolean> {
   const commandLine = await readFile(`/proc/${lock.pid}/cmdline`, "utf8").catch(() => undefined);

@@ -14,7 +14,10 @@ export type InitializeOptions = {
   readonly dataDir: string;
   readonly binaries: string;
   readonly account: Account;
-  /** True if the database must survive a power failure, and must ask for its password. */
+  /**
+   * True if the database must survive a power failure and must ask for its password. False for data that may be lost; the server then asks
+   * for no password.
+   */
   readonly durable: boolean;
   readonly password: string | undefined;
 };
@@ -70,7 +73,10 @@ async function initialize(store: DataFolder, options: InitializeOptions): Promis
 /** Files that control a server: its settings and its access lists. */
 export const settingsFiles = ["postgresql.conf", "postgresql.auto.conf", "pg_hba.conf", "pg_ident.conf"];
 
-/** Gives a cluster the settings of a new cluster. The new cluster is created below `place` and stays there. */
+/**
+ * Replaces a cluster's settings files with those of a newly created cluster. The new cluster is created in a folder below `place`, and this
+ * function does not remove it.
+ */
 export async function createSettings(
   cluster: string,
   { place, account }: { readonly place: string; readonly account: Account },
@@ -87,7 +93,7 @@ async function writeSynced(path: string, text: string): Promise<void> {
   await file.sync();
 }
 
-/** Writes a folder to disk. A rename survives a power failure only if its folder is on disk. */
+/** Writes a folder's list of files to disk. Call it after a rename in the folder, because the rename survives a power failure only then. */
 export async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path, "r");
   await folder.sync();

@@ -48,17 +48,17 @@ const common = {
   max_connections: "100",
   timezone: "UTC",
   log_timezone: "UTC",
-  // The embedded server does not replicate.
+  // Number of processes that send the write-ahead log to other servers: none, because the embedded server does not replicate.
   max_wal_senders: "0",
   max_logical_replication_workers: "0",
-  // Statements are short and repeated. For such statements, compiling (JIT) costs more than it saves, and so do parallel workers.
+  // Compiling (JIT) costs more than it saves for short, repeated statements. For the same reason, no parallel workers are used.
   jit: "off",
   max_parallel_workers_per_gather: "0",
-  // The data in use is in memory. PostgreSQL 18's own I/O workers would be three idle processes.
+  // Reads without I/O workers. The data in use is in memory, so PostgreSQL 18's own I/O workers would be three idle processes.
   io_method: "sync",
   // Queue tables change quickly. With one minute between two vacuums, they would collect too many dead rows.
   autovacuum_naptime: "10s",
-  // The client reports errors. In the log, statements and details would contain values.
+  // Does not log failed statements, because statements and details would contain values. svc reports the errors itself.
   log_min_error_statement: "panic",
   log_error_verbosity: "terse",
   log_checkpoints: "off",
@@ -72,7 +72,8 @@ const full = {
   full_page_writes: "on",
   shared_buffers: "128MB",
   wal_buffers: "16MB",
-  // With fewer checkpoints, PostgreSQL writes fewer full pages to the log. A recovery reads about this much of the log at most.
+  // A larger log allows fewer checkpoints, so that PostgreSQL writes fewer full pages to the log. After a crash, the recovery reads at most
+  // about this much of the log.
   max_wal_size: "1GB",
   checkpoint_timeout: "15min",
   // The data is on a local disk, most likely flash, where a random read costs little.
@@ -97,7 +98,7 @@ export type EmbeddedPostgresOptions = {
    * a time.
    */
   dataDir: string;
-  /** Durability of the database. Use `none` only for data that may be lost; the server then also asks for no password. */
+  /** Durability of the database. Use `none` only for data that may be lost; the server then also accepts connections without a password. */
   durability: Durability;
   /** Password of a new database. Default: 24 random bytes. */
   password?: string;
@@ -170,7 +171,7 @@ const portTakenMessage = /could not bind|could not create any TCP\/IP sockets/;
 // service within milliseconds that its service has ended. Then the server needs some time to shut down.
 const orphanedMs = 3_000;
 const stoppingMs = 15_000;
-// Time that the server gets to become ready, in milliseconds. After a crash, the server first replays its log.
+// Milliseconds that a started server has to become ready. After a crash, the server first replays its log, which takes longer.
 const readyMs = 120_000;
 
 async function tryStart(options: StartOptions, clock: Clock): Promise<StartedServer | ServerExit> {
@@ -211,7 +212,7 @@ function socketFolderOf({ cluster }: DataFolder, port: number): string | undefin
   return Buffer.byteLength(socketPath(cluster, port)) < socketPathMax ? cluster : undefined;
 }
 
-/** Resolves when the lock file shows that the server accepts connections, or when `ended` aborts. */
+/** Resolves when the lock file shows that the server accepts connections, or when `ended` aborts because the server has ended. */
 async function untilReady(cluster: string, port: number, clock: Clock, ended: AbortSignal): Promise<void> {
   const giveUpAt = clock.now() + readyMs;
   while (!ended.aborted) {
@@ -241,7 +242,10 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Removes what interrupted starts left. Call it only while this service's server runs: then no other process works in this folder. */
+/**
+ * Removes the files and folders that interrupted starts left. Call it only while this service's server runs: then no other process works in
+ * this folder.
+ */
 async function removeUnfinished(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(unfinishedPrefix)) await rm(join(dataDir, name), { recursive: true, force: true });

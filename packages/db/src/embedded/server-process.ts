@@ -5,7 +5,7 @@ import { type Account, programOptions } from "./data-folder.ts";
 
 /** How the server ended. */
 export type ServerExit = {
-  /** Exit status of PostgreSQL. Null if a signal killed the shell that guards it. */
+  /** Exit status of PostgreSQL. Null if a signal killed the guard (the shell that starts and stops PostgreSQL). */
   readonly code: number | null;
   /** The last lines of the server's log. */
   readonly log: string;
@@ -24,7 +24,7 @@ export type ServerProcessOptions = {
   readonly file: string;
   readonly args: readonly string[];
   readonly account: Account;
-  /** Process id that PostgreSQL must ignore when it looks for the holder of its lock. */
+  /** Process id that PostgreSQL must ignore if it finds this id in its lock file. */
   readonly ignoredPid: number;
   readonly onLog: (line: string) => void;
 };
@@ -58,6 +58,7 @@ export function spawnServer(options: ServerProcessOptions): ServerProcess {
   return { exited, stop: () => stopServer(child.stdin, child.pid, exited) };
 }
 
+// Shell script of the guard, which starts PostgreSQL and a background process (the reader) that waits for the end of the standard input.
 // The guard kills the reader when the server has ended. Otherwise the reader could later signal another process that got the server's id. A
 // background process of sh ignores SIGINT, but PostgreSQL sets its own handler for SIGINT.
 const guardScript = `
@@ -77,8 +78,8 @@ async function stopServer(
   exited: Promise<ServerExit>,
 ): Promise<ServerExit> {
   stdin.end();
-  // A fast shutdown does not wait for clients, but a PostgreSQL process may still hang in the kernel. After `stopMs`, the server is ended
-  // at once.
+  // A fast shutdown does not wait for clients, but a PostgreSQL process may still hang in the kernel. After `stopMs` milliseconds, all
+  // processes of the server are therefore ended at once.
   const timer = setTimeout(() => pid !== undefined && quitGroup(pid), stopMs);
   try {
     return await exited;
@@ -94,6 +95,6 @@ function quitGroup(group: number): void {
   try {
     process.kill(-group, "SIGQUIT");
   } catch {
-    // The process group has already ended.
+    // The signal fails only if the process group has already ended, so the error is ignored.
   }
 }

@@ -6,13 +6,16 @@ import { jobsUnderEntity, programsOfEntity, runsOfEntity } from "../erasures/rul
 import { type ErasedTable, erasedTables, type NamedEntity, type RowParent } from "../schema/erased-tables.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** An entity to scan: rows that an export may show, or with `isErased` all rows that an erasure deletes. */
+/**
+ * An entity whose rows are scanned. If `isErased` is true, the scan finds all rows that an erasure deletes. Otherwise it finds only the
+ * rows that an export may show.
+ */
 export type WalkedEntity = NamedEntity & { readonly isErased?: boolean };
 
-/** A relation by which rows of a table belong to those of another. */
+/** A relation by which rows of a table belong to rows of a parent table. `erased` and `key`: the parent table and its key. */
 export type RowOwnership = { readonly parent: RowParent; readonly erased: ErasedTable; readonly key: PgColumn };
 
-/** Returns the relations of a table, in the order of declaration. Throws an Error if a parent table has no key. */
+/** Returns the relations of a table to its parent tables, in the order of declaration. Throws an Error if a parent table has no key. */
 export function waysOf({ parents = [] }: ErasedTable): RowOwnership[] {
   return parents.map((parent) => {
     const erased = erasedTables.find(({ table }) => table === parent.table);
@@ -22,7 +25,10 @@ export function waysOf({ parents = [] }: ErasedTable): RowOwnership[] {
   });
 }
 
-/** Returns the condition for rows that an export shows to an entity; undefined if that takes a rule or another row. */
+/**
+ * Returns the condition on a row's own columns by which the row belongs to the entity. Undefined if the columns are not enough, because a
+ * rule or a parent row decides.
+ */
 export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): SQL | undefined {
   if (typeof entity !== "object" || !("names" in entity)) return undefined;
   const own = project === undefined ? sql`true` : eq(project, named.projectId);
@@ -30,7 +36,10 @@ export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): 
   return sql`(${own} and ${names(named)})`;
 }
 
-/** Returns the rows, by UUID, that an erasure of the entity deletes by their own columns or rule, not because of a parent. */
+/**
+ * Returns those of the rows `uuids` that an erasure of the entity deletes because of their own columns or a rule. Rows deleted only because
+ * of a parent row are absent.
+ */
 export async function ownRows(
   db: Executor,
   named: WalkedEntity,
@@ -47,7 +56,7 @@ export async function ownRows(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The same, including rows deleted because of a parent. */
+/** Returns the same rows as `ownRows`, and also those that the erasure deletes because of a parent row. */
 export async function rowsOfEntity(
   db: Executor,
   named: WalkedEntity,

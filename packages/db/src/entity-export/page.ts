@@ -10,26 +10,29 @@ import { arrayLiteral } from "../sql/statement.ts";
 
 /** A row of an export, with columns by their SQL names. */
 export type ExportedRow = {
-  /** Ids with their prefixes, times as ISO 8601, documents as JSON values. */
+  /** Values of the exported columns, by column name: ids with their prefixes, times as ISO 8601, documents as JSON values. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Values to open, and the context of each seal. */
+  /** Sealed values that the caller must open, each with the context that it was sealed for. */
   readonly sealed: readonly { readonly column: string; readonly sealed: Buffer; readonly context: string }[];
 };
 
-/** Start of a page: after the row with this key; texts in the order of the key's columns. */
+/** Key of a row, as texts in the order of the key's columns. A page begins after the row with this key. */
 export type RowKey = readonly string[];
 
 /** A row with the values needed to continue the scan. */
 export type PagedRow = {
   readonly row: ExportedRow;
   readonly key: RowKey;
-  /** Key of its parent row; undefined if it was found by itself. */
+  /** Key of the parent row in `owners` by which this row was found; undefined if the query has no `owners`. */
   readonly owner: string | undefined;
-  /** Keys of its parent rows by the requested relations. */
+  /** Keys of this row's parent rows, one for each relation in `ways` of the query; undefined if the parent row does not exist. */
   readonly parents: readonly (string | undefined)[];
 };
 
-/** Rows to read: those that match `where`, or that belong to rows of `owners`, given by key. */
+/**
+ * Query for a page of rows of one table. `owners`: if given, only rows that belong to these parent rows are read. `where`: if given, the
+ * rows must also match this condition.
+ */
 export type PageQuery = {
   readonly erased: ErasedTable;
   readonly projectId: ProjectId;
@@ -40,18 +43,18 @@ export type PageQuery = {
     readonly key: PgColumn;
     readonly ids: readonly string[];
   };
-  /** Relations by which each row's parent is returned. */
+  /** Relations for which the key of each row's parent row is also returned (`parents`). */
   readonly ways?: readonly { readonly parent: RowParent; readonly key: PgColumn }[];
   readonly order: readonly PgColumn[];
   readonly after?: RowKey | undefined;
-  /** Size of a page in bytes; the page ends with the row that reaches it. */
+  /** Size of a page in bytes, 262,144 by default. The page ends with the row that reaches this size. */
   readonly bytesMax?: number;
 };
 
 const rowsMax = 500;
 const bytesOfPage = 262_144;
 
-/** Returns the next rows, in the order of the owners' keys and of `order`. `isEnd`: no more rows follow. */
+/** Returns the next page of rows, in the order of the owners' keys and then of `order`. `isEnd`: true if no more rows follow. */
 export async function readRows(db: Executor, query: PageQuery): Promise<{ rows: PagedRow[]; isEnd: boolean }> {
   const found = await db.orm.execute<Record<string, unknown>>(pageText(query));
   return {
@@ -80,7 +83,10 @@ function pageText(query: PageQuery): SQL {
     where t.bytes_to_ - t.bytes_ < ${bytesMax}::int8 order by ${sorted}`;
 }
 
-/** Returns the query for the rows of a page with the sizes of their values, which are known without reading them. */
+/**
+ * Returns the query for the rows of a page, each with the size of its values in bytes. PostgreSQL knows these sizes without reading the
+ * values.
+ */
 function rowsText(
   { erased, projectId, where, owners, ways = [], order, after }: PageQuery,
   selected: readonly PgColumn[],
@@ -98,7 +104,8 @@ function rowsText(
   const { parent, key, ids } = owners;
   const isOwner = whereKey(owners.erased, projectId, sql`= any(${arrayLiteral([...ids])}::uuid[])`);
   const parentName = sql.identifier(getTableName(parent.table));
-  // For each owner by an index of the dependent table: a plan cannot read the whole table instead.
+  // Looks up the dependent rows of each owner (parent row) by an index of their table. In this form, PostgreSQL cannot read the whole table
+  // instead.
   return sql`select r.*, ${key} as owner_
     from (select * from ${parent.table} where ${isOwner} order by ${key}) ${parentName}
     cross join lateral (${rows(parent.on)}) r order by ${key}, ${sql.join(
@@ -107,7 +114,9 @@ function rowsText(
     )} limit ${rowsMax}::int4`;
 }
 
-/** Returns the SQL for a value's size, which does not read the value. */
+/**
+ * Returns the SQL for the size of a column's value in bytes, without reading the value. Undefined for types whose values are always small.
+ */
 function sizeOf(column: PgColumn): SQL | undefined {
   const type = column.getSQLType();
   if (type === "text" || type === "bytea") return sql`coalesce(octet_length(${column}), 0)`;
@@ -119,7 +128,7 @@ function isAfterKey(order: readonly PgColumn[], after: RowKey): SQL {
   return sql`(${sql.join([...order], sql`, `)}) > (${sql.join(values, sql`, `)})`;
 }
 
-/** Returns the columns that name seal contexts and are not exported themselves. */
+/** Returns the columns whose values are part of seal contexts and that are not exported themselves. */
 function sealContextColumns({ erased: { table } }: PageQuery): PgColumn[] {
   const sealed = sealedTables.find(({ name }) => name === getTableName(table));
   const names = new Set(Object.values(sealed?.named ?? {}).map(({ name }) => name));
@@ -159,7 +168,7 @@ function exportedRow(table: PgTable, projectId: ProjectId, row: Record<string, u
 
 function exportedValue(column: PgColumn, stored: unknown): unknown {
   const type = column.getSQLType();
-  // A word from a newer version is exported unchanged.
+  // This also exports a word that only a newer version of svc knows, unchanged.
   if (type === "text" || (type === "text[]" && Array.isArray(stored))) return stored;
   if (type === "jsonb") return documentOf(column, stored);
   const value: unknown = column.mapFromDriverValue(stored);
@@ -169,7 +178,9 @@ function exportedValue(column: PgColumn, stored: unknown): unknown {
 // Stored documents were written by JSON.stringify, so their depth is already limited.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
-/** Decodes a document; one from a newer version is exported as stored, because an export must be complete. */
+/**
+ * Returns a stored document in the current form. A document of a newer version is returned as stored, because an export must be complete.
+ */
 function documentOf(column: PgColumn, stored: unknown): unknown {
   try {
     return column.mapFromDriverValue(stored);

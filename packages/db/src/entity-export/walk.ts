@@ -14,7 +14,10 @@ import { type ExportedRow, type PagedRow, type PageQuery, type RowKey, readRows 
 
 type ProgramUse = { readonly cursor: string; readonly of: string; readonly digest: Buffer };
 
-/** Returns the next uses of programs by rows of a project, in cursor order, with the row that each belongs to. */
+/**
+ * A table whose rows use programs. `page`: query for the next uses after a cursor, in cursor order. Each use has the digest of the program
+ * and the id of a row of `table`.
+ */
 type ProgramUseSource = {
   readonly table: PgTable;
   readonly page: (projectId: ProjectId, after: string | undefined) => SQL;
@@ -30,8 +33,8 @@ const everyUse: readonly ProgramUseSource[] = [
 ];
 
 /**
- * Returns the digests of programs used only by the entity's jobs, skills or standing programs, and by no others of the project. It searches
- * page by page, and keeps one digest per program of the project in memory.
+ * Returns the digests of the programs that only the entity's jobs, skills and standing programs use. Programs that others of the project
+ * also use are absent. It searches page by page, and keeps one digest per program of the project in memory.
  */
 async function programsOfEntityAlone(db: Executor, named: NamedEntity): Promise<Buffer[]> {
   const [own, others] = [new Set<string>(), new Set<string>()];
@@ -80,19 +83,19 @@ function declared(table: PgTable): ErasedTable {
   return found;
 }
 
-/** Rows of one table, at least one. */
+/** A page of an export: at least one row, all of one table. */
 type ExportedPage = { readonly table: string; readonly rows: readonly ExportedRow[] };
 
-/** The entity, the database and the page size. */
+/** Parameters of a scan: the entity, the database and the page size in bytes. */
 type EntityWalk = { readonly db: Executor; readonly named: WalkedEntity } & Pick<PageQuery, "bytesMax">;
 
 const scannedRowsMax = 500;
-/** Rows with dependent rows, per step. */
+/** Maximum parent rows whose dependent rows one query reads. */
 const ownersMax = 100;
 
 /**
- * Yields everything that an erasure of an entity would delete now, each row once, page by page. Each page is a separate statement, so a row
- * is as it was when its page was read. Dependent rows follow their owners.
+ * Yields all rows that an erasure of an entity would delete now, each row once, page by page. A separate statement reads each page, so a
+ * row is as it was when its page was read. Dependent rows follow the rows that they belong to.
  */
 export async function* exportEntity(
   db: Executor,
@@ -109,7 +112,7 @@ export async function* exportEntity(
   }
 }
 
-/** Yields rows that one statement finds and that have no dependent rows. */
+/** Yields the entity's rows of a table, found by a condition on their columns. Use it for tables on which no other rows depend. */
 async function* rowsNamed(walk: EntityWalk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const names = namesOf(erased, walk.named);
   for (const { where, columns } of erased.indexes ?? [{ where: undefined, columns: keyColumns(erased.table) }]) {
@@ -118,7 +121,10 @@ async function* rowsNamed(walk: EntityWalk, erased: ErasedTable): AsyncGenerator
   }
 }
 
-/** Yields rows found by a scan of the project's keys, because a rule or dependent rows need each of them. */
+/**
+ * Yields the entity's rows of a table, found by a scan of the project's rows in the order of their keys. The scan is needed if a rule must
+ * check each row, or if other rows depend on these rows.
+ */
 async function* rowsLookedAt(walk: EntityWalk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const { db, named } = walk;
   const { table } = erased;
@@ -133,7 +139,7 @@ async function* rowsLookedAt(walk: EntityWalk, erased: ErasedTable): AsyncGenera
   }
 }
 
-/** Yields the rows of these keys, with their dependent rows. */
+/** Yields the rows with these UUIDs, and the rows that depend on them. */
 async function* rowsOf(
   walk: EntityWalk,
   erased: ErasedTable,
@@ -151,7 +157,7 @@ async function* rowsOf(
   }
 }
 
-/** Yields programs that only the entity's rows run. */
+/** Yields the programs that are used only by rows of the entity. */
 async function* programsAlone(walk: EntityWalk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const digests = await programsOfEntityAlone(walk.db, walk.named);
   for (let at = 0; at < digests.length; at += ownersMax) {
@@ -162,7 +168,10 @@ async function* programsAlone(walk: EntityWalk, erased: ErasedTable): AsyncGener
   }
 }
 
-/** Yields the events that published asks of jobs, except those that are the entity's by their own columns. */
+/**
+ * Yields the events that published the asks of jobs. Events that belong to the entity by their own columns are left out, because they are
+ * exported with the other events.
+ */
 async function* eventsAsked(walk: EntityWalk, jobUuids: readonly string[]): AsyncGenerator<ExportedPage> {
   const asked = await eventsOfAsks(
     walk.db,
@@ -174,7 +183,7 @@ async function* eventsAsked(walk: EntityWalk, jobUuids: readonly string[]): Asyn
   yield* rowsOf(walk, erased, asked.map(uuidOfId), names && sql`${names} is not true`);
 }
 
-/** Yields dependent rows of these rows, except those found earlier by another relation. */
+/** Yields the rows that depend on the rows `uuids` of the table `parent`. Rows that another relation has already found are left out. */
 async function* rowsAlong(
   walk: EntityWalk,
   parent: ErasedTable,
@@ -216,7 +225,10 @@ async function* rowsByWay(
   }
 }
 
-/** Removes rows found by a rule of their own table or by an earlier relation. */
+/**
+ * Returns the rows of `found`, without those that a rule of their own table finds and those that an earlier relation finds. They are
+ * exported there.
+ */
 async function withoutOthers(
   { db, named }: EntityWalk,
   erased: ErasedTable,
@@ -234,7 +246,10 @@ async function withoutOthers(
   return rows;
 }
 
-/** Yields all pages of a query. An owner with many dependent rows is read alone, so that each page begins where the last one ended. */
+/**
+ * Yields all pages of a query. If the dependent rows of an owner (parent row) do not fit into one page, this owner is read alone, so that
+ * each page begins where the last one ended.
+ */
 async function* pagesOf(
   { db, named: { projectId }, ...pages }: EntityWalk,
   query: Omit<PageQuery, "projectId" | "after" | "bytesMax">,
@@ -257,7 +272,7 @@ async function* pagesOf(
   }
 }
 
-/** Returns the key of a row with dependent rows, the last column of its order. */
+/** Returns the UUID of a row on which other rows depend. The UUID is the last column of the row's key. */
 function uuidIn({ key }: PagedRow): string {
   return key.at(-1) ?? "";
 }

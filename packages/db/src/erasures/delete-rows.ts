@@ -19,17 +19,20 @@ const digestColumns: ReadonlyMap<PgTable, PgColumn> = new Map<PgTable, PgColumn>
   [standingVersions, standingVersions.programDigest],
 ]);
 
-/** Remaining budget and results of a batch. */
+/**
+ * A batch of deletions in one transaction. `left`: number of rows that it may still delete. `counts`: deleted rows by table, including
+ * those of earlier batches.
+ */
 export type DeletionBatch = {
   readonly tx: Executor;
   readonly erasure: Erasure;
   left: number;
-  /** True to stop: its transaction holds a lock that others wait for. */
+  /** True if no other work may follow in the batch's transaction, because the transaction holds a lock that others wait for. */
   isOver?: boolean;
   readonly counts: Map<string, number>;
 };
 
-/** Rows with dependent rows, per step. */
+/** Maximum rows whose dependent rows one step deletes. */
 const ownersMax = 100;
 
 /** Returns `from … where …` for the rows of a table that match. */
@@ -38,15 +41,18 @@ export function rowsWhere({ table }: ErasedTable, where: SQL): SQL {
 }
 
 /**
- * Returns the query for rows that depend on rows of `owners`: for each owner by an index of the dependent table. A plan cannot scan that
- * table instead.
+ * Returns the SQL for the rows that depend on rows of the parent table. `owners`: the condition that selects these parent rows. It looks up
+ * each parent row's dependent rows by an index, so that PostgreSQL cannot scan their whole table.
  */
 export function rowsAlong(erased: ErasedTable, { table, on }: RowParent, owners: SQL): SQL {
   return sql`from (select * from ${table} where ${owners}) ${sql.identifier(getTableName(table))}
     cross join lateral (select ${erased.table}.ctid, ${erased.table}.* from ${erased.table} where ${on} offset 0) ${sql.identifier(getTableName(erased.table))}`;
 }
 
-/** Deletes rows, dependent ones first. Returns false if the batch ended before all were deleted. */
+/**
+ * Deletes the rows that `rows` finds, and before them their dependent rows. Returns false if the batch reached its maximum before all were
+ * deleted.
+ */
 export async function deleteRows(batch: DeletionBatch, erased: ErasedTable, rows: SQL): Promise<boolean> {
   const children = erasedTables.filter(({ parents }) => parents?.some(({ table }) => table === erased.table));
   if (children.length === 0) {
@@ -75,7 +81,9 @@ export async function deleteRows(batch: DeletionBatch, erased: ErasedTable, rows
   }
 }
 
-/** Deletes at most what the batch may still delete; returns how many. */
+/**
+ * Deletes some of the rows that `rows` finds: as many as the batch may still delete, but at least up to 100. Returns how many it deleted.
+ */
 async function deleteSome(batch: DeletionBatch, { table }: ErasedTable, rows: SQL): Promise<number> {
   await notePrograms(batch.tx, batch.erasure, table, rows);
   const [gone] = await batch.tx.orm.execute<{ count: number }>(sql`with gone as (
@@ -87,18 +95,18 @@ async function deleteSome(batch: DeletionBatch, { table }: ErasedTable, rows: SQ
   return count;
 }
 
-/** Counts deletions, and invalidates the caches of nodes. */
+/** Adds deleted rows to the counts of the batch. Also increments the versions by which nodes notice that their caches are outdated. */
 export async function note(batch: DeletionBatch, name: string, count: number): Promise<void> {
   const { tx, erasure, counts } = batch;
   batch.left -= count;
   counts.set(name, (counts.get(name) ?? 0) + count);
   if (name === "account_references" || name === "projects") await touchRouting(tx);
-  // Nodes read the skills of the catalog again after its version changes.
+  // Increments the catalog's version. Nodes then read the skills of the catalog again.
   if (name === "skills" && erasure.entityId !== "") await touchCatalog(tx, erasure.projectId);
   if (name === "standing_listeners" || name === "subscriptions") await touchProjectRouting(tx, erasure.projectId);
 }
 
-/** Records the programs of rows that are about to be deleted; other rows may still use them. */
+/** Records the programs of rows before these rows are deleted. svc later checks if other rows still use these programs. */
 async function notePrograms(tx: Executor, { id, kind }: Erasure, table: PgTable, rows: SQL): Promise<void> {
   const digest = digestColumns.get(table);
   if (digest === undefined || kind !== "entity") return;

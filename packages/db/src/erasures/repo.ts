@@ -6,15 +6,15 @@ import { erasedTables, type NamedEntity } from "../schema/erased-tables.ts";
 import { apiKeys, erasures } from "../schema/index.ts";
 import { keyColumns } from "../schema/sealed-columns.ts";
 
-/** An erasure, running or done. */
+/** An erasure: the deletion of all data of an entity or a project. It may be running or done. */
 export type Erasure = typeof erasures.$inferSelect;
 
-/** Target of an erasure; without an entity, the whole project. */
+/** Target of an erasure: an entity of a project. If `entityId` is undefined, the target is the whole project. */
 type ErasureTarget = { readonly projectId: ProjectId; readonly entityId: string | undefined };
 
 /**
- * Begins an erasure and ends the keys scoped to the entity, or all keys of the project, in one transaction. Returns the running erasure if
- * there is one.
+ * Begins an erasure, unless one with this target is running. Also ends the keys that are scoped to the entity, or all keys of the project,
+ * in the same transaction. Returns the new or running erasure.
  */
 export function beginErasure(
   db: Executor,
@@ -51,13 +51,19 @@ export async function findErasure(db: Executor, id: ErasureId): Promise<Erasure 
   return row;
 }
 
-/** True if an erasure has work due; by erasures_unfinished, since every node asks every few seconds. */
+/**
+ * Returns true if an erasure has work that is due now; otherwise false. Uses the index erasures_unfinished, because every node calls this
+ * every few seconds.
+ */
 export async function hasDueErasure(db: Executor, nowMs: number): Promise<boolean> {
   const [row] = await db.orm.select({ id: erasures.id }).from(erasures).where(isDue(nowMs)).limit(1);
   return row !== undefined;
 }
 
-/** Locks the oldest erasure with due work that no other transaction holds, until the end of the transaction. */
+/**
+ * Locks the oldest erasure that has due work and that no other transaction has locked, and returns it. Undefined if there is none. The lock
+ * lasts until the end of the transaction.
+ */
 export async function takeErasure(tx: Executor, nowMs: number): Promise<Erasure | undefined> {
   const [row] = await tx.orm
     .select()
@@ -73,17 +79,20 @@ function isDue(nowMs: number) {
   return and(isNull(erasures.finishedAt), or(isNull(erasures.notBefore), lte(erasures.notBefore, nowMs)));
 }
 
-/** Rows that an erasure would delete, by table, with the ids of some. */
+/** Numbers of rows that an erasure would delete, by table. `samples`: ids of up to five of these rows per table. */
 type ErasurePreview = {
   readonly counts: Readonly<Record<string, number>>;
   readonly samples: readonly { readonly table: string; readonly ids: readonly string[] }[];
-  /** True if `goesOn` stopped the scan before its end. */
+  /** True if the numbers are incomplete, because `goesOn` returned false before the end of the scan. */
   readonly isPartial: boolean;
 };
 
 const samplesMax = 5;
 
-/** Counts the rows that an erasure of the entity would delete now, without any change. Scans page by page while `goesOn()` is true. */
+/**
+ * Returns the numbers of rows that an erasure of the entity would delete now, without any change. Scans page by page, and stops when
+ * `goesOn()` returns false.
+ */
 export async function previewErasure(
   db: Executor,
   { projectId, entityId }: NamedEntity,
@@ -105,7 +114,7 @@ export async function previewErasure(
   return result(false);
 }
 
-/** Returns a row's key without its project; empty if a part of it is secret, such as a digest. */
+/** Returns a list with a row's key, without the project. The list is empty if a part of the key is secret, such as a digest. */
 function idOf(name: string, values: Readonly<Record<string, unknown>>): string[] {
   const erased = erasedTables.find(({ table }) => getTableName(table) === name);
   const keys = erased === undefined ? [] : keyColumns(erased.table).filter((column) => column.name !== "project_id");
@@ -113,7 +122,10 @@ function idOf(name: string, values: Readonly<Record<string, unknown>>): string[]
   return parts.length === 0 || parts.includes(undefined) ? [] : [parts.join("/")];
 }
 
-/** Returns the tables that an erasure does not search, with the reasons. A deleted project's settings are deleted with it. */
+/**
+ * Returns the tables whose rows an erasure of this kind does not search, with the reasons. Tables with a column for the project are absent
+ * for kind `project`, because their rows are deleted with the project.
+ */
 export function unsearchedTables(kind: "entity" | "project"): { place: string; reason: string }[] {
   return erasedTables.flatMap(({ table, entity, project }) => {
     if (typeof entity !== "object" || !("none" in entity) || entity.notSearched === undefined) return [];

@@ -15,14 +15,17 @@ import { standingPrograms, standingRunEvents, standingRuns, standingVersions } f
 import { events } from "../schema/triggers.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** Returns those of a project's jobs that belong to an entity, with their child jobs and simulation runs, because these process the same rows. */
+/**
+ * Returns those of the given jobs that belong to an entity, with all their child jobs and simulation runs. These belong to the entity too,
+ * because they process the same rows.
+ */
 export async function jobsOfEntity(tx: Executor, named: NamedEntity, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {
   return withDescendants(tx, await ownJobs(tx, named, ids));
 }
 
 /**
- * Returns those of a project's jobs that belong to an entity, or that are descendants of its jobs. It checks each job alone; `jobsOfEntity`
- * returns whole families.
+ * Returns those of the given jobs that belong to an entity themselves, or that descend from a job of the entity. Unlike `jobsOfEntity`, it
+ * returns no jobs except the given ones.
  */
 export async function jobsUnderEntity(
   tx: Executor,
@@ -39,7 +42,10 @@ export async function jobsUnderEntity(
   return [...new Set(rows.filter(({ of }) => own.has(idOfUuid("job", of))).map(({ id }) => idOfUuid("job", id)))];
 }
 
-/** Returns the jobs whose scope has the entity, whose program names it, or that its events started. */
+/**
+ * Returns those of the given jobs that belong to the entity themselves: their scope has the entity, their program names it, or an event of
+ * the entity started them.
+ */
 async function ownJobs(tx: Executor, named: NamedEntity, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {
   if (ids.length === 0) return [];
   const { entityId } = named;
@@ -81,7 +87,7 @@ export async function eventsOfAsks(tx: Executor, ids: readonly Id<"job">[]): Pro
   return asks.flatMap(({ eventIds }) => eventIds.flatMap((text) => parseId("evt", text) ?? []));
 }
 
-/** Returns the runs that contain an event of the entity. */
+/** Returns those of the given runs of standing programs that contain an event of the entity. */
 export async function runsOfEntity(
   tx: Executor,
   named: NamedEntity,
@@ -118,13 +124,16 @@ export async function runsOfEntity(
   return [...new Set(pairs.filter(({ eventId }) => ofEntity.has(eventId)).map(({ id }) => id))];
 }
 
-/** Returns the event of a run from its key: `e:evt_…`, also after the prefix of a backfill. */
+/**
+ * Returns the event that started a run, as a list. The run's source key contains it as `e:evt_…`, possibly after the prefix of a backfill.
+ * The list is empty if no event started the run.
+ */
 function eventOf(sourceKey: string): EventId[] {
   const [, text = ""] = /(?:^|\/)e:(evt_\w+)/.exec(sourceKey) ?? [];
   return [parseId("evt", text)].filter((id) => id !== undefined);
 }
 
-/** Returns the standing programs that are scoped to the entity, or name it in any version. */
+/** Returns those of the given standing programs that are scoped to the entity, or that name the entity in any version. */
 export async function programsOfEntity(
   tx: Executor,
   { entityId }: NamedEntity,

@@ -25,17 +25,26 @@ import { cursorOf, isNext, isWalked, nextOfProject, scanProject, whereKey } from
 
 const scannedJobsMax = 2_000;
 
-/** Maximum age of a transaction that commits now, plus the clock difference of nodes, milliseconds. */
+/**
+ * Milliseconds by which a job's id may be older than the commit that stored the job. It covers the maximum age of a transaction and the
+ * clock difference between nodes.
+ */
 const lateMs = 60_000;
 
-/** Progress of the scan for uses of recorded programs: `after` is the last scanned job, undefined at the end. */
+/**
+ * Progress of the scan for uses of recorded programs. `after`: the last scanned job; undefined at the end. `deleted`: number of programs
+ * deleted.
+ */
 type ProgramScan = { readonly after: string | undefined; readonly deleted: number };
 
-/** Times of an erasure, milliseconds. */
+/** Waiting times of an erasure, in milliseconds. */
 export type ErasureTimes = {
-  /** Minimum time from the start to the last pass: running calls are recorded by then. */
+  /**
+   * Minimum time from the start of the erasure to its last pass over the tables. It is long enough that calls which were running at the
+   * start are recorded by then.
+   */
   readonly graceMs: number;
-  /** Maximum wait for cancelled jobs to end; then they are erased in their current state. */
+  /** Maximum time to wait for cancelled jobs to end. After that, jobs are erased even if they have not ended. */
   readonly jobsMs: number;
   /** Interval between checks of jobs that have not ended. */
   readonly pollMs: number;
@@ -43,21 +52,24 @@ export type ErasureTimes = {
 
 type Phase = { readonly name: string; readonly erased: ErasedTable; readonly cancels: boolean };
 
-/** Result of a phase: `after` is the last scanned row; undefined at its end. */
+/**
+ * Result of a phase (the scan of one table). `after`: the last scanned row; undefined at the end of the table. `jobsLeft`: number of jobs
+ * that have not ended.
+ */
 type PhaseProgress = { readonly after: string | undefined; readonly jobsLeft: number };
 
 const rowsMax = 5_000;
 const scannedRowsMax = 500;
-/** Maximum scans without a match in one transaction. */
+/** Maximum scans in one transaction if they find no rows to delete. */
 const scansMax = 20;
 
-/** Continues one erasure by one batch. Returns its new state; undefined if no erasure has due work. */
+/** Continues one erasure by one batch. Returns the erasure's new state; undefined if no erasure has due work. */
 export async function stepErasure(db: Executor, nowMs: number, times: ErasureTimes): Promise<Erasure | undefined> {
   try {
     return await takeStep(db, nowMs, times);
   } catch (error) {
     if (!isForeignKeyViolation(error)) throw error;
-    // A row was added to an emptied table: start another pass over the tables.
+    // Another transaction added a row to a table that was already emptied. The erasure therefore begins another pass over all tables.
     return await withTransaction(db, async (tx) => {
       const erasure = await takeErasure(tx, nowMs);
       if (erasure === undefined) return undefined;
@@ -89,7 +101,7 @@ function isGoingOn({ finishedAt, notBefore }: Erasure, nowMs: number): boolean {
   return finishedAt === null && (notBefore === null || notBefore <= nowMs);
 }
 
-/** Scans the current table once and deletes the matches. Returns the changes of the erasure. */
+/** Scans the next rows of the erasure's current table and deletes the matching ones. Returns the changed columns of the erasure. */
 async function scanTable(batch: DeletionBatch, given: StepContext): Promise<Partial<Erasure>> {
   const { erasure } = batch;
   const phases = phasesOf(erasure);
@@ -102,7 +114,7 @@ async function scanTable(batch: DeletionBatch, given: StepContext): Promise<Part
   const done = await runPhase(batch, phase, given);
   const change = {
     counts: Object.fromEntries(batch.counts),
-    // Until a pass begins, this is the count of the previous pass.
+    // At the start of a pass (`atTable` is empty), the stored count is that of the previous pass, so it is not added.
     jobsLeft: (erasure.atTable === "" ? 0 : erasure.jobsLeft) + done.jobsLeft,
     deletedInPass: erasure.deletedInPass + rowsMax - batch.left,
     state: "running" as const,
@@ -112,7 +124,10 @@ async function scanTable(batch: DeletionBatch, given: StepContext): Promise<Part
   return nextOf({ ...erasure, ...change }, phases, index, given);
 }
 
-/** Returns where an erasure continues after a finished phase. */
+/**
+ * Returns the changed columns of an erasure after a finished phase (the scan of one table). It continues with the next table or the next
+ * pass, or is done.
+ */
 function nextOf(
   erasure: Erasure,
   phases: readonly Phase[],
@@ -122,7 +137,8 @@ function nextOf(
   const { counts, deletedInPass, jobsLeft, pass, createdAt } = erasure;
   const rest = { counts, deletedInPass, jobsLeft, state: "running" as const, notBefore: null };
   const next = phases[index + 1];
-  // The resources that the jobs need to end are still there: accounts, programs, rows.
+  // The erasure waits if jobs that it cancelled have not ended. Their accounts, programs and rows are deleted only afterwards, because the
+  // jobs need them to end.
   const isHeld = phases[index]?.cancels === true && jobsLeft > 0;
   if (next !== undefined && !isHeld) return { ...rest, atTable: next.name, atKey: "" };
   const anew = { counts, atTable: "", atKey: "", deletedInPass: 0, jobsLeft: 0, pass: pass + 1 };
@@ -132,7 +148,10 @@ function nextOf(
   return { counts, state: "done", finishedAt: nowMs, entityId: "", atTable: "", atKey: "", notBefore: null };
 }
 
-/** Returns the tables to scan; the scan for jobs that have not ended precedes that of jobs. */
+/**
+ * Returns the tables to scan, in order. The table of jobs occurs twice: the first scan cancels the jobs that have not ended, and the second
+ * one deletes jobs.
+ */
 function phasesOf({ kind }: Erasure): Phase[] {
   return erasedTables.flatMap((erased) => {
     const name = getTableName(erased.table);
@@ -182,13 +201,13 @@ async function runPhase(batch: DeletionBatch, { erased, cancels }: Phase, given:
 }
 
 /**
- * True if a table must be kept for now. Programs, the project's row and its keys are deleted once nothing references them, because nodes
- * need them while work is running.
+ * Returns true if the rows of a table must not be deleted yet; false if they may be deleted. Programs, the project's row and its keys are
+ * deleted in the last pass, because nodes need them while work is running.
  */
 function isKept({ table, entity }: ErasedTable, erasure: Erasure, given: StepContext): boolean {
   const { pass, kind, createdAt, deletedInPass, jobsLeft } = erasure;
   const isLast = pass > 1 && deletedInPass === 0 && jobsLeft === 0 && given.nowMs >= createdAt + given.times.graceMs;
-  // Posts that arrive meanwhile are stored as the entity's through its references.
+  // Account references are kept until the last pass. Posts that arrive during the erasure are then still stored as the entity's.
   const isOfEntity = kind === "entity" && (entity === "as what runs them" || table === accountReferences);
   const goesLast = table === projects || table === dataKeys || isOfEntity;
   return goesLast && !isLast;
@@ -226,7 +245,10 @@ function deleteChosen(batch: DeletionBatch, erased: ErasedTable, ids: readonly s
   return deleteRows(batch, erased, rowsWhere(erased, whereKey(erased, batch.erasure.projectId, isChosen)));
 }
 
-/** Keeps a project's last approver, without name and contact channel: without an approver, a project could decide nothing. */
+/**
+ * Keeps a project's last approver as a contact, but removes the contact's name and contact channel. Without an approver, no question of the
+ * project could be decided.
+ */
 async function keepLastApprover(tx: Executor, { projectId, entityId }: Erasure): Promise<void> {
   const own = sql`project_id = ${uuidOfId(projectId)}::uuid and is_approver`;
   await tx.orm.execute(sql`update contacts set reach = null, name = principal_id
@@ -234,7 +256,10 @@ async function keepLastApprover(tx: Executor, { projectId, entityId }: Erasure):
       and not exists (select from contacts where ${own} and reach ->> 'entityId' is distinct from ${entityId})`);
 }
 
-/** Cancels jobs; returns those that have not ended, as long as the erasure waits for them. */
+/**
+ * Requests the cancellation of jobs. Returns those that have not ended. After the maximum waiting time, it cancels nothing and returns
+ * none.
+ */
 async function endJobs(
   { tx, erasure }: DeletionBatch,
   ids: readonly Id<"job">[],
@@ -262,8 +287,8 @@ async function moveErasure(tx: Executor, id: ErasureId, change: Partial<Erasure>
 }
 
 /**
- * Scans the project's jobs for uses of recorded programs, and at the end deletes the unused programs. Jobs have no index by program,
- * because every submission would pay for it; erasures are rare and scan the jobs anyway.
+ * Scans the next jobs of the project for uses of recorded programs. At the end of the jobs, deletes the programs that nothing uses. Returns
+ * the progress. Jobs have no index by program, because every submission would pay for it; erasures are rare and scan the jobs anyway.
  */
 async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Promise<ProgramScan> {
   const [noted] = await tx.orm.select().from(erasurePrograms).where(eq(erasurePrograms.erasureId, erasure.id)).limit(1);
@@ -283,8 +308,9 @@ async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Pro
 }
 
 /**
- * A transaction that stores a job also stores its program if it is missing. With the table locked against that, each such transaction has
- * either committed and is visible here, or finds the program deleted and stores it again.
+ * Deletes the recorded programs that nothing uses, and returns how many. It locks the table of programs against writes, because a
+ * transaction that stores a job also stores its program if that is missing. So each such transaction has committed and its job is visible
+ * here, or it finds the program deleted and stores it again.
  */
 async function deleteUnused(tx: Executor, erasure: Erasure, nowMs: number): Promise<number> {
   const project = sql`${uuidOfId(erasure.projectId)}::uuid`;

@@ -7,31 +7,31 @@ import { jobs, standingRuns, toolCalls } from "../schema/index.ts";
 import { keyColumns } from "../schema/sealed-columns.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 
-/** A table to scan. */
+/** A table whose rows are scanned project by project. */
 type WalkedTable = Pick<ErasedTable, "table" | "key" | "project">;
 
-/** Next page of a project's rows. */
+/** Position and size of a page of a project's rows. */
 export type ProjectPage = {
   readonly projectId: ProjectId;
-  /** End of the previous page; undefined for the first. */
+  /** Cursor from the previous page; undefined for the first page. */
   readonly after: string | undefined;
   readonly limit: number;
 };
 
-/** Scanned rows. */
+/** Result of the scan of a page. */
 export type SearchedRows = {
-  /** UUIDs of the matching rows. */
+  /** UUIDs of the scanned rows that match the condition. */
   readonly named: readonly string[];
-  /** Start of the next page; undefined at the end. */
+  /** Cursor for the next page; undefined at the end. */
   readonly next: string | undefined;
 };
 
-/** Start of a page: after the row `uuid` of `place`, the index column before the id. */
+/** Position after which a page begins: the row `uuid` within `place`. `place` is the value of the index column that precedes the id. */
 type WalkStart = { readonly place: string; readonly uuid: string };
 
 type ProjectWalk = (project: SQL, from: WalkStart, limit: SQL) => SQL;
 
-/** Scans of tables without one index of all rows of a project in the order of their ids. */
+/** Queries for tables that have no single index with all rows of a project in the order of their ids. */
 const walks: ReadonlyMap<PgTable, ProjectWalk> = new Map<PgTable, ProjectWalk>([
   [jobs, nextJobs],
   [toolCalls, nextCalls],
@@ -39,8 +39,8 @@ const walks: ReadonlyMap<PgTable, ProjectWalk> = new Map<PgTable, ProjectWalk>([
 ]);
 
 /**
- * Scans the next rows of a project, and no row of another. By primary key, as a generic plan may do, a small project's erasure would read
- * all rows of the others.
+ * Scans the next rows of a project. Returns the rows that match `names`, and the cursor for the next page. It reads no rows of other
+ * projects. With a scan by primary key, which a generic plan may use, the erasure of a small project would read all rows of the others.
  */
 export async function scanProject(
   db: Executor,
@@ -65,8 +65,8 @@ export async function scanProject(
 }
 
 /**
- * Returns the condition that a row of a project has this key. It uses the whole primary key if that begins with the project, so that no
- * other project is scanned.
+ * Returns the condition that the key of a project's row compares as `compared` says (for example `= n.id`). If the primary key begins with
+ * the project, the condition names the project too, so that no other project is scanned.
  */
 export function whereKey({ table, key, project }: WalkedTable, projectId: ProjectId, compared: SQL): SQL {
   if (key === undefined) throw new Error(`${getTableName(table)} has no key`);
@@ -74,12 +74,12 @@ export function whereKey({ table, key, project }: WalkedTable, projectId: Projec
   return isWithin ? sql`${project} = ${uuidOfId(projectId)}::uuid and ${key} ${compared}` : sql`${key} ${compared}`;
 }
 
-/** Returns the cursor after a row. */
+/** Returns the cursor for a page that begins after this row. */
 export function cursorOf({ place, id }: { readonly place: string; readonly id: string }): string {
   return `${place}/${id}`;
 }
 
-/** True if no single index finds a project's rows of a table. */
+/** Returns true if the table has no single index with all rows of a project, so that `walks` has a query for it; otherwise false. */
 export function isWalked(table: PgTable): boolean {
   return walks.has(table);
 }
@@ -105,7 +105,10 @@ export function nextOfProject({ table, key, project }: WalkedTable, { projectId,
     order by ${project}, ${key} limit ${most}`;
 }
 
-/** A cursor without a place was written by an older node and restarts the scan, which then finds less. */
+/**
+ * Returns the start position of a page from a cursor. A cursor without a place comes from a node of an older version. The scan then
+ * restarts from the first row, and finds fewer rows, because many are deleted.
+ */
 function boundOf(after: string | undefined): WalkStart {
   const [place, uuid] = after?.split("/") ?? [];
   if (place !== undefined && uuid !== undefined) return { place, uuid };
@@ -115,8 +118,8 @@ function boundOf(after: string | undefined): WalkStart {
 const [first, last] = [sql`${firstUuid}::uuid`, sql`${lastUuid}::uuid`];
 
 /**
- * By the two indexes that together contain every job of a project, one status at a time. Statuses are found by index hops, because a node
- * may not know all of them.
+ * Returns the SQL for the next jobs of a project. It uses the two indexes that together contain every job, one status at a time. The
+ * statuses are found in the indexes, because a node may not know all of them.
  */
 function nextJobs(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
   const kinds = [
@@ -141,7 +144,10 @@ function nextJobs(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
     select ${first} as place, a.id from (${sql.join(found, sql` union all `)}) a order by a.id limit ${limit}`;
 }
 
-/** By the two indexes that together contain every call of a project: successful ones, and failed ones by outcome. */
+/**
+ * Returns the SQL for the next calls of a project. It uses the two indexes that together contain every call: one has the calls without a
+ * failure, the other one the failed calls by failure.
+ */
 function nextCalls(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
   return sql`with recursive failures(failure) as (
       select ''::text
@@ -157,7 +163,7 @@ function nextCalls(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
       where v.failure <> '') a order by a.id limit ${limit}`;
 }
 
-/** Program by program, which is the `place`. */
+/** Returns the SQL for the next runs of a project, standing program by standing program. `place` is the id of the program. */
 function nextRuns(project: SQL, { place, uuid }: WalkStart, limit: SQL): SQL {
   return sql`select p.id as place, r.id from (
       select s.project_id, s.id from standing_programs s where (s.project_id, s.id) >= (${project}, ${place}::uuid)

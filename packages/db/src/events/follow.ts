@@ -23,7 +23,8 @@ type EventsToFollow = {
 };
 
 /**
- * Scans the index events_trigger forward. It compares whole rows in the order of this index, so that PostgreSQL cannot use another index.
+ * SQL of a forward scan of the index events_trigger. It compares whole rows in the order of this index, so that PostgreSQL cannot use
+ * another index.
  */
 const scan = (names: string) => `select ${names} from events
   where (trigger_slug, project_id, id) >= ($1::text, $2::uuid, $3::uuid)
@@ -38,7 +39,7 @@ const selectNext = statement<RawRow<Row<typeof events>>>(
    order by w.trigger_slug, w.project_id, w.id limit $7::int4`,
 );
 
-/** Reads only the index keys, to find where the scan ended. */
+/** Returns the last event of a scan that stopped at its maximum of 20,000 events. Reads only the keys of the index. */
 const selectEnd = statement<{ id: string }>(
   "end_followed_events",
   `select id from (${scan("id")}) e offset ${walkRowsMax} - 1 limit 1`,
@@ -83,7 +84,7 @@ export type EventMatchFilter = {
   subscriptionId: SubscriptionId | undefined;
   /** True to omit pairs of event and subscription whose delivery is delivered or pending. */
   onlyUndelivered: boolean;
-  /** True to omit pairs of event and subscription whose delivery is pending. Default: false. */
+  /** True to omit pairs of event and subscription whose delivery is pending, even if `onlyUndelivered` is false. Default: false. */
   withoutPending?: boolean;
 };
 

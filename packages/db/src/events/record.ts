@@ -13,7 +13,10 @@ import { rows, values } from "../sql/select-list.ts";
 export type NewDelivery = {
   id: DeliveryId;
   subscriptionId: SubscriptionId;
-  /** True if the node that stores the delivery also sends it at once: the delivery's task is inserted with a lease of this node. */
+  /**
+   * True if the node that stores the delivery also sends it at once. The delivery's task is then inserted with a lease of this node. False
+   * if any node may claim the task.
+   */
   leased: boolean;
 };
 
@@ -30,7 +33,9 @@ export type NewEvent = {
   receivedAtMs: number;
   /** Deduplication key. Empty: the event is never a duplicate. */
   dedupeKey: string;
-  /** The app's own key of the account that the post named. If this account is connected later, it decides which entity has the event. */
+  /**
+   * The app's own key of the account that the post named. If this account is connected later, it decides to which entity the event belongs.
+   */
   account?: string | undefined;
   deliveries: NewDelivery[];
   /**
@@ -106,8 +111,8 @@ const textOf = (
 const record = compose("record_events", parts, (names) => textOf(names, ""));
 
 /**
- * Stores events as above, and also adds events to the inbox of standing programs. It is a separate statement, so that events without
- * subscribed programs cost no more.
+ * Stores events as `record` does, and also adds events to the inbox of standing programs. It is a separate statement, so that events
+ * without subscribed programs cost no more.
  */
 const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribedParts }, ({ heard, ...names }) =>
   textOf(

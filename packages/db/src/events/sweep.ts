@@ -3,11 +3,12 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /**
- * Finds a batch of settled events at the old end of a project's primary key, and locks them with SKIP LOCKED. A sweep never waits, but a
- * replay waits for the sweep (see `enqueue`). `offset 0` makes PostgreSQL look up by key, for each event, its deliveries, its row in the
- * inbox of standing programs, and its windows. If a throttled replay or a backfill has yet to reach an event, this event and all later
- * events stay. The index replays_unfinished finds the few unfinished replays of a project. The index standing_backfills_unreached finds the
- * backfill with the oldest position.
+ * Finds a batch of settled events (without pending work) at the old end of a project's primary key, and locks them with SKIP LOCKED.
+ * - A sweep never waits, but a replay waits for the sweep (see `enqueue`).
+ * - `offset 0` makes PostgreSQL look up by key, for each event, its deliveries, its row in the inbox of standing programs, and the windows
+ *   that collected it.
+ * - If a throttled replay or a backfill has yet to reach an event, this event and all later events stay. The index replays_unfinished finds
+ *   the few unfinished replays of a project. The index standing_backfills_unreached finds the backfill with the oldest position.
  */
 const lockEvents = statement<{ id: string }>(
   "lock_swept_events",

@@ -7,18 +7,21 @@ import { statement } from "../sql/statement.ts";
 /** A code as stored: everything except its text. */
 export type GrantCode = typeof grantCodes.$inferSelect;
 
-/** Stores a code. */
+/** Stores an authorization code (as its digest). */
 export async function insertGrantCode(db: Executor, code: GrantCode): Promise<void> {
   await db.orm.insert(grantCodes).values(code);
 }
 
-/** Returns the code with this digest, even if it is spent or expired. */
+/** Returns the code with this digest, even if it is spent (already exchanged) or expired; undefined if there is none. */
 export async function findGrantCode(db: Executor, digest: Buffer): Promise<GrantCode | undefined> {
   const [code] = await db.orm.select().from(grantCodes).where(eq(grantCodes.digest, digest));
   return code;
 }
 
-/** Spends a code, expired or not. Of concurrent calls one returns true; the others wait for its transaction. */
+/**
+ * Marks a code as spent (exchanged), even if it has expired. Of concurrent calls, only one returns true. The others wait until its
+ * transaction ends, and then return false.
+ */
 export async function spendGrantCode(db: Executor, digest: Buffer, nowMs: number): Promise<boolean> {
   const spent = await db.orm
     .update(grantCodes)
@@ -46,19 +49,26 @@ export async function sweepGrantCodes(db: Executor, beforeMs: number, limit: num
   return (await sweepCodes(db, [isoTime(beforeMs), limit])).length;
 }
 
-/** A client that registered itself. */
+/** An OAuth client that registered itself. */
 export type GrantClient = typeof grantClients.$inferSelect;
 
-/** Position of the sender in a client's id: clients registered by one sender share these characters. */
+/**
+ * Position and length of the part of a client's id that identifies the sender of the registration. All clients that one sender registered
+ * have the same characters there.
+ */
 export const grantClientSender: { readonly from: number; readonly characters: number } = { from: 8, characters: 6 };
 
-/** Ids from before 0.2 are shorter or random there; each counts as its own sender. */
+/**
+ * SQL for the sender of a client, from the client's id. Ids from versions before 0.2 are shorter or have random characters there, so each
+ * such id counts as its own sender.
+ */
 const sender = `coalesce(nullif(substr(id, ${grantClientSender.from}, ${grantClientSender.characters}), ''), id)`;
 
 /**
- * Deletes the clients without a grant beyond `$1`, from the senders with the most registrations, oldest first, so that a sender with many
- * registrations displaces its own. From the end of grant_clients_used, which has the never used ones. A client that gets its first grant
- * meanwhile stays, because the outer condition is checked again after that commit.
+ * Deletes clients without a grant if there are more than $1 of them, from the senders with the most registrations first, and of each sender
+ * the oldest first. So a sender with many registrations displaces its own clients. It reads the end of the index grant_clients_used, which
+ * has the clients without a grant. The outer condition is checked again, so that a client which gets its first grant at the same time
+ * stays.
  */
 const forgetUnused = statement<{ id: string }>(
   "forget_unused_grant_clients",
@@ -73,13 +83,13 @@ const forgetUnused = statement<{ id: string }>(
      and used_at is null returning id`,
 );
 
-/** Stores a client; keeps at most `unusedMax` clients without a grant. */
+/** Stores a client, and then deletes clients without a grant until at most `unusedMax` of them are left. */
 export async function insertGrantClient(db: Executor, client: GrantClient, unusedMax: number): Promise<void> {
   await db.orm.insert(grantClients).values(client);
   await forgetUnused(db, [unusedMax]);
 }
 
-/** Returns the client with this id. */
+/** Returns the client with this id; undefined if there is none. */
 export async function findGrantClient(db: Executor, id: string): Promise<GrantClient | undefined> {
   const [client] = await db.orm.select().from(grantClients).where(eq(grantClients.id, id));
   return client;
@@ -87,7 +97,7 @@ export async function findGrantClient(db: Executor, id: string): Promise<GrantCl
 
 const dayMs = 86_400_000;
 
-/** Stores once a day that a client received a grant or tokens. */
+/** Stores that a client received a grant or tokens now. Does nothing if the stored time is less than a day old. */
 export async function touchGrantClient(db: Executor, id: string, nowMs: number): Promise<void> {
   const isLate = or(isNull(grantClients.usedAt), lt(grantClients.usedAt, nowMs - dayMs));
   await db.orm
@@ -104,7 +114,7 @@ const sweepUsed = statement<{ id: string }>(
      for update skip locked) returning id`,
 );
 
-/** From the old end of the never used clients in grant_clients_used. */
+/** Reads the clients that were never used, oldest first, in the index grant_clients_used. */
 const sweepUnused = statement<{ id: string }>(
   "sweep_unused_grant_clients",
   `delete from grant_clients where id in (

@@ -22,25 +22,25 @@ const keyNames = [
 /** A grant with the scope of its key. */
 export type ListedGrant = Grant &
   Pick<ApiKey, (typeof keyNames)[number]> & {
-    /** True if the key that it was given with is valid. */
+    /** True if the key of the person who gave the grant is still valid. False if this key is revoked or has expired. */
     readonly isVouched: boolean;
   };
 
-/** Stores a grant with its key. */
+/** Stores a grant and the key that belongs to it. */
 export async function insertGrant(db: Executor, grant: Grant, key: ApiKey): Promise<void> {
   await createApiKey(db, key);
   await db.orm.insert(grants).values(grant);
 }
 
-/** Ends a grant now: revokes its key and deletes its tokens. A grant that has already ended keeps its time. */
+/** Ends a grant now: revokes its key and deletes its tokens. If the grant has already ended, the stored time of its end stays. */
 export async function endGrant(db: Executor, { id, keyId }: Pick<Grant, "id" | "keyId">, nowMs: number): Promise<void> {
   await revokeApiKey(db, keyId, nowMs);
   await deleteGrantTokens(db, id);
 }
 
 /**
- * Changes a grant's classes, toolkits, other tools and confirmation rule, and ends its agent's subscriptions that are no longer allowed.
- * Call it in a transaction.
+ * Sets the access classes, toolkits, agent tools and confirmation rule of a grant's key. Also ends those subscriptions of the agent that
+ * the new limits no longer allow. Call it in a transaction.
  */
 export async function narrowGrant(
   tx: Executor,
@@ -50,13 +50,13 @@ export async function narrowGrant(
 ): Promise<void> {
   await tx.orm.update(apiKeys).set(bounds).where(eq(apiKeys.id, keyId));
   const { accessClasses, toolkitSlugs } = bounds;
-  // Subscriptions to events need the class read.
+  // Only a key with the access class `read` may have subscriptions to events.
   const isReader = accessClasses.length === 0 || accessClasses.includes("read");
   if (isReader && toolkitSlugs.length === 0) return;
   await endNarrowedSubscriptions(tx, { projectId, keyId, nowMs }, isReader ? toolkitSlugs : []);
 }
 
-/** Returns the grant with this id, of any project. */
+/** Returns the grant with this id, of any project; undefined if there is none. */
 export async function findGrant(db: Executor, id: GrantId): Promise<Grant | undefined> {
   const [grant] = await db.orm.select().from(grants).where(eq(grants.id, id));
   return grant;
@@ -66,7 +66,7 @@ const grantColumns = selectList(grants, namesBut(grants), "g");
 const keyColumns = selectList(apiKeys, keyNames, "k");
 const columns = `${grantColumns.text}, ${keyColumns.text},
   v.revoked_at is null and (v.expires_at is null or v.expires_at > $2::timestamptz) as "isVouched"`;
-/** Uses primary keys. */
+/** SQL that joins each grant with its own key `k` and with the key `v` that gave it. Uses primary keys. */
 const keys = `cross join lateral (select * from api_keys one where one.id = g.key_id offset 0) k
   cross join lateral (select * from api_keys one where one.id = g.voucher_key_id offset 0) v`;
 
@@ -78,7 +78,7 @@ const listPage = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
      order by id desc limit $4::int4) g ${keys} order by g.id desc`,
 );
 
-/** Returns a project's grants, including ended ones, newest first, after `after`. */
+/** Returns a project's grants, including ended ones, newest first, beginning after the id `after`. */
 export async function listGrants(
   db: Executor,
   projectId: ProjectId,
@@ -95,7 +95,7 @@ const readOne = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
   `select ${columns} from (select * from grants where project_id = $1::uuid and id = $3::uuid offset 0) g ${keys}`,
 );
 
-/** Returns a grant of a project, even if it has ended. */
+/** Returns a grant of a project, even if it has ended; undefined if the project has no such grant. */
 export async function findListedGrant(
   db: Executor,
   projectId: ProjectId,

@@ -10,7 +10,7 @@ import { statement } from "../sql/statement.ts";
 /** A token as stored: everything except its text. */
 export type GrantToken = typeof grantTokens.$inferSelect;
 
-/** A grant as stored; its key has its scope. */
+/** A grant as stored. Its scope is stored with the grant's key. */
 export type Grant = typeof grants.$inferSelect;
 
 /** A token with its grant. */
@@ -34,13 +34,19 @@ const readToken = compose(
     where t.digest = ${of.digest}`,
 );
 
-/** Returns the token with this digest, even if it is spent, has expired, or its grant has ended. */
+/**
+ * Returns the token with this digest and its grant; undefined if there is none. The token may be spent (already used) or expired, and its
+ * grant may have ended.
+ */
 export async function findGrantToken(db: Executor, digest: Buffer): Promise<TokenOfGrant | undefined> {
   const [row] = await readToken(db, { of: { digest } });
   return row && grantColumns.read(tokenColumns.read(row));
 }
 
-/** Spends a refresh token. Of concurrent calls one returns true; the others wait for its transaction. */
+/**
+ * Marks a refresh token as spent (used). Of concurrent calls, only one returns true. The others wait until its transaction ends, and then
+ * return false.
+ */
 export async function spendGrantToken(db: Executor, digest: Buffer, nowMs: number): Promise<boolean> {
   const spent = await db.orm
     .update(grantTokens)

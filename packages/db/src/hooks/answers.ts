@@ -7,7 +7,10 @@ import { statement } from "../sql/statement.ts";
 /** The decision of a hook about a call. */
 export type HookAnswerRow = typeof hookAnswers.$inferSelect;
 
-/** Returns the hooks' decisions for an idempotency key that also apply to its repeats. Uses the index hook_answers_key. */
+/**
+ * Returns the decisions of hooks that are stored for an idempotency key. They apply to every repeat of the call with this key. Uses the
+ * index hook_answers_key.
+ */
 export function findHookAnswersOfKey(db: Executor, projectId: ProjectId, callKey: string): Promise<HookAnswerRow[]> {
   return db.orm
     .select()
@@ -15,7 +18,7 @@ export function findHookAnswersOfKey(db: Executor, projectId: ProjectId, callKey
     .where(and(eq(hookAnswers.projectId, projectId), eq(hookAnswers.callKey, callKey)));
 }
 
-/** Returns the hooks' decisions about a call, in the order in which they were asked. */
+/** Returns the hooks' decisions about a call, in the order in which svc asked the hooks. */
 export function listHookAnswers(db: Executor, projectId: ProjectId, callId: Id<"call">): Promise<HookAnswerRow[]> {
   return db.orm
     .select()
@@ -24,7 +27,10 @@ export function listHookAnswers(db: Executor, projectId: ProjectId, callId: Id<"
     .orderBy(asc(hookAnswers.askedAt));
 }
 
-/** Stops applying decisions from before a time to repeats of a call. Uses the index hook_answers_key. */
+/**
+ * Removes the idempotency key from decisions that are older than `beforeMs`, so that they no longer apply to repeats of the call. Uses the
+ * index hook_answers_key.
+ */
 export async function releaseHookAnswers(
   db: Executor,
   { projectId, callKey, beforeMs }: { projectId: ProjectId; callKey: string; beforeMs: number },
@@ -38,8 +44,8 @@ export async function releaseHookAnswers(
 }
 
 /**
- * Stores decisions. False if one of these hooks already decided about another call with the same key: its decisions then apply to this call
- * too.
+ * Stores decisions of hooks about a call. Returns false if a hook has already decided about another call with the same idempotency key. The
+ * stored decision then applies to this call too.
  */
 export async function putHookAnswers(db: Executor, answers: readonly HookAnswerRow[]): Promise<boolean> {
   if (answers.length === 0) return true;
@@ -49,7 +55,7 @@ export async function putHookAnswers(db: Executor, answers: readonly HookAnswerR
     .onConflictDoNothing()
     .returning({ hookId: hookAnswers.hookId });
   const kept = new Set(stored.map(({ hookId }) => hookId));
-  // A decision without a key may already be stored, for this same call.
+  // A decision without an idempotency key that was not stored is already there, for this same call. So it does not count as a conflict.
   return answers.every(({ callKey, hookId }) => callKey === null || kept.has(hookId));
 }
 
@@ -62,7 +68,7 @@ const sweepAnswers = statement<{ id: string }>(
    where a.project_id = old.project_id and a.call_id = old.call_id and a.hook_id = old.hook_id returning a.hook_id as id`,
 );
 
-/** Deletes up to `limit` decisions from before a time; returns how many. */
+/** Deletes up to `limit` decisions from before `beforeMs`; returns how many. */
 export async function sweepHookAnswers(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepAnswers(db, [isoTime(beforeMs), limit])).length;
 }

@@ -14,19 +14,19 @@ type CallHookChange = Partial<
   Pick<CallHookRow, "endpointUrl" | "isActive" | "position" | "toolkitSlugs" | "accessClasses">
 >;
 
-/** The hooks of one project. */
+/** The hooks (endpoints that svc asks about calls) of one project. */
 type CallHookRepository = {
-  /** In the order in which they are asked. */
+  /** Returns the hooks, in the order in which svc asks them. */
   list(): Promise<CallHookRow[]>;
-  /** False, with nothing stored, if the project would have more than `most`. */
+  /** Creates a hook. Returns false, with nothing stored, if the project would have more than `most` hooks. */
   create(hook: Omit<CallHookRow, "projectId">, most: number): Promise<boolean>;
-  /** Undefined if there is none. */
+  /** Changes a hook and returns it. Undefined if the project has no such hook. */
   update(id: HookId, change: CallHookChange): Promise<CallHookRow | undefined>;
-  /** False if there was none. */
+  /** Deletes a hook. Returns false if the project has no such hook. */
   delete(id: HookId): Promise<boolean>;
 };
 
-/** Returns the hooks of one project. */
+/** Returns the repository of one project's hooks. */
 export function callHooksForProject(db: Executor, projectId: ProjectId): CallHookRepository {
   const ofProject = eq(callHooks.projectId, projectId);
   const find = async (id: HookId) => {
@@ -40,7 +40,7 @@ export function callHooksForProject(db: Executor, projectId: ProjectId): CallHoo
     list: () => db.orm.select().from(callHooks).where(ofProject).orderBy(asc(callHooks.position), asc(callHooks.id)),
     create: (hook, most) =>
       withTransaction(db, async (tx) => {
-        // Locks the project, so that of two concurrent calls only one takes the last slot.
+        // Locks the project's row. So if two hooks are created at the same time, only one of them can be the last allowed one.
         await tx.orm.select({ id: projects.id }).from(projects).where(eq(projects.id, projectId)).for("no key update");
         const [present] = await tx.orm.select({ count: count() }).from(callHooks).where(ofProject);
         if ((present?.count ?? 0) >= most) return false;
@@ -68,7 +68,7 @@ export function callHooksForProject(db: Executor, projectId: ProjectId): CallHoo
 
 const columns = selectList(callHooks, namesBut(callHooks), "h");
 
-/** The hooks of each project by call_hooks_project; most projects have none. */
+/** Finds the hooks of each project by the index call_hooks_project. Most projects have no hooks. */
 const selectHooks = compose(
   "find_call_hooks",
   { wanted: rows(fieldsOf(callHooks, "projectId")) },
@@ -78,8 +78,8 @@ const selectHooks = compose(
 );
 
 /**
- * Returns the hooks of several projects in order, each in the order in which they are asked. Runs every half second for projects that make
- * calls.
+ * Returns one list of hooks for each given project, in the given order. Each list has the order in which svc asks the hooks. svc reads the
+ * hooks of projects that make calls every half second.
  */
 export async function findCallHooks(db: Executor, projectIds: readonly ProjectId[]): Promise<CallHookRow[][]> {
   const found = new Map(projectIds.map((id) => [uuidOfId(id), [] as CallHookRow[]]));

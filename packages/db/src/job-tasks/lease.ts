@@ -6,18 +6,21 @@ import { type RawRow, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import { isHeld, type JobTaskLease, leaseColumns, leaseRows } from "./task.ts";
 
-/** Result of the renewal of a lease. */
+/** A lease that still belongs to its node, and the state of its job. */
 type RenewedLease = JobTaskLease & {
-  /** False while another transaction has locked the task: the lease is still held, and must be renewed a moment later. */
+  /**
+   * True if the lease was extended. False if another transaction has locked the task: the node still holds the lease, and must renew it a
+   * moment later.
+   */
   readonly isRenewed: boolean;
   readonly isCancelled: boolean;
   readonly isPaused: boolean;
 };
 
 /**
- * Uses the primary key, and the jobs by theirs. It never waits for a lock. A job that ends holds its own task and needs its parent job's. A
- * statement that holds many tasks and waits for another could deadlock with it, in any order. `told` is the state at the statement's start:
- * a locked task is in it as it was.
+ * Extends leases without ever waiting for a lock. A job that ends locks its own task and then needs the task of its parent job. A statement
+ * that locks many tasks and waits for one more could deadlock with it, in any order. Tasks that are locked at the moment are therefore
+ * skipped, and returned with their state at the start of the statement. Uses the primary keys of tasks and jobs.
  */
 const renewLeases = compose(
   "renew_job_leases",
@@ -40,8 +43,8 @@ const renewLeases = compose(
 );
 
 /**
- * Renews leases in one statement. Returns those that still belong to this node, and if their jobs must be cancelled or paused. Leases whose
- * tasks are locked at the moment are not renewed.
+ * Extends leases in one statement. Returns the leases that still belong to this node, and for each if its job must be cancelled or paused.
+ * A lease whose task is locked at the moment is returned but not extended.
  */
 export async function renewJobLeases(
   db: Executor,
@@ -65,8 +68,8 @@ const takeRun = statement<{ lease_token: string }>(
 );
 
 /**
- * Makes a job's run due and takes it from its holder. Use it under `lockJob` after a change to what a driver has read of the job. The
- * driver's unfinished work is lost, except calls in the ledger.
+ * Makes the run task of a job due, and takes it from the node that holds it. Call it under `lockJob` when you change something that the
+ * job's driver has already read. The driver's unfinished work is then lost, except calls in the ledger.
  */
 export async function takeRunTask(
   tx: Executor,
@@ -75,7 +78,7 @@ export async function takeRunTask(
   await takeRun(tx, [uuidOfId(jobId), uuidOfId(projectId), isoTime(dueAt), null, null]);
 }
 
-/** The same if its lease has expired; by primary key. */
+/** Takes the run task of a job as `takeRun` does, but only if no lease on it is valid. Uses the primary key. */
 const takeIdleRun = statement<{ lease_token: string }>(
   "take_idle_run_task",
   `update job_tasks set due_at = $2::timestamptz, lease_token = lease_token + 1, lease_owner = $3::uuid,
@@ -84,7 +87,7 @@ const takeIdleRun = statement<{ lease_token: string }>(
    returning lease_token`,
 );
 
-/** A run to lease to the node that commits to the job in the same transaction. */
+/** A job's run task, and the node that gets a lease on it. This node commits a change of the job in the same transaction. */
 export type RunToLease = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
@@ -93,7 +96,10 @@ export type RunToLease = {
   readonly leaseUntilMs: number;
 };
 
-/** Like `leaseRunTask`, but only if no node holds the job's run. Returns undefined if one does, or if there is no run. */
+/**
+ * Leases a job's run task as `leaseRunTask` does, but only if no node holds it. Returns the lease's token; undefined if a node holds the
+ * task, or the job has no run task.
+ */
 export async function leaseIdleRunTask(tx: Executor, run: RunToLease): Promise<number | undefined> {
   const [row] = await takeIdleRun(tx, [
     uuidOfId(run.jobId),
@@ -104,7 +110,10 @@ export async function leaseIdleRunTask(tx: Executor, run: RunToLease): Promise<n
   return row && Number(row.lease_token);
 }
 
-/** Like `takeRunTask`, but leases the run to `owner`, which commits to the job in the same transaction. Returns the lease's token. */
+/**
+ * Takes a job's run task from its holder as `takeRunTask` does, and leases it to `owner`. `owner` commits a change of the job in the same
+ * transaction. Returns the lease's token.
+ */
 export async function leaseRunTask(tx: Executor, run: RunToLease): Promise<number> {
   const [row] = await takeRun(tx, [
     uuidOfId(run.jobId),

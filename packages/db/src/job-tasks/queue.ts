@@ -18,13 +18,16 @@ import {
 } from "./task.ts";
 
 /**
- * A task that this node now holds. `attempt`: number of claims so far, including this one; it restarts when the task is settled or moved.
- * `losses`: number of claims that took over an expired lease, since the job last made progress.
+ * A task that this node now holds. `attempt`: number of claims since the task was last settled or moved, including this one. `losses`:
+ * number of claims that took over an expired lease, since the job last made progress.
  */
 export type ClaimedJobTask = Readonly<
   Row<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "losses" | "dueAt">
 > & {
-  /** Position among the due tasks of its project, from 1. It is beyond the share if tasks before it are locked. */
+  /**
+   * Position of the task among the due tasks of its project, from 1. It can be higher than the project's share, if tasks before it are
+   * locked.
+   */
   readonly place: number;
 };
 
@@ -33,17 +36,22 @@ type JobClaimRequest = {
   readonly owner: NodeId;
   readonly nowMs: number;
   readonly leaseUntilMs: number;
-  /** Maximum tasks. */
+  /** Maximum tasks that one claim returns. */
   readonly limit: number;
-  /** Maximum tasks of one project. */
+  /** Maximum tasks of one project that one claim returns. */
   readonly share: number;
-  /** Slots of a project beyond its share, which replace tasks locked by another transaction. Default 0. */
+  /**
+   * Number of a project's tasks beyond its share that the claim also looks at, to replace tasks that another transaction has locked.
+   * Default 0.
+   */
   readonly spare?: number;
   /** Projects that get no tasks, because they already use their share of this node. */
   readonly fullProjects: ReadonlySet<ProjectId>;
 };
 
-/** Due tasks scanned for one claim, as a multiple of its limit, so that every project gets its share. */
+/**
+ * Number of due tasks that one claim scans, as a multiple of its limit. It is more than the limit, so that every project gets its share.
+ */
 const windowFactor = 20;
 
 const claimed = selectList(
@@ -53,12 +61,14 @@ const claimed = selectList(
 );
 
 /**
- * Claims due tasks, oldest first, and the first of every project before the second of any. job_tasks_due serves the window, which skips
- * leased tasks. SKIP LOCKED: nodes never wait for each other. An expired lease is claimed like a free task; the token refuses writes of the
- * old holder. The expiry is counted, because a holder that releases its task leaves no lease. No index has a lease column, so the update is
- * HOT.
- * A task whose row a stopped process has locked still takes a slot of the share. A full share of such tasks would exclude its project from
- * this node, so the spare slots replace them. Locked tasks beyond the share are left alone.
+ * Claims due tasks, oldest first. Every project gets its first task before any project gets a second.
+ * - It scans a limited number of tasks in job_tasks_due, without those under a valid lease.
+ * - SKIP LOCKED: nodes never wait for each other.
+ * - An expired lease is claimed like a free task, and counts as lost; a holder that releases its task leaves no lease. Writes of the old
+ *   holder are refused because of their token.
+ * - No index has a lease column, so the update is HOT (it changes no index).
+ * - A task whose row a stopped process has locked still counts towards the share of its project. If all tasks of the share were such tasks,
+ *   this node would never work for the project. The claim therefore also looks at `spare` further tasks, and claims those instead.
  */
 const claimTasks = statement<RawRow<ClaimedJobTask> & { readonly place: number }>(
   "claim_job_tasks",
@@ -85,7 +95,7 @@ const claimTasks = statement<RawRow<ClaimedJobTask> & { readonly place: number }
   returning ${claimed.text}, p.place::int4 as place`,
 );
 
-/** Claims due tasks of every kind for `owner`; see the statement for order and fairness. */
+/** Claims due tasks of all kinds for `owner` and returns them. The statement `claimTasks` describes order and fairness. */
 export async function claimJobTasks(db: Executor, request: JobClaimRequest): Promise<ClaimedJobTask[]> {
   const rows = await claimTasks(db, [
     isoTime(request.nowMs),
@@ -100,14 +110,17 @@ export async function claimJobTasks(db: Executor, request: JobClaimRequest): Pro
   return rows.map(claimed.read);
 }
 
-/** Uses the primary key up to the kind's column. */
+/** Uses the first columns of the primary key, up to the kind. */
 const deleteTasks = statement<{ job_id: string }>(
   "delete_job_tasks",
   `delete from job_tasks
    where job_id = $1::uuid and kind = any($2::text[]) and (subject = $3::text or subject like $3::text || '/%')`,
 );
 
-/** Deletes a job's tasks of these kinds for `subject` and below it (`<subject>/…`); their holders lose the leases. */
+/**
+ * Deletes those tasks of a job that have one of these kinds and the subject `subject`, or a subject that begins with `<subject>/`. Nodes
+ * that hold such tasks lose their leases.
+ */
 export async function deleteJobTasks(
   tx: Executor,
   { jobId, kinds, subject }: { jobId: Id<"job">; kinds: readonly JobTaskKind[]; subject: string },
@@ -122,7 +135,7 @@ const endTask = statement<{ job_id: string }>(
    returning job_id`,
 );
 
-/** Deletes a finished task; false if its lease is lost. */
+/** Deletes a finished task. Returns false if the node has lost its lease on the task. */
 export async function endJobTask(db: Executor, lease: JobTaskLease): Promise<boolean> {
   const { jobId, kind, subject, leaseToken } = lease;
   return (await endTask(db, [uuidOfId(jobId), kind, subject, leaseToken])).length > 0;
@@ -136,8 +149,8 @@ const holdTask = statement<{ job_id: string }>(
 );
 
 /**
- * Locks a task for the rest of the transaction; false if its lease is lost. Lock the job's row (`lockJob`) first: all transactions use this
- * order.
+ * Locks a task for the rest of the transaction. Returns false if the node has lost its lease on the task. Lock the job's row (`lockJob`)
+ * first: all transactions use this order.
  */
 export async function holdJobTask(tx: Executor, lease: JobTaskLease): Promise<boolean> {
   const { jobId, kind, subject, leaseToken } = lease;
@@ -152,13 +165,16 @@ const moveTask = statement<{ job_id: string }>(
    returning job_id`,
 );
 
-/** Releases a task until `dueAtMs`; its attempts stay counted. False if its lease is lost. */
+/**
+ * Releases a task, which is due again at `dueAtMs`. The number of its attempts stays. Returns false if the node has lost its lease on the
+ * task.
+ */
 export async function moveJobTask(db: Executor, lease: JobTaskLease, dueAtMs: number): Promise<boolean> {
   const { jobId, kind, subject, leaseToken } = lease;
   return (await moveTask(db, [uuidOfId(jobId), kind, subject, leaseToken, isoTime(dueAtMs)])).length > 0;
 }
 
-/** An existing task takes the earlier of the two due times, and keeps its lease. */
+/** Inserts tasks. If a task already exists, it gets the earlier of the two due times, and keeps its lease. */
 const putTasks = compose(
   "put_job_tasks",
   { tasks: leasedTaskRows },
@@ -166,12 +182,15 @@ const putTasks = compose(
     on conflict (job_id, kind, subject) do update set due_at = least(job_tasks.due_at, excluded.due_at)`,
 );
 
-/** Adds due tasks, held under `lease` if one is given. An existing task keeps its lease and takes the earlier due time. */
+/**
+ * Adds due tasks, which are held under `lease` if it is given. If a task already exists, it keeps its lease, and gets the earlier of the
+ * two due times.
+ */
 export async function putJobTasks(db: Executor, tasks: readonly NewJobTask[], lease?: FirstLease): Promise<void> {
   if (tasks.length > 0) await putTasks(db, { tasks: tasks.map((task) => leasedTaskRow(task, lease)) });
 }
 
-/** Uses the primary key. It never waits for a lock, for the same reason as `renew_job_leases`. */
+/** Uses the primary key. It never waits for a lock, so that it cannot deadlock (see `renewLeases`). */
 const releaseLeases = compose(
   "release_job_leases",
   { leases: leaseRows, task: values({ dueAtMs: timestamptz }) },
@@ -184,7 +203,7 @@ const releaseLeases = compose(
     returning ${leaseColumns.text}`,
 );
 
-/** Uses the primary key: a single task. It may wait for the lock, because it holds no other one. */
+/** Releases a single lease. It may wait for the lock of the task, because it holds no other lock. Uses the primary key. */
 const releaseLease = compose(
   "release_job_lease",
   { leases: leaseRows, task: values({ dueAtMs: timestamptz }) },
@@ -194,8 +213,8 @@ const releaseLease = compose(
 );
 
 /**
- * Releases leases, outside of any transaction: the tasks are due again at `dueAtMs`, or later if they were. Ignores lost leases. Tasks that
- * are locked at the moment are released one by one afterwards.
+ * Releases leases; call it outside of a transaction. The tasks are due again at `dueAtMs`, or at their stored due time if that is later.
+ * Leases that the node has lost are ignored. Tasks that are locked at the moment are released one by one afterwards.
  */
 export async function releaseJobTasks(db: Executor, leases: readonly JobTaskLease[], dueAtMs: number): Promise<void> {
   if (leases.length === 0) return;

@@ -3,7 +3,10 @@ import { jobTasks } from "../schema/jobs.ts";
 import { fieldsBut, fieldsOf, type NewRow, type Row, type ValuesOf } from "../sql/codec.ts";
 import { rows, selectList } from "../sql/select-list.ts";
 
-/** Identifies a task and the lease it is held under. Every write of its holder contains it, and is refused after another node claimed the task. */
+/**
+ * Identifies a task and the lease under which a node holds it. Every write of the node contains the lease token. The write is refused if
+ * another node has claimed the task since then.
+ */
 export type JobTaskLease = Readonly<Row<typeof jobTasks, "jobId" | "kind" | "subject" | "leaseToken">>;
 
 /** Columns of a lease in `job_tasks t`. */
@@ -16,10 +19,13 @@ export const leaseRows = rows(fieldsOf(jobTasks, "jobId", "kind", "subject", "le
 export const isHeld =
   "t.job_id = i.job_id and t.kind = i.kind and t.subject = i.subject and t.lease_token = i.lease_token";
 
-/** Work that becomes due. */
+/** A task to add: work of a job that becomes due at `dueAt`. */
 export type NewJobTask = NewRow<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "dueAt">;
 
-/** Holder of a task from its creation, and the end of its lease. The lease token is 1, and this is the first attempt. */
+/**
+ * Node that holds a new task from its creation on, and the end of its lease. The lease has the token 1, and counts as the task's first
+ * attempt.
+ */
 export type FirstLease = { readonly owner: NodeId; readonly untilMs: number };
 
 const leasedTaskFields = fieldsBut(jobTasks, "losses");

@@ -39,7 +39,10 @@ type WithUndefined<Values> = { readonly [Name in keyof Values]: Values[Name] | u
 
 const stepFields = fieldsBut(jobSteps, "jobId");
 
-/** A step's receipt and output, as the commit writes them. `output` is sealed. `isStored`: true if the step's row is known to exist. */
+/**
+ * A step's receipt and output, as the commit writes them. `output` is sealed. `isStored`: true if the caller knows that the step's row
+ * exists; otherwise the row may be missing.
+ */
 export type NewJobStep = ValuesOf<typeof stepFields> & { readonly isStored?: boolean };
 
 /** The lease under which a driver writes to its job. */

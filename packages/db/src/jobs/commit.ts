@@ -36,7 +36,7 @@ export type RunChange = JobChange & {
   readonly undoChanges: readonly JobUndoChange[];
   /** Ledger rows of calls that have ended. */
   readonly calls: readonly CallRecord[];
-  /** Tasks to make due: tasks of other kinds, or tasks of other jobs. */
+  /** Tasks that the commit makes due: tasks of this job of other kinds than `run`, or tasks of other jobs. */
   readonly tasks: readonly NewJobTask[];
   /** Other writes in the same transaction. They run after the lease was checked. */
   readonly also: ((tx: Executor) => Promise<void>) | undefined;
@@ -119,7 +119,7 @@ function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Pr
   return writes;
 }
 
-/** Returns the writes of rows and sets. They are one statement, unless several sets get rows. */
+/** Returns the writes of rows and sets. It is one write for all, unless several sets get rows. */
 function rowWrites(jobId: Id<"job">, { rows, setRows, setRuns }: RunChange): ((tx: Executor) => Promise<unknown>)[] {
   const [first, ...others] = setRuns;
   const isWritten = setRows.length > 0 || (first === undefined && rows.length > 0);

@@ -35,7 +35,8 @@ type JobInsert = {
 };
 
 /**
- * Columns of a job that the statement writes: all that a submission without an idempotency key sets. The other columns get their defaults.
+ * Columns of a job that the statement writes: all that a submission without an idempotency key sets. The other columns get their default
+ * values.
  */
 const jobFields = fieldsBut(
   jobs,

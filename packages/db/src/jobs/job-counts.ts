@@ -1,8 +1,8 @@
 import type { ProjectId } from "@svc/core";
 
 /**
- * Limits of a remembered count's validity, in milliseconds. A count is valid for ten times as long as the counting took, but at least
- * `least` and at most `most`. So counting takes at most a tenth of the time.
+ * Limits of the time for which a remembered count is valid, in milliseconds. A count is valid for ten times as long as the counting took,
+ * but at least `least` and at most `most`. So a node spends at most about a tenth of its time on counting.
  */
 const lastsMs = { least: 1_000, most: 5_000 };
 
@@ -17,13 +17,13 @@ type JobCounts = {
   find(projectId: ProjectId): number | undefined;
   /** Adds newly stored jobs to the remembered count. */
   add(projectId: ProjectId, jobs: number): void;
-  /** Remembers a count of `used` jobs, from a statement that took `tookMs`. */
+  /** Remembers that a project has `used` jobs. The statement that counted them took `tookMs` milliseconds. */
   keep(projectId: ProjectId, used: number, tookMs: number): void;
 };
 
 /**
- * The counts of this process. They are remembered because counting can become slow: while a transaction holds an old snapshot, vacuum keeps
- * dead rows, and each count scans them too. A new count with every batch would take longer every minute.
+ * The remembered counts of this process. They are needed because counting can become slow: while a transaction holds an old snapshot,
+ * vacuum keeps dead rows, and each count scans them too. A new count with every batch would take longer every minute.
  */
 export const jobCounts: JobCounts = createJobCounts(() => performance.now());
 

@@ -13,6 +13,6 @@ export type JobFilter = TimeRange & {
   skillSlug: string | undefined;
   /** Only jobs that a standing program started. */
   standingProgramId: StandingProgramId | undefined;
-  /** Only children of this job. Child jobs appear only in lists by parent or by skill. */
+  /** Only children of this job. Lists contain child jobs only if they are filtered by parent or by skill. */
   parentJobId: Id<"job"> | undefined;
 };

@@ -27,8 +27,8 @@ type NewLogRow = NewRow<typeof jobEvents, keyof typeof logRowFields>;
 const charactersMax = 1_500;
 
 /**
- * Type of log entry that statements search: the last one for each ask. They read only the first entry of a row, so each entry of this type
- * begins a row.
+ * Type of log entry that statements search for: they need the latest one of each ask. These statements read only the first entry of a row,
+ * so each entry of this type begins a row.
  */
 const searchedType = "ask-delivery-changed";
 
@@ -125,7 +125,7 @@ export async function appendJobEvents(
 const columns = selectList(jobEvents, namesBut(jobEvents), "e");
 
 type LogRow = ReturnType<typeof columns.read>;
-/** A log row with the job's values for its entries; `jobChain` is JSON text. */
+/** A log row, together with columns of its job that its entries need. `jobChain` is JSON text. */
 type StoredRow = RawRow<LogRow> & {
   readonly jobChain: string;
   readonly jobKey: string;
@@ -155,7 +155,7 @@ export async function readJobLog(
   projectId: ProjectId,
   { id, afterSeq, limit }: { readonly id: Id<"job">; readonly afterSeq: number; readonly limit: number },
 ): Promise<JobEventRecord[]> {
-  // Callers may send any unsigned number. The column's maximum is enough, because no log is longer.
+  // Callers may send any unsigned number, but the column can store only numbers up to this one. That is enough, because no log is longer.
   const last = Math.min(afterSeq, 2 ** 31 - 1);
   const rows = await selectLog(db, [uuidOfId(id), uuidOfId(projectId), last, limit + 1]);
   const log = rows.map((row) => {

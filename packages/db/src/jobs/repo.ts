@@ -10,7 +10,7 @@ import { type StepRow, stepColumns, stepOfRow } from "./load.ts";
 import { readJobLog } from "./log.ts";
 import type { JobEventRecord, JobStepRecord } from "./record.ts";
 
-/** Position and size of a page of a list. */
+/** Position and size of a page of jobs: at most `limit` jobs, beginning after the id `after`. */
 type JobPosition = { after: Id<"job"> | undefined; limit: number };
 
 const statuses = "unnest($4::text[]) as s(status)";
@@ -81,7 +81,7 @@ const selectApprovalDryRuns = statement<ListedRow>(
   ),
 );
 
-/** Lists jobs of a standing program, of a skill or of another job, or approval dry runs of any program, newest first. */
+/** Returns a page of jobs of a standing program, of a skill or of a parent job, or of approval dry runs of any program, newest first. */
 async function listNarrowedJobs(
   db: Executor,
   projectId: ProjectId,
@@ -108,7 +108,7 @@ function read(rows: readonly ListedRow[]): ListedJob[] {
   return rows.map(listedOf);
 }
 
-/** Jobs and their steps by primary keys. */
+/** Finds jobs and their steps by primary keys. */
 const selectSteps = statement<StepRow>(
   "list_job_steps",
   `select s.* from jobs j cross join lateral (
@@ -135,7 +135,7 @@ const selectListed = statement<ListedRow>(
  */
 type JobListKind = "live" | "simulation" | "twin";
 
-/** A page of a project's jobs. */
+/** Range of a page of a project's jobs. */
 type JobPage = {
   readonly kinds: readonly JobListKind[];
   readonly statuses: readonly JobStatus[];
@@ -175,7 +175,7 @@ const selectPage = statement<ListedRow>(
   order by page.id desc`,
 );
 
-/** Lists jobs of one project, newest first. */
+/** Returns a page of one project's jobs, newest first. */
 async function listJobPage(
   db: Executor,
   projectId: ProjectId,
@@ -192,7 +192,7 @@ export type JobRepository = {
   find(id: Id<"job">): Promise<ListedJob | undefined>;
   /** Returns the simulation run that simulateFirst made for a job. */
   findSimulationRun(id: Id<"job">): Promise<ListedJob | undefined>;
-  /** Returns the newest first, beginning after the id `after`. */
+  /** Returns the jobs that match, newest first, beginning after the id `after`. */
   list(filter: JobFilter, page: JobPosition): Promise<ListedJob[]>;
   /** Returns the steps of several jobs, in the order in which the steps began. */
   listSteps(ids: readonly Id<"job">[]): Promise<Map<Id<"job">, JobStepRecord[]>>;
@@ -200,7 +200,7 @@ export type JobRepository = {
   listEvents(id: Id<"job">, page: { afterSeq: number; limit: number }): Promise<JobEventRecord[]>;
 };
 
-/** Returns the jobs of one project. Ids sort by time, which is the order of a list. */
+/** Returns the repository of one project's jobs. Lists are in the order of ids, which is the order of time. */
 export function jobsForProject(db: Executor, projectId: ProjectId): JobRepository {
   return {
     find: (id) => findListedJob(db, projectId, id),
@@ -226,7 +226,7 @@ function kindsOf({ mode, skillSlug, parentJobId, standingProgramId }: JobFilter)
   return mode === "live" ? ["live"] : ["live", "simulation"];
 }
 
-/** Returns one job of a project. */
+/** Returns one job of a project with its program; undefined if the project has no such job. */
 async function findListedJob(db: Executor, projectId: ProjectId, id: Id<"job">): Promise<ListedJob | undefined> {
   const [row] = await selectListed(db, [uuidOfId(id), uuidOfId(projectId)]);
   return row && listedOf(row);

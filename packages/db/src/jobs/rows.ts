@@ -7,7 +7,7 @@ import { rows, values } from "../sql/select-list.ts";
 import { arrayLiteral, plainArrayLiteral, statement } from "../sql/statement.ts";
 import type { JobSetRow } from "./sets.ts";
 
-/** Fields of several rows, sealed together. `number` is the number of the first row. */
+/** A block of rows: the sealed fields of several rows. `number` is the number of the block's first row. */
 type JobRowBlock = { readonly number: number; readonly data: Buffer };
 
 /** Runs of consecutive row numbers. `firsts`: first number of each run. `lasts`: last number of each run. */
@@ -33,8 +33,8 @@ const selectBlocks = statement<JobRowBlock>(
 );
 
 /**
- * Returns the blocks that contain runs of a job's rows, in the order of their numbers. The last block returned is the one that reaches
- * `bytesMax`.
+ * Returns the blocks that contain the given runs (ranges) of a job's rows, in the order of their numbers. If the blocks reach `bytesMax` in
+ * total, the block that reaches it is the last one returned.
  */
 export async function readJobRowBlocks(
   db: Executor,

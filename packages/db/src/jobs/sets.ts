@@ -16,7 +16,10 @@ export type JobSetRow = Omit<Row<typeof jobSetRows>, "jobId" | "setId"> & {
 
 const setColumns = selectList(jobSetRows, namesBut(jobSetRows, "jobId", "setId"), "s");
 
-/** Sends a block once for consecutive rows, and never if `$6` is false. */
+/**
+ * A block has the fields of several rows. The statement returns the block's data only for the first of consecutive rows, and for no row if
+ * `$6` is false.
+ */
 const columns = `${setColumns.text}, r.row_number as block,
        case when $6::boolean and r.row_number is distinct from lag(r.row_number) over (order by s.ordinal) then r.data end as data`;
 
@@ -24,20 +27,23 @@ type RawSetRow = RawRow<Omit<JobSetRow, "block" | "data">> &
   Pick<JobSetRow, "block" | "data"> & { readonly found: number };
 
 /**
- * Limits a page to the rows that fit into `$5` bytes, including the row that reaches it. Lengths are read without the content, so that rows
- * beyond the limit are not read. `found` counts the page.
+ * Limits a page to the rows that fit into `$5` bytes, including the row that reaches this size. Lengths are read without the content, so
+ * rows beyond the limit are not read. `found` is the number of rows before this limit.
  */
 const withinBytes = (page: string) => `select * from (
      select p.*, (count(*) over ())::int4 as found, coalesce(sum(coalesce(octet_length(p.outputs), 0) + coalesce(octet_length(p.data), 0))
        over (order by p.ordinal rows between unbounded preceding and 1 preceding), 0) as before from (${page}) p) sized
    where before < $5::int8 order by ordinal`;
 
-/** A row's block is the last one that begins at or before it. One lookup by primary key per row, with any statistics. */
+/**
+ * SQL that finds the block of each row. The block of a row is the last one whose number is not higher than the row's number. Each row costs
+ * one lookup by primary key, with any statistics.
+ */
 const eachRow = `cross join lateral
      (select row_number, data from job_rows where job_id = s.job_id and row_number <= s.row_number
       order by row_number desc limit 1) r`;
 
-/** Uses both primary keys: the time of a page does not grow with the set. */
+/** Uses the primary keys of the set's rows and of the blocks. So the time for a page does not grow with the size of the set. */
 const selectSetRows = statement<RawSetRow>(
   "read_job_set_rows",
   withinBytes(`select ${columns} from (
@@ -45,7 +51,7 @@ const selectSetRows = statement<RawSetRow>(
      order by ordinal limit $4::int4) s ${eachRow}`),
 );
 
-/** Uses the index job_set_rows_state, which has only rows in these two states. */
+/** Uses the index job_set_rows_state, which has only rows in the states `failed` and `unknown`. */
 const selectSetRowsOf = statement<RawSetRow>(
   "read_job_set_rows_of_state",
   withinBytes(`select ${columns} from (
@@ -54,7 +60,10 @@ const selectSetRowsOf = statement<RawSetRow>(
      order by ordinal limit $4::int4) s ${eachRow}`),
 );
 
-/** Uses both primary keys. Rows in other states are read and skipped, so the time of a page grows with their number. */
+/**
+ * Uses the primary keys of the set's rows and of the blocks. Rows in other states are read and skipped, so the time for a page grows with
+ * their number.
+ */
 const selectSetRowsIn = statement<RawSetRow>(
   "read_job_set_rows_in",
   withinBytes(`select ${columns} from (
@@ -63,18 +72,20 @@ const selectSetRowsIn = statement<RawSetRow>(
      order by ordinal limit $4::int4) s ${eachRow}`),
 );
 
-/** Page of a set: from an ordinal on, at most `limit` rows and about `bytesMax` sealed bytes of fields and outputs. */
+/**
+ * Page of a set: rows from the position `fromOrdinal` on, at most `limit` rows, and about `bytesMax` bytes of sealed fields and outputs.
+ */
 type JobSetPage = {
   readonly fromOrdinal: number;
   readonly limit: number;
   readonly bytesMax: number;
-  /** False omits the fields. */
+  /** True to return the rows' fields; false to return rows without them. */
   readonly withData: boolean;
 };
 
 /**
- * Returns rows of a set by ordinal, from `fromOrdinal` on; with a state or states, only rows in them. `hasMore`: more rows may follow,
- * because the page is full in rows or bytes.
+ * Returns rows of a set in the order of their positions, from `fromOrdinal` on. If the set names a state or states, only rows in these
+ * states are returned. `hasMore`: true if the page is full in rows or bytes, so that more rows may follow.
  */
 export async function readJobSetRows(
   db: Executor,
@@ -91,7 +102,7 @@ export async function readJobSetRows(
   return { rows: found.map((row) => setColumns.read(row)), hasMore };
 }
 
-/** A set of a job, or its rows in one state or several. */
+/** A set of a job. If `state` or `states` is given, only the set's rows in these states. */
 type JobSetPart = {
   readonly jobId: Id<"job">;
   readonly setId: string;
@@ -99,7 +110,7 @@ type JobSetPart = {
   readonly states?: readonly Row<typeof jobSetRows>["state"][] | undefined;
 };
 
-/** Consecutive positions in a set: ordinals, and the number and state of the row at each. */
+/** Positions in a set, in order. `ordinals` are the positions; `rowNumbers` and `states` describe the row at each position. */
 export type JobSetPositions = {
   readonly ordinals: readonly number[];
   readonly rowNumbers: readonly number[];
@@ -112,19 +123,22 @@ type RawPositions = {
   readonly states: string | null;
 };
 
-/** One row of lists, in the order of the subquery: a row per position costs several times as much. */
+/**
+ * Returns the query for positions in a set. The result is one row with three lists, in the order of the subquery. A result row for each
+ * position would cost several times as much.
+ */
 const positionsOf = (found: string) => `select array_to_string(array_agg(s.ordinal), ',') as ordinals,
     array_to_string(array_agg(s.row_number), ',') as row_numbers, array_to_string(array_agg(s.state), ',') as states
   from (select ordinal, row_number, state from job_set_rows
     where job_id = $1::uuid and set_id = $2::text and ordinal >= $3::int4 ${found} order by ordinal limit $4::int4) s`;
 
-/** Uses the primary key: the time of a page does not grow with the set. */
+/** Uses the primary key. So the time for a page does not grow with the size of the set. */
 const selectPositions = statement<RawPositions>("read_job_set_places", positionsOf(""));
 
-/** Uses the primary key. Rows in other states are read and skipped, so the time of a page grows with their number. */
+/** Uses the primary key. Rows in other states are read and skipped, so the time for a page grows with their number. */
 const selectPositionsIn = statement<RawPositions>("read_job_set_places_in", positionsOf("and state = any($5::text[])"));
 
-/** Returns positions of a set by ordinal, from `fromOrdinal` on; with states, only rows in them. */
+/** Returns positions of a set in order, from `fromOrdinal` on. If `states` is given, only positions of rows in these states. */
 export async function readJobSetPositions(
   db: Executor,
   { jobId, setId, states }: Omit<JobSetPart, "state">,

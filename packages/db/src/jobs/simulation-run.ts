@@ -13,7 +13,7 @@ const selectSimulationRun = statement<{ id: string }>(
   "select id from jobs where simulated_from = $1::uuid order by id limit 1",
 );
 
-/** Returns the simulation run that simulateFirst made for a job. */
+/** Returns the simulation run that simulateFirst made for a job; undefined if there is none. */
 export async function findSimulationRun(db: Executor, jobId: Id<"job">): Promise<Id<"job"> | undefined> {
   const [row] = await selectSimulationRun(db, [uuidOfId(jobId)]);
   return row && idOfUuid("job", row.id);
@@ -28,7 +28,7 @@ const selectReceipts = statement<RawRow<Row<typeof jobs, "receipt" | "estimate">
    where ${filterBy("project_id", "$1::uuid")} and simulated_from = any($2::uuid[]) and receipt is not null`,
 );
 
-/** Returns the receipts of simulation runs, by the job they were made for. */
+/** Returns the receipts of simulation runs. The key of each receipt is the job that the simulation run was made for. */
 export async function readSimulationReceipts(
   db: Executor,
   projectId: ProjectId,

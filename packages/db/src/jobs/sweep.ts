@@ -21,7 +21,7 @@ const deleteRows = statement<{ row_number: number }>(
   `delete from job_rows where ctid = any(array(select ctid from job_rows where job_id = $1::uuid limit $2::int4))`,
 );
 
-/** Prevents another attempt, which would need these rows. Uses the primary key. */
+/** Marks a job as having lost rows. So no other attempt at the job can begin, because it would need these rows. Uses the primary key. */
 const beginSweep = statement<{ id: string }>(
   "begin_job_sweep",
   `update jobs set has_lost_rows = true where id = $1::uuid and not has_lost_rows returning id`,
@@ -37,12 +37,12 @@ const finishSweep = statement<{ id: string }>(
    update jobs set is_swept = true, progress = null where id = any($1::uuid[]) returning id`,
 );
 
-/** Jobs per batch. A child job is kept as long as its parent may undo it. */
+/** Maximum jobs in one batch of a sweep. A child job is swept only after its parent job has ended, because the parent may still undo it. */
 const jobsMax = 20;
 
 /**
- * Removes the data of jobs that ended before `beforeMs`: rows, sets, outputs of steps and undo entries, at most about `limit` rows.
- * Receipts and log stay. Returns true at the end. Any number of nodes may do so at once.
+ * Deletes the data of jobs that ended before `beforeMs`: rows, sets, outputs of steps and undo entries. One call deletes at most about
+ * `limit` rows. Receipts and logs stay. Returns true if no data is left to delete. Any number of nodes may do this at the same time.
  */
 export function sweepJobRows(db: Executor, beforeMs: number, limit: number): Promise<boolean> {
   return withTransaction(db, async (tx) => {
@@ -64,8 +64,9 @@ export function sweepJobRows(db: Executor, beforeMs: number, limit: number): Pro
 }
 
 /**
- * Reads the primary key from its oldest entries, with lookups of each job's simulation run and tasks. A round passes once over jobs that
- * ended too late or have not ended. A simulation run is deleted with its job, whose page and receipt name it.
+ * Reads the primary key from its oldest entries, and looks up the simulation run and the tasks of each job. Jobs that have not ended, or
+ * that ended too late, are scanned once per round. A simulation run is deleted together with its job, because the job's page and receipt
+ * refer to it.
  */
 const lockEnded = statement<{ id: string; last_seq: number; twins: string[] }>(
   "lock_ended_jobs",
@@ -76,7 +77,10 @@ const lockEnded = statement<{ id: string; last_seq: number; twins: string[] }>(
    order by j.id limit $4::int4 for update of j skip locked`,
 );
 
-/** Uses primary keys, and the asks of each job by theirs. `is_swept` shows that rows, sets and undo entries are already deleted. */
+/**
+ * Deletes ended jobs. `is_swept` shows that their rows, sets and undo entries are already deleted. Uses the primary key of jobs and an
+ * index by job for the other tables.
+ */
 const deleteEnded = statement<{ id: string }>(
   "delete_ended_jobs",
   `with steps as (
@@ -91,24 +95,24 @@ const deleteEnded = statement<{ id: string }>(
    delete from jobs where id = any($1::uuid[]) returning id`,
 );
 
-/** One batch of a sweep of ended jobs. */
+/** Limits of one batch of the deletion of ended jobs. */
 type EndedJobBatch = {
-  /** Deletes jobs that ended before this time, epoch milliseconds. */
+  /** Time in epoch milliseconds. Only jobs that ended before this time are deleted. */
   readonly beforeMs: number;
-  /** Last job of the previous batch; undefined for a round's first. */
+  /** Last job of the previous batch, after which this batch begins. Undefined for the first batch of a round. */
   readonly after: Id<"job"> | undefined;
-  /** Maximum jobs. */
+  /** Maximum jobs to delete. */
   readonly limit: number;
-  /** Maximum log entries, not counting those of the first job. */
+  /** Maximum log entries to delete. The entries of the batch's first job do not count. */
   readonly logEntriesMax: number;
 };
 
-/** Result of a batch. `last`: where the next one begins; undefined at the end. */
+/** Result of a batch. `last`: the last job of the batch, after which the next batch begins; undefined if the round is finished. */
 type SweepProgress = { readonly last: Id<"job"> | undefined };
 
 /**
- * Removes ended jobs whose rows were swept, each completely in one transaction: receipt, attempts, steps, log, asks, and the same of its
- * simulation run. A job with a due task stays. Any number of nodes may do so at once.
+ * Deletes ended jobs whose rows are already deleted, each completely in one transaction: receipt, attempts, steps, log and asks, and the
+ * same data of its simulation run. A job that has a task stays. Any number of nodes may do this at the same time.
  */
 export function sweepEndedJobs(db: Executor, batch: EndedJobBatch): Promise<SweepProgress> {
   const { beforeMs, after, limit, logEntriesMax } = batch;

@@ -13,8 +13,9 @@ type JobUndoEntry = Row<typeof jobUndoEntries>;
 const columns = selectList(jobUndoEntries, namesBut(jobUndoEntries, "jobId"));
 
 /**
- * Uses the primary key, from its upper end: undone entries come above armed ones. A range of the key is estimated as many rows. Without
- * statistics, a condition on the job alone made PostgreSQL read and sort all of its entries.
+ * Reads the primary key from its upper end. The entries still to undo (`armed`) are at this end, because entries are undone from the
+ * highest number down. The condition names a range of the key. With a condition on the job alone and without statistics, PostgreSQL read
+ * and sorted all entries of the job.
  */
 const selectUndo = statement<RawRow<Omit<JobUndoEntry, "jobId">>>(
   "next_job_undo_entries",
@@ -37,7 +38,7 @@ export type ListedUndoEntry = Row<
   "entry" | "stepId" | "ordinal" | "toolSlug" | "entityId" | "state"
 >;
 
-/** Uses the primary key, from its lower end, as a range of the key (see above). */
+/** Reads the primary key from its lower end. The condition names a range of the key, for the same reason as in `next_job_undo_entries`. */
 const selectListed = statement<RawRow<ListedUndoEntry>>(
   "list_job_undo_entries",
   `select ${listed.text} from job_undo_entries
@@ -54,7 +55,7 @@ export async function listJobUndoEntries(
   return (await selectListed(db, [uuidOfId(jobId), afterEntry, limit])).map((row) => listed.read(row));
 }
 
-/** True if an action of the job could not be undone. */
+/** Returns true if svc tried to undo a call of the job and failed; otherwise false. */
 export async function hasFailedUndo(db: Executor, jobId: Id<"job">): Promise<boolean> {
   const isLeft = and(eq(jobUndoEntries.jobId, jobId), eq(jobUndoEntries.state, "failed"));
   const rows = await db.orm.select({ entry: jobUndoEntries.entry }).from(jobUndoEntries).where(isLeft).limit(1);
@@ -63,13 +64,13 @@ export async function hasFailedUndo(db: Executor, jobId: Id<"job">): Promise<boo
 
 const newFields = fieldsBut(jobUndoEntries, "jobId", "state");
 
-/** How to undo one call. */
+/** An undo entry to store: it describes how to undo one call. */
 export type NewJobUndoEntry = ValuesOf<typeof newFields>;
 
-/** Result of an undo entry. */
+/** Result of the undo of one entry. `entry`: number of the entry. */
 export type JobUndoChange = { readonly entry: number; readonly state: "done" | "failed" };
 
-/** Uses the primary key: a join with the changes was planned through all entries of the job. */
+/** Uses the primary key. The changes are an array, because a join with them made PostgreSQL read all entries of the job. */
 const writeUndo = compose(
   "write_job_undo_entries",
   {

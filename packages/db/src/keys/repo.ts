@@ -19,7 +19,7 @@ export async function createApiKey(db: Executor, key: NewApiKey): Promise<void> 
   await db.orm.insert(apiKeys).values(key);
 }
 
-/** Stores a key if no key has its digest. A revoked key with this digest also prevents it. */
+/** Stores a key, unless a key with the same digest exists. A revoked key with this digest also prevents it. */
 export async function ensureApiKey(db: Executor, key: NewApiKey): Promise<void> {
   await db.orm.insert(apiKeys).values(key).onConflictDoNothing({ target: apiKeys.digest });
 }

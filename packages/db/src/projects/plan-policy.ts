@@ -20,12 +20,12 @@ type PlanPolicy = { readonly planApproval: StoredPlanApproval; readonly confirm:
 /** The project and the keys whose rules are requested. */
 type PolicyQuestion = { readonly projectId: ProjectId; readonly keyIds: readonly KeyId[] };
 
-/** The project's policy, and the confirmation rules of the requested keys. */
+/** The project's policy about plans and calls, and the confirmation rules of the requested keys. */
 type ConfirmPolicies = PlanPolicy & { readonly byKeys: readonly ConfirmRule[] };
 
 const columns = selectList(projectPolicies, ["projectId", "planApproval", "confirm"]);
 
-/** Both by primary key; a policy has no `keyId`. Runs for every submission. */
+/** Reads policies and keys, both by primary key. A row of a policy has no `keyId`. svc runs this for every submission of a job. */
 const selectPolicies = statement<RawRow<PlanPolicy & { projectId: ProjectId }> & { keyId: string | null }>(
   "read_plan_policies",
   `select ${columns.text}, null::uuid as "keyId" from project_policies where project_id = any($1::uuid[])
@@ -51,8 +51,8 @@ export async function readPlanApproval(db: Executor, projectId: ProjectId): Prom
 }
 
 /**
- * Returns the current confirmation rules for calls of a project's keys: the policy's first, then those of the keys. Shares a statement with
- * `readPlanApproval`.
+ * Returns the confirmation rules that currently apply to calls of a project's keys: first the rule of the project's policy, then the rules
+ * of the keys. Requests that arrive together share a statement, also with `readPlanApproval`.
  */
 export async function readConfirmRules(
   db: Executor,

@@ -3,7 +3,7 @@ import type { Executor } from "../connect.ts";
 import { quotasDocument } from "../documents/document.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A reached quota: its limit and the current usage. Nothing was stored. */
+/** A quota that a change would exceed, so that nothing was stored. `most`: the quota. `used`: the current usage. */
 export type QuotaReached = { readonly quotaReached: { readonly most: number; readonly used: number } };
 
 /** Uses the primary key. */
@@ -12,26 +12,32 @@ const selectQuotas = statement<{ quotas: string }>(
   "select quotas::text as quotas from project_policies where project_id = $1::uuid",
 );
 
-/** Locks no row: a transaction that may exceed a quota waits for the others that may. */
+/**
+ * Takes an advisory lock, which locks no row. Transactions that may exceed a project's quota of jobs take it, so they run one after the
+ * other.
+ */
 const lockJobs = statement<{ locked: string }>(
   "lock_project_jobs",
   "select pg_advisory_xact_lock(hashtextextended('svc.jobs.' || $1::uuid, 0))::text as locked",
 );
 
-/** Reads a project's configured quotas. */
+/** Returns a project's configured quotas, by name. */
 async function readQuotas(db: Executor, projectId: ProjectId): Promise<Quotas> {
   const [row] = await selectQuotas(db, [uuidOfId(projectId)]);
   return row === undefined ? {} : quotasDocument.read(JSON.parse(row.quotas));
 }
 
-/** Prevents other transactions from adding jobs to a project close to its quota, until this one ends. */
+/**
+ * Waits until no other transaction holds this lock, and then holds it until the end of the transaction. Transactions that add jobs to a
+ * project close to its quota take this lock, so that they cannot exceed it together.
+ */
 export async function lockJobQuota(tx: Executor, projectId: ProjectId): Promise<void> {
   await lockJobs(tx, [uuidOfId(projectId)]);
 }
 
 /**
- * Returns the quota if `more` would exceed it. Call it in a transaction in which no other can add any. `count` need not count beyond its
- * argument.
+ * Returns the quota and its usage if `more` additional items would exceed the quota; undefined if they fit. Call it under a lock, so that
+ * no other transaction can add items. `count` returns the usage; it may stop at its argument.
  */
 export async function findQuotaReached(
   tx: Executor,

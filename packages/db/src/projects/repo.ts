@@ -12,15 +12,15 @@ export type Project = {
   createdAt: number;
   planApproval: StoredPlanApproval;
   redirectUrls: string[];
-  /** Quotas that are set. */
+  /** The project's configured quotas, by name. */
   quotas: Quotas;
-  /** Hosts that http steps may send requests to. */
+  /** Hosts to which http steps of the project's programs may send requests. */
   httpHosts: string[];
-  /** Calls that a person must confirm. */
+  /** Rule that selects the calls that a person must confirm. */
   confirm: ConfirmRule;
 };
 
-/** Settings of a project's administrator. */
+/** Settings that an administrator makes for a project. */
 type ProjectPolicy = Pick<Project, "planApproval" | "redirectUrls" | "quotas" | "httpHosts" | "confirm">;
 
 const columns = {
@@ -43,13 +43,14 @@ function selectProjects(db: Executor) {
 }
 
 /**
- * Creates a project with its first contact, the approver `owner`, and increments the routing version, in one transaction. A name in use is
- * a unique violation of `projects_name`.
+ * Creates a project with its first contact, the approver `owner`, and increments the routing version, in one transaction. Returns the
+ * project. If the name is in use, throws the unique violation of `projects_name`.
  */
 export function createProject(db: Executor, name: string, nowMs: number): Promise<Project> {
   return withTransaction(db, async (tx) => {
     const id = createId("prj", nowMs);
-    // First, in the same order as `createFirstProject`: otherwise two creations with one name could deadlock.
+    // This locks the routing version first, as `createFirstProject` does. With another order, two creations of projects with the same name
+    // could deadlock.
     await touchRouting(tx);
     await tx.orm.insert(projects).values({ id, name, createdAt: nowMs });
     const owner = { principalId: "owner", name: "Owner", isApprover: true, createdAt: nowMs };
@@ -67,35 +68,38 @@ export function createProject(db: Executor, name: string, nowMs: number): Promis
   });
 }
 
-/** Like `createProject`, but undefined if the deployment has a project of another name, also for concurrent calls. */
+/**
+ * Creates a project like `createProject`. Undefined, with nothing created, if the deployment already has a project with another name. This
+ * also holds for concurrent calls.
+ */
 export function createFirstProject(db: Executor, name: string, nowMs: number): Promise<Project | undefined> {
   return withTransaction(db, async (tx) => {
-    // Every creation locks this row, so a second call waits here and then reads the first one's project.
+    // Every creation of a project locks this row. So a second call waits here, and then sees the project of the first call.
     await tx.orm.select().from(routingState).for("update");
     const [other] = await tx.orm
       .select({ id: projects.id })
       .from(projects)
       .where(ne(projects.name, name))
-      // By the index of names, which shows it after two entries.
+      // With this order, PostgreSQL uses the index of names. At most two of its entries are needed to find another name.
       .orderBy(projects.name)
       .limit(1);
     return other === undefined ? createProject(tx, name, nowMs) : undefined;
   });
 }
 
-/** Returns the project with this id, if it exists. */
+/** Returns the project with this id; undefined if it does not exist. */
 export async function findProject(db: Executor, id: ProjectId): Promise<Project | undefined> {
   const [project] = await selectProjects(db).where(eq(projects.id, id));
   return project;
 }
 
-/** Returns the project with this name, if it exists. */
+/** Returns the project with this name; undefined if it does not exist. */
 export async function findProjectByName(db: Executor, name: string): Promise<Project | undefined> {
   const [project] = await selectProjects(db).where(eq(projects.name, name));
   return project;
 }
 
-/** Returns projects, newest first, after `after`. */
+/** Returns projects, newest first, beginning after the id `after`. */
 export function listProjects(db: Executor, page: { after: ProjectId | undefined; limit: number }): Promise<Project[]> {
   return selectProjects(db)
     .where(page.after === undefined ? undefined : lt(projects.id, page.after))
@@ -104,8 +108,8 @@ export function listProjects(db: Executor, page: { after: ProjectId | undefined;
 }
 
 /**
- * Sets the given parts of a project's policy, each completely. Nodes read quotas with the project's routing, so that version is incremented
- * in the same transaction.
+ * Sets those parts of a project's policy that are given. A given part replaces the stored one completely. Also increments the routing
+ * version in the same transaction, because nodes read quotas together with the routing.
  */
 export function setProjectPolicy(
   db: Executor,
@@ -127,8 +131,8 @@ export async function touchRouting(tx: Executor): Promise<void> {
 }
 
 /**
- * Increments the version of one project's routing and returns the new one. Call it in every transaction that changes its subscriptions or
- * its trigger subscriptions.
+ * Increments the routing version of one project and returns the new version. Call it in every transaction that changes the project's
+ * subscriptions, or the subscriptions of its standing programs to triggers.
  */
 export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<number> {
   const [moved] = await tx.orm
@@ -139,7 +143,7 @@ export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<
   return moved?.version ?? 0;
 }
 
-/** Returns the recipients of events, as last configured on a node; undefined if never. */
+/** Returns the recipients of events (`accounts` or `projects`) that a node last stored. Undefined if no node has stored any. */
 export async function readAudience(db: Executor): Promise<"accounts" | "projects" | undefined> {
   const [state] = await db.orm.select({ audience: routingState.audience }).from(routingState);
   return state?.audience ?? undefined;
@@ -154,14 +158,17 @@ export async function keepAudience(db: Executor, audience: "accounts" | "project
     .where(sql`${eq(routingState.id, 1)} and ${isOther}`);
 }
 
-/** Returns the value that was sealed at the deployment's start. If there is none yet, stores `sealed` permanently. */
+/**
+ * Returns the vault's check value (a known text, sealed) that the first node stored. If there is none, stores `sealed` permanently and
+ * returns it.
+ */
 export async function ensureVaultCheck(db: Executor, sealed: Buffer): Promise<Buffer> {
   await db.orm.insert(vaultCheck).values({ id: 1, sealed }).onConflictDoNothing();
   const [row] = await db.orm.select().from(vaultCheck).where(eq(vaultCheck.id, 1));
   return row?.sealed ?? sealed;
 }
 
-/** Returns the version of the deployment's routing and all projects, in one snapshot. */
+/** Returns the version of the deployment's routing and the ids of all projects, both as of the same moment. */
 export async function readDeploymentRouting(db: Executor): Promise<{ version: number; projects: ProjectId[] }> {
   const rows = await db.orm
     .select({ version: routingState.version, id: projects.id })
@@ -170,24 +177,30 @@ export async function readDeploymentRouting(db: Executor): Promise<{ version: nu
   return { version: rows[0]?.version ?? 0, projects: rows.flatMap((row) => (row.id === null ? [] : [row.id])) };
 }
 
-/** The single row. */
+/** Reads and locks the only row of the table. */
 const shareDeploymentRouting = statement<{ version: string }>(
   "hold_deployment_routing",
   "select version from routing_state where id = $1::int2 for share",
 );
 
-/** Uses the primary key. */
+/** Uses the primary key, and locks the rows. */
 const shareProjectRouting = statement<{ id: string }>(
   "hold_project_routing",
   "select id from projects where id = any($1::uuid[]) order by id for share",
 );
 
-/** Prevents changes of the deployment's projects and account references until the transaction ends. */
+/**
+ * Locks the deployment's routing version until the transaction ends. Until then, no other transaction can change the deployment's projects
+ * or account references.
+ */
 export async function holdDeploymentRouting(tx: Executor): Promise<void> {
   await shareDeploymentRouting(tx, [1]);
 }
 
-/** Prevents changes of these projects' subscriptions until the transaction ends; in one order, to avoid deadlocks. */
+/**
+ * Locks the routing versions of these projects until the transaction ends. Until then, no other transaction can change their subscriptions.
+ * The rows are locked in one order, so that two transactions do not deadlock.
+ */
 export async function holdProjectRouting(tx: Executor, ids: readonly ProjectId[]): Promise<void> {
   await shareProjectRouting(tx, [arrayLiteral(ids.map(uuidOfId))]);
 }

@@ -4,10 +4,13 @@ import { liveEpochs } from "../deliveries/epoch.ts";
 import { jobStatuses } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Statuses of unfinished jobs: those before the first final one. */
+/** Statuses of unfinished jobs: all statuses that precede `succeeded`, the first final status. */
 const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
 
-/** Returns the SQL for the unfinished jobs of a project, one row each: status by status, listed jobs and others. */
+/**
+ * Returns the SQL for the unfinished jobs of a project, one row for each job. It reads the jobs status by status. Jobs that appear in lists
+ * and all other jobs have separate indexes.
+ */
 export function unfinishedJobs(projectId: string): string {
   const own = `project_id = ${projectId} and status = s.status`;
   return `unnest(array[${unfinished.map((status) => `'${status}'`).join(", ")}]) as s(status)
@@ -16,7 +19,10 @@ export function unfinishedJobs(projectId: string): string {
       union all (select from jobs where ${own} and (mode <> 'live' or parent_job_id is not null) offset 0)) j`;
 }
 
-/** Subscriptions of the project, then the queue of each in the key of tasks; at most $2 rows. */
+/**
+ * Counts pending deliveries, at most $2. It finds the project's subscriptions, and then the queued tasks of each subscription by the key of
+ * delivery_tasks.
+ */
 const countDeliveries = statement<{ count: string }>(
   "count_project_deliveries",
   `select count(*) as count from (
@@ -24,25 +30,25 @@ const countDeliveries = statement<{ count: string }>(
      cross join lateral (select from delivery_tasks where epoch = any${liveEpochs} and subscription_id = s.id offset 0) t limit $2::int8) c`,
 );
 
-/** At most $2 rows. */
+/** Counts unfinished jobs, at most $2. */
 const countJobs = statement<{ count: string }>(
   "count_project_jobs",
   `select count(*) as count from (select from ${unfinishedJobs("$1::uuid")} limit $2::int8) c`,
 );
 
-/** By project, without ask endpoints. */
+/** Counts the subscriptions of a project; endpoints that only receive asks do not count. */
 const countSubscriptions = statement<{ count: string }>(
   "count_project_subscriptions",
   "select count(*) as count from subscriptions where project_id = $1::uuid and kind = 'events'",
 );
 
-/** Uses the primary key. */
+/** Counts the private toolkits of a project. Uses the primary key. */
 const countToolkits = statement<{ count: string }>(
   "count_project_toolkits",
   "select count(*) as count from private_toolkits where project_id = $1::uuid",
 );
 
-/** Reads all rows of the project, but no large values: their lengths are stored separately. */
+/** Reads all rows of the project, but not their large values: PostgreSQL stores the length of a large value apart from it. */
 const measure = statement<{ bytes: string }>(
   "measure_project_storage",
   `select (select coalesce(sum(octet_length(payload)), 0) from events where project_id = $1::uuid)
@@ -55,22 +61,24 @@ const measure = statement<{ bytes: string }>(
         cross join lateral (select octet_length(data) as bytes from job_rows where job_id = j.id offset 0) r) as bytes`,
 );
 
-/** Maximum of counts without another limit. */
+/** Maximum of a count, if the caller gives no other maximum. */
 const countMax = 10_000_000;
 
-/** Usage of a project. Counts stop at `most`, if given; rows beyond it cost nothing. */
+/** Functions that return the usage of one project. If `most` is given, a count stops at this number, so that further rows cost nothing. */
 export type ProjectUsage = {
-  /** Pending deliveries, including leased ones. */
+  /** Returns the number of pending deliveries, including leased ones. */
   countDeliveries(most?: number): Promise<number>;
-  /** Unfinished jobs, including parked ones and simulation runs. */
+  /** Returns the number of unfinished jobs, including parked ones and simulation runs. */
   countJobs(most?: number): Promise<number>;
   countSubscriptions(): Promise<number>;
   countToolkits(): Promise<number>;
-  /** Size in bytes of event payloads, of the ledger's data of calls, and of jobs' rows. Reads all of them. */
+  /**
+   * Returns the size in bytes of the project's event payloads, of the call data in the ledger, and of jobs' rows. Reads all of these rows.
+   */
   measureStorage(): Promise<number>;
 };
 
-/** Returns the usage of one project. */
+/** Returns the functions that measure the usage of one project. */
 export function usageOfProject(db: Executor, projectId: ProjectId): ProjectUsage {
   const id = uuidOfId(projectId);
   const bound = (most = countMax) => Math.min(most, countMax);

@@ -8,14 +8,20 @@ import { selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { QuarantinedPost, QuarantineFilter } from "./repo.ts";
 
-/** Posts to release: by toolkit (empty: any) and time of receipt, from `sinceMs` on and before `untilMs`. */
+/**
+ * Filter of quarantined posts to release. `toolkitSlug`: empty for all toolkits. The time of receipt must be at or after `sinceMs` and
+ * before `untilMs`.
+ */
 export type HeldPostFilter = { toolkitSlug: string; sinceMs: number | undefined; untilMs: number | undefined };
 
 // $1 to $3 are a HeldPostFilter. An id begins with the time of receipt, so a time range is a range of ids.
 const filterText =
   "($1::text = '' or toolkit_slug = $1::text) and id >= $2::uuid and ($3::uuid is null or id < $3::uuid)";
 
-/** Returns the query for the oldest held posts of each reason: in one index of all posts, others would precede those of a toolkit. */
+/**
+ * Returns the query for the oldest held posts (still in quarantine), reason by reason. With one index of all posts, the posts of one
+ * toolkit could come after many others.
+ */
 function oldestHeld(columns: string, values: string): string {
   return `select h.id from unnest($1::text[]) as r(reason) cross join lateral (
       select id from quarantined_posts where released_at is null
@@ -39,7 +45,7 @@ const selectGiven = statement<{ id: string; matches: boolean }>(
   `select id, ${filterText} as matches from quarantined_posts where id = any($4::uuid[]) order by id`,
 );
 
-/** Returns posts still in quarantine, oldest first, after `after`. */
+/** Returns the ids of posts that match and are still in quarantine, oldest first, beginning after the id `after`. */
 export async function listHeldQuarantinedPosts(
   db: Executor,
   filter: HeldPostFilter,
@@ -55,7 +61,7 @@ export async function listHeldQuarantinedPosts(
   return rows.map((row) => idOfUuid("qrn", row.id));
 }
 
-/** Returns those of `ids` that exist, released or not, oldest first, and if they match the filter. */
+/** Returns those of `ids` that exist, released or not, oldest first. `matches`: true if the post matches the filter. */
 export async function findQuarantinedIds(
   db: Executor,
   filter: HeldPostFilter,
@@ -74,8 +80,8 @@ const page = { table: "quarantined_posts", columns, as: "q" };
 const from = "$1::uuid";
 
 /**
- * Returns the query for the newest held posts (`$4`: reasons) and released posts (`$5`). They have separate indexes: in one index, posts of
- * one kind could precede all of the other.
+ * Returns the query for the newest posts: held ones with the reasons in `$4`, and released ones with the reasons in `$5`. Both kinds have
+ * separate indexes. In one common index, all posts of one kind could come before the first post of the other kind.
  */
 function newestPosts(key: Readonly<Record<string, string>>): string {
   const newest = (condition: string) =>
@@ -99,7 +105,7 @@ const selectOfToolkit = pageStatement("list_quarantined_posts_of_toolkit", {
   found: newestPosts({ toolkit_slug: "$6::text" }),
 });
 
-/** Returns posts, newest first, after `after`. */
+/** Returns posts that match, newest first, beginning after the id `after`. */
 export function listQuarantinedPosts(
   db: Executor,
   { toolkitSlug, reason, includeReleased, ...times }: QuarantineFilter,

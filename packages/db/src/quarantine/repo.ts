@@ -4,14 +4,14 @@ import type { Executor } from "../connect.ts";
 import { quarantinedPosts } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A verified post that became no event. */
+/** A quarantined post: a verified post that became no event. */
 export type QuarantinedPost = typeof quarantinedPosts.$inferSelect;
 
-/** Filter of a list of posts; empty strings match all. */
+/** Filter of a list of posts. A field with an empty string does not filter. */
 export type QuarantineFilter = {
   toolkitSlug: string;
   reason: string;
-  /** True if released posts are listed too. */
+  /** True to list released posts too; false to list only posts that are still in quarantine. */
   includeReleased: boolean;
   sinceMs: number | undefined;
   untilMs: number | undefined;
@@ -22,18 +22,20 @@ export async function putQuarantinedPosts(db: Executor, posts: readonly Quaranti
   if (posts.length > 0) await db.orm.insert(quarantinedPosts).values([...posts]);
 }
 
-/** Returns the post with this id, if it exists. */
+/** Returns the post with this id; undefined if it does not exist. */
 export async function findQuarantinedPost(db: Executor, id: QuarantineId): Promise<QuarantinedPost | undefined> {
   const [post] = await db.orm.select().from(quarantinedPosts).where(eq(quarantinedPosts.id, id));
   return post;
 }
 
-/** A post from before headers and query were sealed; `isSealed` if they are sealed now. */
+/**
+ * Columns of a post that may be older than the sealing of headers and query. `isSealed`: true if the post's headers and query are sealed.
+ */
 export type UnsealedPost = Pick<QuarantinedPost, "id" | "reason" | "headers" | "query"> & {
   readonly isSealed: boolean;
 };
 
-/** Returns posts with headers and query as stored, oldest first, after `after`. Uses the primary key. */
+/** Returns posts with their headers and query as stored, oldest first, beginning after the id `after`. Uses the primary key. */
 export function listQuarantineSeals(
   db: Executor,
   page: { after: QuarantineId | undefined; limit: number },
@@ -47,7 +49,10 @@ export function listQuarantineSeals(
     .limit(page.limit);
 }
 
-/** Replaces a post's headers and query with their sealed envelope, and its detail with `detail` if given. */
+/**
+ * Removes a post's unsealed headers and query, and stores them as `envelope` (sealed). Also replaces the post's detail if `detail` is
+ * given. Does nothing if the post already has an envelope.
+ */
 export async function sealQuarantinedPost(
   db: Executor,
   id: QuarantineId,
@@ -59,7 +64,7 @@ export async function sealQuarantinedPost(
     .where(and(eq(quarantinedPosts.id, id), isNull(quarantinedPosts.envelope)));
 }
 
-/** Marks a post as released; false if it was released before. */
+/** Marks a post as released. Returns false if it was already released. */
 export async function markQuarantinedPostReleased(db: Executor, id: QuarantineId, nowMs: number): Promise<boolean> {
   const rows = await db.orm
     .update(quarantinedPosts)
@@ -69,7 +74,7 @@ export async function markQuarantinedPostReleased(db: Executor, id: QuarantineId
   return rows.length > 0;
 }
 
-/** Returns a post to quarantine, or keeps it there, with the reason. */
+/** Puts a released post back into quarantine, or keeps it there, and stores the reason. */
 export async function noteQuarantinedPost(
   db: Executor,
   id: QuarantineId,

@@ -9,17 +9,20 @@ import type { ReplayRecord } from "./repo.ts";
 /** The highest possible id. */
 const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** Maximum events that one statement scans, and maximum pairs: the cost of a step is bounded, however few match. */
+/** Maximum events that one statement scans. It limits the cost of a step, however few events match. */
 const eventsMax = 5_000;
 const eventsCountedMax = 50_000;
 const pairsMax = 20_000;
-/** Maximum comparisons of an event with a subscription: with many subscriptions, fewer events are scanned. */
+/**
+ * Maximum comparisons of an event with a subscription in one statement. If a project has many subscriptions, the statement therefore scans
+ * fewer events.
+ */
 const comparisonsMax = 2_000_000;
 
 /**
- * Scans at most $9 events of a project from `$2` to before `$3`, and pairs them with the subscriptions that existed at the start. Filtered
- * events count too: events are read by the bounds of their primary key, and never further. `is true` prevents a scan of all subscriptions
- * by their key.
+ * Scans at most $9 events of a project, from `$2` to before `$3`, and pairs them with the subscriptions that existed when the replay began.
+ * Events that the filter excludes count too, because the scan reads all events between these bounds of the primary key. `is true` prevents
+ * PostgreSQL from reading all subscriptions by their key.
  */
 const walk = `wanted as materialized (
     select s.id, s.toolkit_slug, s.trigger_slug, s.entity_id from subscriptions s
@@ -35,12 +38,18 @@ const walk = `wanted as materialized (
     where w.kind = 'event' and ($4::text = '' or w.toolkit_slug = $4::text) and ($5::text = '' or w.trigger_slug = $5::text)
   )`;
 
-/** `offset 0` looks each pair up, as in `find_matches`. */
+/**
+ * Condition that the subscription has not received the event. `offset 0` makes PostgreSQL look up the deliveries of each pair, as in
+ * `find_matches`.
+ */
 const isUndelivered = `(not $7::bool or not exists (
     select from deliveries d where d.project_id = $1::uuid and d.event_id = p.event_id and ${filterBy("d.subscription_id", "p.subscription_id")}
       and d.state in ('delivered', 'pending') offset 0))`;
 
-/** End of the scan: null if it found no event; `cut` if it stopped before the end. */
+/**
+ * Columns about the end of the scan. `walked_to`: the last scanned event; null if there was none. `cut`: true if the scan stopped at its
+ * maximum.
+ */
 const walkEnd = `(select id from walked order by id desc limit 1) as walked_to,
     (select count(*) from walked) >= (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from wanted) as cut`;
 
@@ -54,7 +63,10 @@ type MatchRow = WalkEnd & {
   looked_cut: boolean;
 };
 
-/** By events_key, subscriptions_project and deliveries_event: pairs after ($2, $10), in their order. */
+/**
+ * Finds the matching pairs after the event $2 and the subscription $10, in order. Uses events_key, subscriptions_project and
+ * deliveries_event.
+ */
 const findMatches = statement<MatchRow>(
   "find_replay_matches",
   `with ${walk}, looked as materialized (
@@ -70,7 +82,7 @@ const findMatches = statement<MatchRow>(
     (select count(*) from looked) >= $11::int8 as looked_cut, ${walkEnd}`,
 );
 
-/** By the same indexes. */
+/** Counts the matching pairs by subscription. Uses the same indexes as `find_replay_matches`. */
 const countMatches = statement<WalkEnd & { subscription_id: string | null; count: string }>(
   "count_replay_matches",
   `with ${walk}, counted as materialized (
@@ -79,23 +91,26 @@ const countMatches = statement<WalkEnd & { subscription_id: string | null; count
   select c.subscription_id, coalesce(c.count, 0) as count, ${walkEnd} from (select 1) one left join counted c on true`,
 );
 
-/** Columns of a replay's row that define its matches. */
+/** Columns of a replay that define which events and subscriptions match. */
 export type ReplayFilter = Pick<
   ReplayRecord,
   "projectId" | "toolkitSlug" | "triggerSlug" | "subscriptionId" | "onlyUndelivered" | "until" | "createdAt"
 >;
 
-/** Matches after a position, in order, and where to continue. */
+/** The next matching pairs of event and subscription, in order, and the position from which to continue. */
 export type FoundMatches = {
   readonly matches: readonly EventMatch[];
-  /** All pairs up to this one were checked; undefined at the end. */
+  /** Position from which the next search continues: all pairs up to this one are checked. Undefined if the search has reached the end. */
   readonly next: EventMatch | undefined;
 };
 
-/** Limits of a search: maximum matches, and maximum events scanned. */
+/** Limits of one search. `limit`: maximum pairs to return. `events`: maximum events to scan. */
 export type MatchBounds = { readonly limit: number; readonly events: number };
 
-/** Returns the next matches after a position. Fewer matches than the limit, or none, do not mean the end; `next` does. */
+/**
+ * Returns the next matching pairs of event and subscription after a position. The search is finished only if `next` is undefined. A result
+ * with few or no pairs does not mean that.
+ */
 export async function findReplayMatches(
   db: Executor,
   filter: ReplayFilter,
@@ -115,13 +130,16 @@ export async function findReplayMatches(
   return { matches, next: matchOf(row.walked_to, lastUuid) };
 }
 
-/** Partial count: matches by subscription, and the event from which to continue counting. */
+/**
+ * Result of a count. `counts`: number of matching pairs by subscription. `next`: the event from which to continue counting; undefined if
+ * all are counted.
+ */
 export type CountedMatches = {
   readonly counts: ReadonlyMap<SubscriptionId, number>;
   readonly next: EventId | undefined;
 };
 
-/** Counts matches from an event on, as far as one statement goes. */
+/** Counts matching pairs from an event on, as many as one statement can scan. Returns the counts and the event from which to continue. */
 export async function countReplayMatches(db: Executor, filter: ReplayFilter, fromId: EventId): Promise<CountedMatches> {
   const rows = await countMatches(db, parametersOf(filter, uuidOfId(fromId), eventsCountedMax));
   const counts = new Map<SubscriptionId, number>();

@@ -7,7 +7,9 @@ import { newestOfProject } from "../sql/newest-first.ts";
 import { statement } from "../sql/statement.ts";
 import { type DueTaskLease, type NewDueTask, putDueTasks } from "../standing/task.ts";
 
-/** The task of a replay that this node now holds. `attempt`: claims since its last success, including this one. */
+/**
+ * The task of a replay that this node now holds. `attempt`: number of claims since the task's work last succeeded, including this claim.
+ */
 export type ClaimedReplay = {
   readonly id: ReplayId;
   readonly projectId: ProjectId;
@@ -16,7 +18,7 @@ export type ClaimedReplay = {
   readonly attempt: number;
 };
 
-/** Returns the lease of a replay's task: the replay owns it, under its UUID. */
+/** Returns the lease of a replay's task. The replay is the owner of the task; its UUID is in the form of a program id. */
 export function replayLease({ id, leaseToken }: Pick<ClaimedReplay, "id" | "leaseToken">): DueTaskLease {
   return { ...taskOf(id), leaseToken };
 }
@@ -33,7 +35,7 @@ function taskOf(id: ReplayId) {
 /** A throttled replay as its row holds it. */
 export type ReplayRecord = Readonly<Row<typeof replays>>;
 
-/** Columns set when a replay starts. */
+/** Columns that the caller sets when a replay starts. */
 export type NewReplay = Pick<
   ReplayRecord,
   | "id"
@@ -50,15 +52,15 @@ export type NewReplay = Pick<
   | "createdAt"
 >;
 
-/** The started replay, or why none was started. */
+/** Result of `start`: the started replay, or the reason why no replay was started. */
 type ReplayStart =
   | { readonly outcome: "started"; readonly replay: ReplayRecord }
-  /** Another replay to the same subscription is unfinished. */
+  /** An unfinished replay (`id`) delivers to the same subscription, or one of the two delivers to all subscriptions. */
   | { readonly outcome: "running"; readonly id: ReplayId }
-  /** The maximum number of replays is unfinished. */
+  /** The project already has the maximum number of unfinished replays. */
   | { readonly outcome: "too_many" };
 
-/** Changes of UpdateReplay and CancelReplay. */
+/** Columns of a replay that UpdateReplay and CancelReplay change. */
 export type ReplayChange = Partial<
   Pick<ReplayRecord, "perSecond" | "state" | "reason" | "waitsForId" | "pacedAt" | "endedAt">
 > &
@@ -66,25 +68,31 @@ export type ReplayChange = Partial<
 
 /** The throttled replays of one project. */
 type ReplayRepository = {
-  /** Starts a replay, unless another one blocks it; at most `most` may be unfinished at once. Its task is due at its `createdAt`. */
+  /**
+   * Starts a replay, unless another one to the same subscription is unfinished, or the project has `most` unfinished replays. The replay's
+   * task is due at its `createdAt`.
+   */
   start(replay: NewReplay, most: number): Promise<ReplayStart>;
   find(id: ReplayId): Promise<ReplayRecord | undefined>;
-  /** Returns the newest first, beginning after the id `after`. */
+  /** Returns the replays, newest first, beginning after the id `after`. */
   list(page: { after: ReplayId | undefined; limit: number }): Promise<ReplayRecord[]>;
   /**
-   * Changes a replay when no transaction is queuing its deliveries; an ended one stays unchanged. If it continues, its task is due at once.
-   * Undefined if there is none.
+   * Changes a replay as `changeOf` says, and returns it. Waits until no transaction is queuing the replay's deliveries. A replay that has
+   * ended does not change. If the replay is running after the change, its task is due at once. Undefined if the project has no such replay.
    */
   change(id: ReplayId, changeOf: (before: ReplayRecord) => ReplayChange): Promise<ReplayRecord | undefined>;
 };
 
-/** Locks no row: of two concurrent starts in a project, the second reads the first. */
+/**
+ * Takes an advisory lock, which locks no row. If two replays of a project start at the same time, the second start waits and then sees the
+ * first replay.
+ */
 const lockStarts = statement<{ locked: string }>(
   "lock_replay_starts",
   "select pg_advisory_xact_lock(hashtextextended('svc.replays.' || $1::uuid, 0))::text as locked",
 );
 
-/** Returns the throttled replays of one project. */
+/** Returns the repository of one project's throttled replays. */
 export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRepository {
   const own = (id: ReplayId) => and(eq(replays.projectId, projectId), eq(replays.id, id));
   return {
@@ -137,12 +145,12 @@ export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRep
 /** The lowest possible id. */
 const nilUuid = "00000000-0000-0000-0000-000000000000";
 
-/** Returns the position before the first pair of a time. */
+/** Returns the position with which a replay of events from `sinceMs` on begins: before the first pair of event and subscription. */
 function beginningOf(sinceMs: number): Pick<ReplayRecord, "positionEventId" | "positionSubscriptionId"> {
   return { positionEventId: firstEventAt(sinceMs), positionSubscriptionId: idOfUuid("sub", nilUuid) };
 }
 
-/** Returns the lowest possible id of an event received at this time: a bound; the event need not exist. */
+/** Returns the lowest id that an event received at this time can have. It is a bound for searches; an event with this id need not exist. */
 export function firstEventAt(ms: number): EventId {
   return idOfUuid("evt", firstUuidAt(ms).replace("-0000-0000-", "-7000-8000-"));
 }

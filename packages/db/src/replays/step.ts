@@ -45,7 +45,10 @@ const lockOne = statement<RawRow<ReplayRecord>>(
   `select ${replayColumns.text} from replays r where r.id = $1::uuid for no key update`,
 );
 
-/** Locks a replay for the rest of the transaction: no other transaction queues its deliveries or changes it until then. */
+/**
+ * Locks a replay until the end of the transaction, and returns it. Until then, no other transaction queues the replay's deliveries or
+ * changes it. Undefined if it does not exist.
+ */
 export async function lockReplay(tx: Executor, id: ReplayId): Promise<ReplayRecord | undefined> {
   const [row] = await lockOne(tx, [uuidOfId(id)]);
   return row === undefined ? undefined : replayColumns.read(row);
@@ -69,29 +72,29 @@ const movedFields = fieldsOf(replays, "id", ...movedNames);
 /** Columns of a replay that a step changes. */
 export type ReplayMove = ValuesOf<typeof movedFields>;
 
-/** Uses the primary key. The caller has locked the row. The update is HOT, except the last one. */
+/** Uses the primary key. The caller has locked the row. The update is HOT (it changes no index), except when the replay ends. */
 const move = compose(
   "move_replay",
   { moved: rows(movedFields) },
   ({ moved }) => query`update replays r set ${moved.set("i", movedNames)} from ${moved.from("i")} where r.id = i.id`,
 );
 
-/** Writes the progress of a locked replay. */
+/** Stores the progress of a replay that the transaction has locked. */
 export async function moveReplay(tx: Executor, moved: ReplayMove): Promise<void> {
   await move(tx, { moved: [moved] });
 }
 
 const healthColumns = selectList(subscriptions, ["id", "active", "failingSince", "backoffUntil"], "s");
 
-/** Health of a subscription that a replay delivers to. */
+/** State of a subscription to which a replay delivers, with the health of its endpoint. */
 export type ReplayedSubscription = Readonly<
   Row<typeof subscriptions, "id" | "active" | "failingSince" | "backoffUntil">
 > & {
-  /** Deliveries queued by replays and still pending, counted up to a maximum. */
+  /** Number of pending deliveries that replays queued for the subscription, counted up to `countMax`. */
   readonly pending: number;
 };
 
-/** Uses the primary key, and for each its low-priority queue in delivery_tasks_lane, at most $2 tasks. */
+/** Uses the primary key of subscriptions. For each, it counts the low-priority tasks in delivery_tasks_lane, at most $2. */
 const readHealth = statement<RawRow<Omit<ReplayedSubscription, "pending">> & { pending: number }>(
   "read_replayed_subscriptions",
   `select ${healthColumns.text}, p.pending from subscriptions s cross join lateral (
@@ -100,7 +103,7 @@ const readHealth = statement<RawRow<Omit<ReplayedSubscription, "pending">> & { p
    where s.id = any($1::uuid[])`,
 );
 
-/** Returns the health of subscriptions; deleted ones are absent. `countMax`: maximum pending deliveries counted. */
+/** Returns the states of subscriptions. Deleted ones are absent. `countMax`: maximum pending deliveries to count per subscription. */
 export async function readReplayedSubscriptions(
   db: Executor,
   ids: readonly SubscriptionId[],
@@ -110,7 +113,7 @@ export async function readReplayedSubscriptions(
   return (await readHealth(db, [arrayLiteral(ids.map(uuidOfId)), countMax])).map((row) => healthColumns.read(row));
 }
 
-/** Returns how many more deliveries may be pending in a project by its quota, at most `most`. */
+/** Returns how many more deliveries may be pending in a project according to its quota, but at most `most`. */
 export async function findFreeDeliverySlots(db: Executor, projectId: ProjectId, most: number): Promise<number> {
   const quota = { projectId, name: "pendingDeliveries", more: most } as const;
   const reached = await findQuotaReached(db, quota, (max) => usageOfProject(db, projectId).countDeliveries(max));

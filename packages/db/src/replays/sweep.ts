@@ -9,12 +9,12 @@ const sweepEnded = statement<{ id: string }>(
      select id from replays where ended_at < $1::timestamptz and ended_at is not null order by ended_at limit $2::int4)) returning id`,
 );
 
-/** Removes a batch of replays that ended before a time; returns how many. */
+/** Deletes up to `limit` replays that ended before `beforeMs`; returns how many. */
 export async function sweepReplays(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepEnded(db, [isoTime(beforeMs), limit])).length;
 }
 
-/** replays_unfinished has the few that are unfinished. */
+/** Uses the index replays_unfinished, which has only the few unfinished replays. */
 const expirePaused = statement<{ id: string }>(
   "expire_paused_replays",
   `update replays set state = 'cancelled', reason = 'expired', ended_at = $2::timestamptz, updated_at = $2::timestamptz
@@ -24,8 +24,8 @@ const expirePaused = statement<{ id: string }>(
 );
 
 /**
- * Cancels a batch of replays that have been paused since before a time, because the events they have yet to reach are kept for them.
- * Returns how many.
+ * Cancels up to `limit` replays that have been paused since before `beforeMs`. Otherwise svc would have to keep the events that these
+ * replays have yet to process. Returns how many it cancelled.
  */
 export async function expirePausedReplays(
   db: Executor,
@@ -45,7 +45,7 @@ const armLost = statement<{ id: string }>(
    on conflict do nothing returning owner_id as id`,
 );
 
-/** Queues running replays that lost their task because of an error; returns how many. */
+/** Queues tasks for running replays that have lost their task because of an error. Returns how many. */
 export async function armLostReplays(db: Executor, nowMs: number, limit: number): Promise<number> {
   return (await armLost(db, [isoTime(nowMs), limit])).length;
 }

@@ -28,7 +28,7 @@ export async function findRestore(db: Executor): Promise<Restore | undefined> {
   return row;
 }
 
-/** Statuses of jobs that have not ended, as an SQL list. */
+/** Statuses of jobs that have not ended, as an SQL list: all statuses that precede `succeeded`. */
 const live = sql.raw(`('${jobStatuses.slice(0, jobStatuses.indexOf("succeeded")).join("', '")}')`);
 
 /**

@@ -278,7 +278,10 @@ export const standingBackfills = pgTable(
     positionAt: time("position_at"),
     /** For events: the last event that the backfill scanned. Before the first, an id below the range. Null for a schedule. */
     positionEventId: idColumn("evt")("position_event_id"),
-    /** Time up to which the rate is used. The number of starts allowed next is the rate, multiplied by the time since then. */
+    /**
+     * Time up to which the allowed starts are used. The number of runs that may start next is the rate multiplied by the time that has
+     * passed since this time.
+     */
     pacedAt: time("paced_at").notNull(),
     callerKeyId: idColumn("key")("caller_key_id").notNull(),
     createdAt: time("created_at").notNull(),

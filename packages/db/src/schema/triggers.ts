@@ -290,7 +290,10 @@ export const replays = pgTable(
      */
     positionEventId: idColumn("evt")("position_event_id").notNull(),
     positionSubscriptionId: idColumn("sub")("position_subscription_id").notNull(),
-    /** Time up to which the rate is used. The number of deliveries allowed next is the rate, multiplied by the time since then. */
+    /**
+     * Time up to which the allowed deliveries are used. The number of deliveries that may be queued next is the rate multiplied by the time
+     * that has passed since this time.
+     */
     pacedAt: time("paced_at").notNull(),
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),

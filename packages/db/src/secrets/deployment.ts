@@ -3,15 +3,17 @@ import type { Executor } from "../connect.ts";
 import { deploymentSecrets } from "../schema/index.ts";
 import type { NewSecret, SecretRow } from "./repo.ts";
 
-/** The secrets of the deployment itself. */
+/** The secrets of the deployment itself, which belong to no project. */
 export type DeploymentSecretRepository = {
-  /** Sorted by name. */
+  /** Returns the secrets without their values, sorted by name. */
   list(): Promise<SecretRow[]>;
-  /** Returns the sealed value; undefined if there is none. Uses the primary key. */
+  /** Returns the sealed value of a secret; undefined if the secret does not exist. Uses the primary key. */
   find(name: string): Promise<Buffer | undefined>;
-  /** Creates a secret, or replaces the value of the one with its name, whose createdAt stays. */
+  /**
+   * Creates a secret, or replaces the value of the secret with the same name. Returns the secret. A replaced secret keeps its createdAt.
+   */
   put(secret: NewSecret): Promise<SecretRow>;
-  /** False if there was none. */
+  /** Deletes a secret. Returns false if the secret does not exist. */
   delete(name: string): Promise<boolean>;
 };
 
@@ -21,7 +23,7 @@ const columns = {
   updatedAt: deploymentSecrets.updatedAt,
 };
 
-/** Returns the secrets of the deployment itself. */
+/** Returns the repository of the deployment's own secrets. */
 export function secretsOfDeployment(db: Executor): DeploymentSecretRepository {
   const named = (name: string) => eq(deploymentSecrets.name, name);
   return {

@@ -5,7 +5,7 @@ import { fieldsOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** Identifies a secret. */
+/** Identifies a secret of a project. */
 export type SecretAddress = { readonly projectId: ProjectId; readonly name: string };
 
 const columns = selectList(secrets, ["value"], "s");
@@ -20,7 +20,7 @@ const selectSecrets = compose(
       select * from secrets k where k.project_id = wanted.project_id and k.name = wanted.name offset 0) s`,
 );
 
-/** Returns the sealed values of secrets, in order; undefined for a missing one. */
+/** Returns the sealed values of secrets, in the order of `places`; undefined for a secret that does not exist. */
 export async function findSecrets(db: Executor, places: readonly SecretAddress[]): Promise<(Buffer | undefined)[]> {
   const keyOf = (project: string, name: string) => `${project}/${name}`;
   const wanted = new Map(places.map((place) => [keyOf(uuidOfId(place.projectId), place.name), place]));

@@ -11,27 +11,27 @@ export type NewSecret = SecretRow & Pick<typeof secrets.$inferSelect, "value">;
 
 /** The secrets of one project. */
 export type SecretRepository = {
-  /** Sorted by name. */
+  /** Returns the secrets without their values, sorted by name. */
   list(): Promise<SecretRow[]>;
   /**
-   * Creates a secret, or replaces the value of the one with its name, whose createdAt stays. Undefined, with nothing stored, if the project
-   * would have more than `most`.
+   * Creates a secret, or replaces the value of the project's secret with the same name. A replaced secret keeps its createdAt. Returns the
+   * secret. Undefined, with nothing stored, if the project would have more than `most` secrets.
    */
   put(secret: NewSecret, most: number): Promise<SecretRow | undefined>;
-  /** False if there was none. */
+  /** Deletes a secret. Returns false if the project has no secret with this name. */
   delete(name: string): Promise<boolean>;
 };
 
 const columns = { name: secrets.name, createdAt: secrets.createdAt, updatedAt: secrets.updatedAt };
 
-/** Returns the secrets of one project. */
+/** Returns the repository of one project's secrets. */
 export function secretsForProject(db: Executor, projectId: ProjectId): SecretRepository {
   const ofProject = eq(secrets.projectId, projectId);
   return {
     list: () => db.orm.select(columns).from(secrets).where(ofProject).orderBy(asc(secrets.name)),
     put: (secret, most) =>
       withTransaction(db, async (tx) => {
-        // Locks the project, so that of two concurrent calls only one takes the last slot.
+        // Locks the project's row. So if two secrets are created at the same time, only one of them can be the last allowed one.
         await tx.orm.select({ id: projects.id }).from(projects).where(eq(projects.id, projectId)).for("no key update");
         const [others] = await tx.orm
           .select({ count: count() })

@@ -10,10 +10,10 @@ import { filterBy } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A version of a program that a project promoted to a tool. `slug` is without the prefix `skills.`. */
+/** A version of a skill: a program that a project promoted to a tool. `slug` is without the prefix `skills.`. */
 type Skill = Omit<Row<typeof skills>, "projectId" | "deletedAt">;
 
-/** A program as submitted, sealed, or in clear in rows of versions before 0.2. */
+/** A skill's program as submitted. `sealedProgram` contains it sealed. In rows of versions before 0.2, `program` contains it unsealed. */
 type SkillProgram = Row<typeof jobPrograms, "program" | "sealedProgram">;
 
 /** A skill with the JSON text of its program's inputSchema. */
@@ -23,14 +23,20 @@ const columns = selectList(skills, namesBut(skills, "projectId", "deletedAt"), "
 const programColumns = selectList(jobPrograms, ["program", "sealedProgram"], "p");
 const listed = selectList(skills, ["slug", "version", "description", "jobId", "accessClass", "createdAt"], "s");
 
-/** `offset 0` keeps this a lookup by primary key: a join was planned through all programs of the project, which are large. */
+/**
+ * SQL that finds the program of each skill. `offset 0` makes PostgreSQL look the program up by its primary key. Otherwise, it planned a
+ * join through all programs of the project, which are large.
+ */
 const eachProgram = `cross join lateral (
      select program, sealed_program from job_programs where project_id = s.project_id and digest = s.program_digest offset 0) p`;
 
-/** Reads an unsealed program as json instead of jsonb, which keeps the schema's text as written. */
+/**
+ * SQL for a skill's input schema. In old rows, it is read from the unsealed program as json and not as jsonb, so that the schema's text
+ * stays as it was written.
+ */
 const schemaText = `coalesce(s.input_schema, (p.program::json -> 'inputSchema')::text) as "inputSchema"`;
 
-/** Uses primary keys: one version, or for version 0 the newest. */
+/** Finds one version of a skill by primary keys. Version 0 means the newest version. */
 const selectSkill = statement<RawRow<Skill & SkillProgram>>(
   "find_skill",
   `select ${columns.text}, ${programColumns.text} from (
@@ -39,7 +45,7 @@ const selectSkill = statement<RawRow<Skill & SkillProgram>>(
      order by version desc limit 1) s ${eachProgram}`,
 );
 
-/** Uses primary keys: the newest version of each skill. */
+/** Finds the newest version of each skill by primary keys. */
 const selectSkills = statement<RawRow<Omit<ListedSkill, "inputSchema">> & { inputSchema: string }>(
   "list_skills",
   `select ${listed.text}, ${schemaText} from (
@@ -47,14 +53,14 @@ const selectSkills = statement<RawRow<Omit<ListedSkill, "inputSchema">> & { inpu
    ${eachProgram} order by s.slug`,
 );
 
-/** Uses primary keys: all versions of one skill, newest first. */
+/** Finds all versions of one skill by primary keys, newest first. */
 const selectVersions = statement<RawRow<Omit<ListedSkill, "inputSchema">> & { inputSchema: string }>(
   "list_skill_versions",
   `select ${listed.text}, ${schemaText} from skills s ${eachProgram}
    where s.project_id = $1::uuid and s.slug = $2::text and s.deleted_at is null order by s.version desc`,
 );
 
-/** Returns a skill of a project with its program as submitted; version 0 is the newest. */
+/** Returns a version of a skill, with its program as submitted. Version 0 means the newest version. Undefined if it does not exist. */
 async function findSkill(
   db: Executor,
   projectId: ProjectId,
@@ -74,15 +80,18 @@ async function listSkillVersions(db: Executor, projectId: ProjectId, slug: strin
   return (await selectVersions(db, [uuidOfId(projectId), slug])).map((row) => listed.read(row));
 }
 
-/** A version to promote, without a number yet. `newest`: the version that it follows; 0 for a new skill. */
+/**
+ * A version of a skill to add; svc assigns its number. `newest`: number of the skill's newest version, as the caller knows it; 0 for a new
+ * skill.
+ */
 export type NewSkill = Omit<Skill, "version"> & { readonly newest: number };
 
-/** Maximum skills of a project, and maximum versions of a skill. */
+/** Limits of a project: maximum number of skills, and maximum number of versions of one skill. */
 type SkillLimits = { readonly skills: number; readonly versions: number };
 
 /**
- * Result of a promotion: the new version; or nothing was written, because the skill's newest version is not the expected one (0: none
- * exists) or a maximum is reached.
+ * Result of the promotion of a program to a skill. `added`: the version was added. `moved`: nothing was written, because the skill's newest
+ * version is `newest` (0: none) and not the expected one. `too_many`: nothing was written, because a maximum is reached.
  */
 type PromotionResult =
   | { readonly outcome: "added"; readonly version: number }
@@ -91,19 +100,22 @@ type PromotionResult =
 
 /** The skills of one project. Every change increments the project's catalog version in the same transaction. */
 type SkillRepository = {
-  /** Returns a skill with its program as submitted; version 0 is the newest. */
+  /** Returns a version of a skill, with its program as submitted. Version 0 means the newest version. Undefined if it does not exist. */
   find(skill: Pick<Skill, "slug" | "version">): Promise<(Skill & SkillProgram) | undefined>;
-  /** The newest version of each, sorted by slug. */
+  /** Returns the newest version of each skill, sorted by slug. */
   list(): Promise<ListedSkill[]>;
-  /** All versions of one skill, newest first. */
+  /** Returns all versions of one skill, newest first. */
   listVersions(slug: string): Promise<ListedSkill[]>;
-  /** Adds a version, and logs on its job the event that `eventOf` makes from its number. */
+  /**
+   * Adds a version of a skill, unless a limit is reached or `newest` is outdated. Also adds an entry to the log of the skill's job;
+   * `eventOf` returns this entry for the number of the new version.
+   */
   add(skill: NewSkill, eventOf: (version: number) => NewJobEvent, most: SkillLimits): Promise<PromotionResult>;
-  /** Deletes a version, or all for version 0. False if there is none. */
+  /** Deletes a version of a skill; for version 0, deletes all its versions. Returns false if there is nothing to delete. */
   delete(skill: Pick<Skill, "slug" | "version">, nowMs: number): Promise<boolean>;
 };
 
-/** Returns the skills of one project. */
+/** Returns the repository of one project's skills. */
 export function skillsForProject(db: Executor, projectId: ProjectId): SkillRepository {
   const own = eq(skills.projectId, projectId);
   const ofSlug = (slug: string) => and(own, eq(skills.slug, slug));
@@ -113,7 +125,8 @@ export function skillsForProject(db: Executor, projectId: ProjectId): SkillRepos
     listVersions: (slug) => listSkillVersions(db, projectId, slug),
     add: ({ newest, ...skill }, eventOf, most) =>
       withTransaction(db, async (tx) => {
-        // This locks the project's row, so two promotions cannot both take the last slot.
+        // This locks the project's row. So if two programs are promoted at the same time, only one of them can use the last place below the
+        // limit.
         await touchCatalog(tx, projectId);
         const known = await tx.orm
           .select({ version: skills.version, deletedAt: skills.deletedAt })

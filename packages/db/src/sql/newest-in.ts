@@ -14,7 +14,7 @@ type NewestOptions = {
   readonly key: Readonly<Record<string, string>>;
   /** Condition of a partial index. Write it exactly as in the index: a generic plan recognizes no other form. */
   readonly condition?: string;
-  /** Condition that removes rows of the index. */
+  /** Condition that the rows found in the index must also match. */
   readonly filter?: string;
   /** Lowest id of the range. Default: the lowest possible id. */
   readonly from?: string;
@@ -93,7 +93,7 @@ export function pageStatement<Read extends object>(
   return async (db, parameters) => (await select(db, parameters)).map((row) => columns.read(row));
 }
 
-/** Returns the id below which a page begins. */
+/** Returns the exclusive upper bound of a page's ids: the id `after`, or the highest possible id for the first page. */
 export function beforeOf(after: Id<IdPrefix> | undefined): string {
   return after === undefined ? lastUuid : uuidOfId(after);
 }

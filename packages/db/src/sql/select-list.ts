@@ -9,7 +9,7 @@ const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
 /** Columns of a select list, and the decoder of its rows. */
 export type SelectList<Read extends object> = {
-  /** `j.id as "id", j.project_id as "projectId", …` */
+  /** SQL of the select list, for example `j.id as "id", j.project_id as "projectId", …`. */
   readonly text: string;
   /** Decodes the row from the driver and changes it in place. Other properties stay. */
   read<Raw extends RawRow<Read>>(row: Raw): Read & Omit<Raw, keyof Read>;
@@ -86,7 +86,7 @@ function decodeInPlace(row: Record<string, unknown>, readers: readonly { name: s
     const stored = row[name];
     if (stored === null) continue;
     const value = read(stored);
-    // Most words and documents need no change.
+    // Most words and documents are the same after decoding, so that they are not written again.
     if (value !== stored) row[name] = value;
   }
 }
@@ -168,19 +168,22 @@ export function values<Shape extends Fields>(shape: Shape): StatementPart<Values
 type RowNames<Name extends string = string> = {
   /** The arrays themselves, by the names of their fields: `$2::int4[]`. */
   readonly arrays: Readonly<Record<Name, string>>;
-  /** Names of the rows' columns: `job_id, seq`. */
+  /** Names of the rows' columns, for example `job_id, seq`. */
   readonly columns: string;
   /** Returns the arrays as rows: `unnest($1::uuid[], $2::int4[]) as i(job_id, seq)`. */
   from(alias: string): string;
   /** Returns the same as `from`, with an additional column `place` that numbers the rows from 1. */
   fromOrdered(alias: string, place: string): string;
-  /** Values of one row, for a select list: `i.job_id, i.seq`. */
+  /** Returns the SQL for the values of one row, to use in a select list: `i.job_id, i.seq`. */
   values(alias: string): string;
-  /** Columns that an UPDATE takes from one row: `status = i.status, …`. */
+  /** Returns the assignments with which an UPDATE sets columns to the values of one row: `status = i.status, …`. */
   set(alias: string, names: readonly Name[]): string;
-  /** Returns the same as `set`, but a null keeps the value of the row `of`: `params = coalesce(i.params, j.params), …`. */
+  /**
+   * Returns the same as `set`, except that a null value does not change the column of the row `of`: `params = coalesce(i.params, j.params),
+   * …`.
+   */
   setOrKeep(alias: string, names: readonly Name[], of: string): string;
-  /** `insert into … select … from unnest(…) as i`. */
+  /** Returns the SQL that inserts the rows into a table: `insert into … select … from unnest(…) as i`. */
   insertInto(table: PgTable): string;
 };
 

@@ -26,8 +26,8 @@ export function statement<Row extends object>(name: string, text: string): State
   if (names.has(name)) throw new Error(`two statements are called ${name}`);
   names.add(name);
   const named = `/* ${name} */ ${text.trim().replace(/\s+/g, " ")}`;
-  // Without `simple: false` the driver does not prepare a text without parameters. The patched driver finds the statement by `key`, without
-  // hashing the text on every run.
+  // Without `simple: false`, the driver does not prepare a statement that has no parameters. The patched driver finds a prepared statement
+  // by `key`, so that it does not hash the text on every run.
   const prepared = { prepare: true, simple: false, key: name };
   return (db, parameters) => {
     const client = "orm" in db ? db.sql : db;

@@ -258,8 +258,8 @@ export async function armLostBackfills(db: Executor, nowMs: number, limit: numbe
 }
 
 /**
- * Uses the index standing_backfills_running, which has only the few unfinished backfills. Only the backfill of a paused program makes no
- * progress for so long.
+ * Uses the index standing_backfills_running, which has only the few unfinished backfills. Normally, only the backfill of a paused program
+ * makes no progress for a long time.
  */
 const listStill = statement<{ id: string; programId: string }>(
   "list_still_backfills",

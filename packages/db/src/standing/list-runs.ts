@@ -24,8 +24,9 @@ export type StandingRunFilter = {
 export type StandingRunPosition = { readonly after: StandingRunId | undefined; readonly limit: number };
 
 /**
- * Lower bound of the run ids to read. A run's id has the time of its creation. Most runs are created when they are decided, but a window is
- * created earlier. So each window that was decided since then is looked up.
+ * SQL for the lowest run id to read. A run's id contains the time of its creation. Most runs are created when svc decides about them, but a
+ * window (a run that collects events) is created earlier. So the bound includes every window that was decided at or after the start of the
+ * requested time.
  */
 const from = `(select least($5::uuid, (
     select id from (

@@ -34,9 +34,9 @@ const oldestUndecided = `(select a.due_at from standing_arrivals a
     order by a.project_id, a.due_at, a.event_id limit 1)`;
 
 /**
- * Uses the index standing_runs_closing and finds the first window of each program. A window closes under two conditions: the clock has
- * passed its end, and all events received before its end are in it. So late processing does not matter. When the clock alone decided, a
- * burst was cut into windows of one batch each.
+ * Finds the windows of programs that can close, by the index standing_runs_closing. A window closes under two conditions: the clock has
+ * passed its end, and all events received before its end are in it. So late processing of events does not matter. When the clock alone
+ * decided, a burst was cut into windows of one batch each.
  */
 const readClosing = compose(
   "read_closing_standing_windows",
@@ -50,8 +50,8 @@ const readClosing = compose(
 );
 
 /**
- * Returns windows that can close, because their time is over and all their events are collected. Returns the first such window of each
- * program, and at most `most` windows.
+ * Returns windows that can close, because their time is over and all their events are collected. Returns at most `most` windows of each
+ * program, those that end first.
  */
 export async function readClosingStandingWindows(
   db: Executor,

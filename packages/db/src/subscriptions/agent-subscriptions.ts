@@ -9,11 +9,11 @@ import { apiKeys, grants, subscriptions } from "../schema/index.ts";
 import { filterColumn } from "../sql/filter.ts";
 import { freshHealth, type NewSubscription, type Subscription } from "./repo.ts";
 
-/** A subscription that an agent creates over MCP: its key, expiry and start position. */
+/** A subscription that an agent creates over MCP, with its key and its expiry. */
 export type NewAgentSubscription = NewSubscription &
   Pick<Subscription, "entityId" | "mcpId" | "cursor"> & { readonly keyId: KeyId; readonly expiresAt: number };
 
-/** Columns that a refresh changes. */
+/** Columns of a subscription that a refresh by its agent changes. */
 export type AgentSubscriptionChange = Pick<
   Subscription,
   "cursor" | "signingSecret" | "formerSecret" | "formerUntil"
@@ -21,32 +21,51 @@ export type AgentSubscriptionChange = Pick<
   readonly expiresAt: number;
 };
 
-/** Why no subscription was created: the project's quota, the maximum per key, or the end of the key meanwhile. */
+/**
+ * Reason why no subscription was created: the project's quota is reached, the key has the maximum number of subscriptions (`keyReached`),
+ * or the key has ended (`keyEnded`).
+ */
 export type SubscriptionRefusal = QuotaReached | { readonly keyReached: number } | { readonly keyEnded: true };
 
-/** Subscriptions of agents in one project. Every change increments the project's routing version in the same transaction. */
+/**
+ * The subscriptions that agents of one project created over MCP. Every change increments the project's routing version in the same
+ * transaction.
+ */
 export type AgentSubscriptionRepository = {
-  /** Returns the subscription with this derived id, even if it has expired and was not swept yet. */
+  /**
+   * Returns the subscription with this `mcpId` (the id that the receiver sees); undefined if there is none. An expired subscription is also
+   * returned, until the sweep deletes it.
+   */
   find(mcpId: string): Promise<Subscription | undefined>;
-  /** True if a key has an unexpired subscription to this endpoint: then the endpoint is known to accept it. */
+  /**
+   * Returns true if a key has a subscription to this endpoint that has not expired. The endpoint is then known to accept subscriptions of
+   * this key. Otherwise returns false.
+   */
   hasEndpoint(keyId: KeyId, endpointUrl: string, nowMs: number): Promise<boolean>;
-  /** Replaces an ended subscription with the same derived id. It expires no later than its key. */
+  /**
+   * Creates a subscription, which replaces one with the same `mcpId`. It expires at the end of its key at the latest. Returns the
+   * subscription, or the reason why it was not created.
+   */
   create(
     subscription: NewAgentSubscription,
     bounds: { readonly perKeyMax: number; readonly nowMs: number },
   ): Promise<Subscription | SubscriptionRefusal>;
-  /** Extends it, at most to its key's expiry, and reactivates it after failures. Undefined if it was deleted or its key ended. */
+  /**
+   * Extends a subscription, at most to the end of its key, and activates it again if it was inactive because of failures. Returns the
+   * subscription; undefined if it is deleted or its key has ended.
+   */
   refresh(id: SubscriptionId, change: AgentSubscriptionChange, nowMs: number): Promise<Subscription | undefined>;
-  /** Returns the id of the deleted subscription; undefined if there was none. */
+  /** Deletes a subscription and returns its id; undefined if there is none with this `mcpId`. */
   delete(mcpId: string): Promise<SubscriptionId | undefined>;
 };
 
-/** Returns the subscriptions that agents of one project created over MCP. */
+/** Returns the repository of the subscriptions that agents of one project created over MCP. */
 export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId): AgentSubscriptionRepository {
-  // Only as a filter: if a project had none when the statistics were made, PostgreSQL read all of the project's rows.
+  // In this form, PostgreSQL uses no index for the project. If the project had no such subscription when statistics were collected,
+  // PostgreSQL otherwise read all subscriptions of the project.
   const isOfProject = filterColumn(subscriptions.projectId, projectId);
   const own = (mcpId: string) =>
-    // The exact condition of subscriptions_mcp: a generic plan matches no others.
+    // Has exactly the text of the condition in the index subscriptions_mcp, because PostgreSQL's generic plan uses the index only then.
     and(eq(subscriptions.mcpId, mcpId), sql`${subscriptions.mcpId} <> ''`, isOfProject);
   return {
     async find(mcpId) {
@@ -54,7 +73,8 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
       return row;
     },
     async hasEndpoint(keyId, endpointUrl, nowMs) {
-      // With a condition on time, PostgreSQL reads the later expiries of all projects; one key has few.
+      // The time is compared here and not in the query. With a condition on the time, PostgreSQL would read the unexpired subscriptions of
+      // all projects, whereas one key has few subscriptions.
       const rows = await db.orm
         .select({ expiresAt: subscriptions.expiresAt })
         .from(subscriptions)
@@ -65,7 +85,7 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
       withTransaction(db, async (tx) => {
         const endsAt = await holdKey(tx, keyId, nowMs);
         if (endsAt === undefined) return { keyEnded: true };
-        // Locks the project's row, so that two concurrent creations cannot both take the last slot.
+        // This locks the project's row. So if two subscriptions are created at the same time, only one of them can be the last allowed one.
         await touchProjectRouting(tx, projectId);
         await tx.orm.delete(subscriptions).where(own(subscription.mcpId));
         const [held] = await tx.orm
@@ -98,7 +118,8 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
             ...change,
             expiresAt: Math.min(expiresAt, endsAt),
             ...{ active: true, inactiveReason: "" },
-            // A failing subscription keeps its backoff, which protects its endpoint.
+            // Resets the health only if the subscription was inactive. A failing but active subscription keeps its backoff, which protects
+            // its endpoint.
             ...onlyWhereInactive,
           })
           .where(and(eq(subscriptions.id, id), inArray(subscriptions.inactiveReason, ["", "failing", "gone"])))
@@ -114,7 +135,7 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
   };
 }
 
-/** Clears the health of an inactive subscription; an active one keeps its health. */
+/** Changes of a refresh to the health columns: they are reset if the subscription is inactive, and stay unchanged if it is active. */
 const onlyWhereInactive = Object.fromEntries(
   Object.keys(freshHealth).map((name) => {
     const column = subscriptions[name as keyof typeof freshHealth];
@@ -124,8 +145,8 @@ const onlyWhereInactive = Object.fromEntries(
 );
 
 /**
- * Prevents a key, and the key its grant was given with, from ending before the transaction does. Returns the earlier expiry of the two
- * (epoch milliseconds); undefined if one has ended.
+ * Locks a key, and the key that gave its grant if it belongs to a grant, so that neither can end before this transaction does. Returns the
+ * earlier expiry of the two keys, epoch milliseconds. Undefined if one of them has ended.
  */
 async function holdKey(tx: Executor, keyId: KeyId, nowMs: number): Promise<number | undefined> {
   const vouchers = await tx.orm.select({ id: grants.voucherKeyId }).from(grants).where(eq(grants.keyId, keyId));

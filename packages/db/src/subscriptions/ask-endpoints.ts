@@ -5,24 +5,27 @@ import { subscriptions } from "../schema/index.ts";
 import type { AskEndpointEventType } from "../schema/words.ts";
 import type { NewSubscription, Subscription } from "./repo.ts";
 
-/** Endpoints that a project's asks are published to. They have the health and delivery of subscriptions, but are not part of routing. */
+/**
+ * The ask endpoints of one project, to which svc publishes the project's asks. Deliveries and endpoint health work as for subscriptions to
+ * events, but the routing of events does not contain them.
+ */
 type AskEndpointRepository = {
   create(
     endpoint: Pick<NewSubscription, "id" | "endpointUrl" | "signingSecret" | "createdAt"> & {
       readonly eventTypes?: readonly AskEndpointEventType[];
     },
   ): Promise<Subscription>;
-  /** Returns the newest first, beginning after the id `after`. */
+  /** Returns the ask endpoints, newest first, beginning after the id `after`. */
   list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
-  /** Endpoints that receive a type, newest first. */
+  /** Returns the ids of the active ask endpoints that receive posts of this type, newest first. */
   listActive(type: AskEndpointEventType): Promise<SubscriptionId[]>;
-  /** False if there was none. */
+  /** Deletes an ask endpoint. Returns false if the project has no such endpoint. */
   delete(id: SubscriptionId): Promise<boolean>;
 };
 
-/** Returns the ask endpoints of one project. */
+/** Returns the repository of one project's ask endpoints. */
 export function askEndpointsForProject(db: Executor, projectId: ProjectId): AskEndpointRepository {
-  // The exact condition of subscriptions_asks: a generic plan matches no others.
+  // Has exactly the text of the condition in the index subscriptions_asks, because PostgreSQL's generic plan uses the index only then.
   const ofProject = and(eq(subscriptions.projectId, projectId), sql`${subscriptions.kind} = 'asks'`);
   return {
     async create({ eventTypes = [], ...endpoint }) {
@@ -44,7 +47,7 @@ export function askEndpointsForProject(db: Executor, projectId: ProjectId): AskE
         .select({ id: subscriptions.id, eventTypes: subscriptions.eventTypes })
         .from(subscriptions)
         .where(and(ofProject, eq(subscriptions.active, true)));
-      // Ids sort like their keys. With an ORDER BY, PostgreSQL may read the endpoints of all projects.
+      // Sorts the ids here: they sort like the UUIDs in the database. With an ORDER BY, PostgreSQL may read the endpoints of all projects.
       return rows
         .filter(({ eventTypes }) => (eventTypes.length === 0 ? type === "ask_raised" : eventTypes.includes(type)))
         .map(({ id }) => id)

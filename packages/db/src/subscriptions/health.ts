@@ -9,10 +9,12 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 
 const columns = selectList(subscriptions, ["id", "projectId", "eventTypes"], "s");
 
-/** An ask endpoint that receives more than asks. */
+/** An ask endpoint that lists the types of posts it receives, such as notices. */
 type NoticeEndpoint = Readonly<Row<typeof subscriptions, "id" | "projectId" | "eventTypes">>;
 
-/** The subscriptions of each project by their index. With an ORDER BY, PostgreSQL may read the endpoints of all projects. */
+/**
+ * Finds the subscriptions of each project by an index. It has no ORDER BY, because PostgreSQL may then read the endpoints of all projects.
+ */
 const selectEndpoints = compose(
   "find_notice_endpoints",
   { wanted: rows(fieldsOf(subscriptions, "projectId")) },
@@ -22,17 +24,17 @@ const selectEndpoints = compose(
     where s.kind = 'asks' and s.active and s.event_types <> '{}'`,
 );
 
-/** Returns the active ask endpoints of several projects that list their event types, newest first. */
+/** Returns the active ask endpoints of several projects that list their types of posts, newest first. */
 export async function findNoticeEndpoints(db: Executor, projectIds: readonly ProjectId[]): Promise<NoticeEndpoint[]> {
   const wanted = [...new Set(projectIds)].map((projectId) => ({ projectId }));
   const found = (await selectEndpoints(db, { wanted })).map((row) => columns.read(row));
   return found.sort((one, other) => (one.id < other.id ? 1 : -1));
 }
 
-/** Maximum tasks scanned. */
+/** Maximum pending tasks of a subscription that are scanned to find the oldest event. */
 const scannedTasksMax = 20_000;
 
-/** Uses the key of tasks, in each of its epochs. */
+/** Uses the key of delivery_tasks, in each of its epochs (parts of the queue). */
 const selectOldest = statement<{ event_id: string | null; is_whole: boolean }>(
   "find_oldest_pending_event",
   `with looked as materialized (
@@ -51,7 +53,10 @@ const selectError = statement<{ last_error: string }>(
    where d.last_error <> '' order by d.id desc limit 1`,
 );
 
-/** Returns the oldest event with a pending delivery to a subscription; `unknown` if more are pending than are scanned. */
+/**
+ * Returns the oldest event that has a pending delivery to a subscription; undefined if no delivery is pending. `unknown`: the subscription
+ * has 20,000 or more pending deliveries, which is the maximum scanned.
+ */
 export async function findOldestPendingEvent(
   db: Executor,
   id: SubscriptionId,
@@ -61,20 +66,26 @@ export async function findOldestPendingEvent(
   return row.event_id === null ? undefined : idOfUuid("evt", row.event_id);
 }
 
-/** Returns the error of the newest failed delivery among the newest 1,000 of a subscription; empty if none failed. */
+/**
+ * Returns the error of the newest delivery with an error, among the newest 1,000 deliveries of a subscription. Empty if none of these has
+ * an error.
+ */
 export async function findLastDeliveryError(db: Executor, projectId: ProjectId, id: SubscriptionId): Promise<string> {
   const [row] = await selectError(db, [uuidOfId(projectId), uuidOfId(id)]);
   return row?.last_error ?? "";
 }
 
-/** A success ends the backoff. Uses the primary key. Guarded, so that the successes of a healthy endpoint write nothing. */
+/**
+ * Ends the backoff of subscriptions after a success. Its condition matches only failing subscriptions, so that the successes of a healthy
+ * endpoint write nothing. Uses the primary key.
+ */
 const recordRecoveries = statement<{ id: string }>(
   "record_recoveries",
   `update subscriptions set failing_since = null, backoff_until = null, backoff_set_at = null, backoff_ms = 0, gone_since = null, gone_count = 0
    where id = any($1::uuid[]) and failing_since is not null`,
 );
 
-/** Ends the backoff of subscriptions that received a delivery. */
+/** Ends the backoff of subscriptions whose endpoint has accepted a delivery. */
 export async function reportSubscriptionRecoveries(db: Executor, ids: readonly SubscriptionId[]): Promise<void> {
   if (ids.length > 0) await recordRecoveries(db, [arrayLiteral(ids.map(uuidOfId))]);
 }
@@ -82,15 +93,15 @@ export async function reportSubscriptionRecoveries(db: Executor, ids: readonly S
 /** Failed attempts of one subscription in one batch. */
 export type SubscriptionFailures = {
   subscriptionId: SubscriptionId;
-  /** Start of the latest attempt. */
+  /** Start of the latest of these attempts, epoch milliseconds. */
   startedAtMs: number;
-  /** Delay requested by Retry-After; 0 if there was none. */
+  /** Delay that the endpoint requested by Retry-After, milliseconds; 0 if it requested none. */
   retryAfterMs: number;
-  /** Number of 410 answers if all attempts got one; otherwise 0. */
+  /** Number of 410 answers if the endpoint answered all attempts with 410; otherwise 0. */
   goneCount: number;
 };
 
-/** Limits of the backoff and of the deactivation. */
+/** Limits for the backoff of a failing endpoint, and for its deactivation. */
 export type HealthLimits = {
   backoffMinMs: number;
   backoffMaxMs: number;
@@ -103,9 +114,10 @@ export type HealthLimits = {
 export type SubscriptionHealth = { subscriptionId: SubscriptionId; active: boolean; backoffUntilMs: number };
 
 /**
- * Sets the backoff of failing subscriptions and deactivates dead ones. The backoff doubles only for an attempt that began after it was set:
- * sixteen deliveries that fail together count once. A deactivation increments the project's routing version in the same commit. Only this
- * case checks for a success on another node meanwhile (by deliveries_subscription).
+ * Sets the backoff of failing subscriptions, and deactivates those that have failed or been gone for too long.
+ * - The backoff doubles only for an attempt that began after the backoff was set. So sixteen deliveries that fail together count once.
+ * - Before a deactivation, it checks deliveries_subscription for a success that another node had in the meantime.
+ * - A deactivation increments the project's routing version in the same commit.
  */
 const recordFailures = compose(
   "record_failures",
@@ -155,7 +167,7 @@ const recordFailures = compose(
   select id, active, (extract(epoch from backoff_until) * 1000)::float8 as backoff_until_ms from changed`,
 );
 
-/** Writes failures observed at `nowMs` to their subscriptions, and returns the resulting health. */
+/** Stores failures, which a node observed at `nowMs`, in their subscriptions. Returns the resulting health of each subscription. */
 export async function reportSubscriptionFailures(
   db: Executor,
   reports: readonly SubscriptionFailures[],
@@ -163,7 +175,7 @@ export async function reportSubscriptionFailures(
   limits: HealthLimits,
 ): Promise<SubscriptionHealth[]> {
   if (reports.length === 0) return [];
-  // In one order on every node, so that two nodes do not deadlock.
+  // Every node writes the subscriptions in the same order, so that two nodes do not deadlock.
   const ordered = reports.toSorted((a, b) => (a.subscriptionId < b.subscriptionId ? -1 : 1));
   const changed = await recordFailures(db, { reports: ordered, limits: { nowMs, ...limits } });
   return changed.map((row) => ({

@@ -9,20 +9,20 @@ const ofQueue = { project_id: "$1::uuid", subscription_id: "$2::uuid" };
 
 const scan = scanOf("deliveries", "project_id, subscription_id, id, state, last_attempt_at", {
   key: ofQueue,
-  // Another index of deliveries also begins with the project.
+  // This condition makes PostgreSQL use the right index: another index of deliveries also begins with the project.
   condition: "subscription_id = $2::uuid",
   from: `'${firstUuid}'::uuid`,
   before: `'${lastUuid}'::uuid`,
   max: String(walkRowsMax),
 });
 
-/** Uses the index deliveries_subscription, newest first, until a delivered one. */
+/** Reads deliveries by the index deliveries_subscription, newest first, until it finds one that is delivered. */
 const selectSuccess = statement<{ at: number }>(
   "find_last_success",
   `select (extract(epoch from w.last_attempt_at) * 1000)::float8 as at from (${scan}) w where w.state = 'delivered' order by w.project_id desc, w.id desc limit 1`,
 );
 
-/** Uses the key of tasks, in each of its epochs; at most $2 rows. */
+/** Counts pending tasks of a subscription, at most $2. Uses the key of delivery_tasks, in each of its epochs (parts of the queue). */
 const countPending = statement<{ count: number }>(
   "count_subscription_deliveries",
   `select count(*)::int4 as count from (
@@ -31,15 +31,15 @@ const countPending = statement<{ count: number }>(
 
 /** Progress of the deliveries to a subscription. */
 export type SubscriptionProgress = {
-  /** Delivery time of the newest success among the newest 20,000 deliveries, epoch milliseconds. */
+  /** Time of the newest successful delivery among the newest 20,000 deliveries, epoch milliseconds. Undefined if none of them succeeded. */
   readonly lastSuccessAt: number | undefined;
-  /** Exact up to 10,000. */
+  /** Number of pending deliveries, counted up to 10,000. */
   readonly pending: number;
 };
 
 const countedMax = 10_000;
 
-/** Reads the progress of a subscription that belongs to the project. */
+/** Returns the progress of the deliveries to a subscription of the project. */
 export async function readSubscriptionProgress(
   db: Executor,
   projectId: ProjectId,

@@ -10,29 +10,35 @@ import { subscriptions } from "../schema/index.ts";
 /** A subscription with its health. */
 export type Subscription = typeof subscriptions.$inferSelect;
 
-/** Columns set when a subscription is created. */
+/** Columns that the caller sets when a subscription is created. */
 export type NewSubscription = Pick<
   Subscription,
   "id" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "signingSecret" | "createdAt"
 >;
 
-/** Changes of UpdateSubscription; an absent field stays. */
+/** Changes that UpdateSubscription makes. A field that is absent does not change. */
 export type SubscriptionChange = { active?: boolean; endpointUrl?: string };
 
-/** Subscriptions of one project. Every change increments the project's routing version in the same transaction. */
+/** The subscriptions of one project to events. Every change increments the project's routing version in the same transaction. */
 export type SubscriptionRepository = {
-  /** Creates a subscription within the project's quota; concurrent calls cannot exceed it. */
+  /**
+   * Creates a subscription. Returns it, or the quota if the project has reached its quota of subscriptions. Concurrent calls cannot exceed
+   * the quota together.
+   */
   create(subscription: NewSubscription): Promise<Subscription | QuotaReached>;
   find(id: SubscriptionId): Promise<Subscription | undefined>;
-  /** Returns the newest first, beginning after the id `after`. */
+  /** Returns the subscriptions, newest first, beginning after the id `after`. */
   list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
-  /** Undefined if there is none. Activation or another address clears the endpoint's health. */
+  /**
+   * Changes a subscription and returns it; undefined if the project has no such subscription. The health of the endpoint is reset if the
+   * subscription is activated or gets another address.
+   */
   update(id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>;
-  /** False if there was none. */
+  /** Deletes a subscription. Returns false if the project has no such subscription. */
   delete(id: SubscriptionId): Promise<boolean>;
 };
 
-/** Health of an endpoint without deliveries yet. */
+/** Health of an endpoint that has not received a delivery yet. */
 export const freshHealth = {
   failingSince: null,
   backoffUntil: null,
@@ -42,14 +48,14 @@ export const freshHealth = {
   goneCount: 0,
 };
 
-/** Returns the subscriptions of one project to events, without ask endpoints. */
+/** Returns the repository of one project's subscriptions to events. Ask endpoints are not among them. */
 export function subscriptionsForProject(db: Executor, projectId: ProjectId): SubscriptionRepository {
   const ofProject = and(eq(subscriptions.projectId, projectId), eq(subscriptions.kind, "events"));
   const own = (id: SubscriptionId) => and(ofProject, eq(subscriptions.id, id));
   return {
     create: (subscription) =>
       withTransaction(db, async (tx) => {
-        // Locks the project's row, so that two concurrent creations cannot both take the last slot.
+        // This locks the project's row. So if two subscriptions are created at the same time, only one of them can be the last allowed one.
         await touchProjectRouting(tx, projectId);
         const quota = { projectId, name: "subscriptions" } as const;
         const reached = await findQuotaReached(tx, quota, () => usageOfProject(tx, projectId).countSubscriptions());

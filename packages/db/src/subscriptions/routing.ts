@@ -7,7 +7,7 @@ import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** An active subscription with the columns for routing and delivery; its secrets are sealed. */
+/** Columns of an active subscription that the routing and the delivery of events need. The secrets are sealed. */
 export type RoutedSubscription = Readonly<Row<typeof subscriptions, RoutedColumn>> & { projectId: ProjectId };
 
 const routedColumns = [
@@ -26,8 +26,8 @@ const routedColumns = [
 type RoutedColumn = (typeof routedColumns)[number];
 
 /**
- * Active subscriptions of a project, its configured quotas, the triggers that its standing programs subscribe to, and the routing version
- * of this snapshot.
+ * Routing of one project, read as of one moment. `version`: routing version. `subscriptions`: active ones. `subscribedTriggers`: triggers
+ * to which the project's standing programs subscribe. `quotas`: configured quotas.
  */
 export type ProjectRouting = {
   version: number;
@@ -46,7 +46,7 @@ type RoutingRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
 const columns = selectList(subscriptions, routedColumns, "s");
 
 /**
- * Projects and their policies by their primary keys, their subscriptions by subscriptions_project, trigger subscriptions by
+ * Finds projects and their policies by primary keys, subscriptions by subscriptions_project, and subscriptions of standing programs by
  * standing_listeners_trigger.
  */
 const selectRouting = statement<RoutingRow>(
@@ -60,7 +60,7 @@ const selectRouting = statement<RoutingRow>(
    where p.id = any($1::uuid[])`,
 );
 
-/** Returns the routing of several projects in one snapshot; a project that does not exist is absent. */
+/** Returns the routing of several projects, all as of the same moment. A project that does not exist is absent. */
 export async function readProjectRouting(
   db: Executor,
   ids: readonly ProjectId[],
@@ -86,7 +86,10 @@ function newRouting({ version, quotas, heard }: RoutingRow): ProjectRouting {
   };
 }
 
-/** Keys by their primary key, grants by grants_project, subscriptions by subscriptions_key. A grant ends with the key that it was given with. */
+/**
+ * Ends the subscriptions of a key, and of the grants that were given with this key, because these grants end with it. Finds the key by
+ * primary key, grants by grants_project, subscriptions by subscriptions_key.
+ */
 const endOfKey = statement<{ id: string }>(
   "end_subscriptions_of_key",
   `with ended as materialized (
@@ -99,26 +102,29 @@ const endOfKey = statement<{ id: string }>(
   where s.key_id = any(array(select id from ended)) and s.inactive_reason <> 'revoked' returning s.id`,
 );
 
-/** Uses the index subscriptions_key. */
+/** Ends subscriptions of a key to other toolkits than those in $3. Uses the index subscriptions_key. */
 const endNarrowed = statement<{ id: string }>(
   "end_narrowed_subscriptions",
   `update subscriptions s set active = false, inactive_reason = 'revoked', expires_at = $2::timestamptz
    where s.key_id = $1::uuid and s.inactive_reason <> 'revoked' and s.toolkit_slug <> all($3::text[]) returning s.id`,
 );
 
-/** The end of a key: its project, the key and the time (epoch milliseconds). */
+/** A key that ends or is narrowed: its project, its id, and the time in epoch milliseconds. */
 type KeyEnd = { readonly projectId: ProjectId; readonly keyId: KeyId; readonly nowMs: number };
 
 /**
- * Ends the subscriptions that agents created with a key, or with a grant given with it. Nothing is delivered after the commit, and the next
- * sweep deletes them. Call it in the transaction that ends the key.
+ * Ends the subscriptions that agents created with a key, or with a grant that was given with this key. After the commit, svc delivers
+ * nothing to them, and the next sweep deletes them. Call it in the transaction that ends the key.
  */
 export async function endSubscriptionsOfKey(tx: Executor, { projectId, keyId, nowMs }: KeyEnd): Promise<void> {
   const ended = await endOfKey(tx, [uuidOfId(keyId), isoTime(nowMs)]);
   if (ended.length > 0) await touchProjectRouting(tx, projectId);
 }
 
-/** The same, but only for subscriptions to other toolkits. */
+/**
+ * Ends those subscriptions of a key that are not to one of the toolkits `toolkitSlugs`; an empty list ends all. After the commit, svc
+ * delivers nothing to them, and the next sweep deletes them.
+ */
 export async function endNarrowedSubscriptions(
   tx: Executor,
   { projectId, keyId, nowMs }: KeyEnd,

@@ -22,7 +22,10 @@ export async function findEndedSubscriptions(db: Executor, nowMs: number, limit:
   return rows.map((row) => columns.read(row));
 }
 
-/** Deletes those that are still expired; returns them, each to only one caller. */
+/**
+ * Deletes those of the given subscriptions that are still expired, and returns the deleted ones. If several callers delete the same
+ * subscription, only one of them gets it back.
+ */
 export async function deleteEndedSubscriptions(
   db: Executor,
   ended: readonly Subscription[],
@@ -30,7 +33,7 @@ export async function deleteEndedSubscriptions(
 ): Promise<Subscription[]> {
   const byProject = Map.groupBy(ended, ({ projectId }) => projectId);
   const gone: Subscription[] = [];
-  // In one order, because each deletion locks its project's row.
+  // Goes through the projects in a fixed order, because each deletion locks its project's row and two nodes could otherwise deadlock.
   for (const projectId of [...byProject.keys()].sort()) {
     gone.push(...(await deleteOfProject(db, projectId, byProject.get(projectId) ?? [], nowMs)));
   }
@@ -47,7 +50,10 @@ function deleteOfProject(db: Executor, projectId: ProjectId, ended: readonly Sub
   });
 }
 
-/** One SQL text for any number of them. Uses the primary key, which is enough to identify the project. */
+/**
+ * Returns the condition that a row is one of these subscriptions. Its SQL text is the same for any number of them. Uses the primary key,
+ * which identifies a subscription without its project.
+ */
 function isOneOf(those: readonly Subscription[]): SQL {
   return sql`${subscriptions.id} = any(${arrayLiteral(those.map(({ id }) => uuidOfId(id)))}::uuid[])`;
 }

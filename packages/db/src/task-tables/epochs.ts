@@ -2,7 +2,9 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { currentEpoch, lowPriorityEpoch } from "../deliveries/epoch.ts";
 import { statement } from "../sql/statement.ts";
 
-/** By the first column of delivery_tasks_lane. */
+/**
+ * Moves tasks of old epochs (parts of the queue) to the current epoch of the same priority. Uses the first column of delivery_tasks_lane.
+ */
 const adoptLeft = statement<Record<never, never>>(
   "adopt_delivery_tasks",
   `update delivery_tasks set epoch = sign(epoch)::int4 * ${currentEpoch}
@@ -10,8 +12,8 @@ const adoptLeft = statement<Record<never, never>>(
 );
 
 /**
- * A loose scan of the queues with waiting tasks, one index lookup each, with each subscription by its key; then the tasks of ended
- * subscriptions.
+ * Moves waiting tasks of ended subscriptions to the current epoch. It finds each subscription with waiting tasks by one index lookup,
+ * checks the subscription by its key, and then updates the tasks of the ended ones.
  */
 const adoptEnded = statement<Record<never, never>>(
   "adopt_ended_deliveries",
@@ -30,23 +32,26 @@ const adoptEnded = statement<Record<never, never>>(
 );
 
 /**
- * Moves tasks to where claims find them: tasks that a node of an older version left in an old epoch, and tasks that wait for a retry
- * although their subscription has ended. Returns how many.
+ * Moves tasks that no claim would find to the current epoch of delivery_tasks. They are tasks that a node of an older version left in an
+ * old epoch, and tasks that wait for a retry although their subscription has ended. Returns how many it moved.
  */
 export async function adoptDeliveryTasks(db: Executor): Promise<number> {
   return (await adoptLeft(db, [])).count + (await adoptEnded(db, [])).count;
 }
 
-/** A table whose rows live for milliseconds, and of which millions are deleted. */
+/** Name of a table of tasks. Its rows live for milliseconds, so that millions of deleted (dead) rows can collect in it. */
 export type TaskTable = "delivery_tasks" | "job_tasks";
 
-/** Dead rows of a table by the server's own count, and the size of its rows in bytes, dead and alive. */
+/** Returns the number of dead rows of a table, as PostgreSQL counts them, and the size in bytes of all its rows, dead and alive. */
 const sizeOf = statement<{ dead: string; bytes: string }>(
   "measure_task_table",
   "select pg_stat_get_dead_tuples($1::regclass) as dead, pg_relation_size($1::regclass) as bytes",
 );
 
-/** Returns the number of dead rows in a task table by the server's count, including those that a snapshot still holds. */
+/**
+ * Returns the number of dead rows in a task table, as PostgreSQL counts them. Rows that vacuum cannot remove because of an old snapshot
+ * count too.
+ */
 export async function countDeadTasks(db: Executor, table: TaskTable): Promise<number> {
   return Number((await sizeOf(db, [table]))[0]?.dead ?? 0);
 }
@@ -54,17 +59,18 @@ export async function countDeadTasks(db: Executor, table: TaskTable): Promise<nu
 /** Options of `compactTasks`. */
 type Compaction = {
   readonly table: TaskTable;
-  /** A table with more live rows is left alone, because they are read and written again. */
+  /** Maximum live rows. A table with more live rows is not compacted, because the compaction reads and writes each of them. */
   readonly rowsMax: number;
-  /** Maximum time that others are blocked while it waits for the table's lock. */
+  /** Maximum time to wait for the lock of the table, milliseconds. Other statements are blocked during this time. */
   readonly lockMs: number;
 };
 
 /**
- * Removes dead rows although an old snapshot forces vacuum to keep them: it writes a new file with the live rows. The table is locked
- * meanwhile. Statements that wait for the lock read only the new file, because a statement takes its snapshot after its locks. `held`:
- * another session, such as a dump, kept the table locked for longer than `lockMs`. An older snapshot that reads the table for the first
- * time afterwards finds no rows.
+ * Removes dead rows that vacuum must keep because of an old snapshot: writes the live rows into a new file, while the table is locked.
+ * - `done`: the dead rows are removed. `held`: another session, such as a dump, kept the table locked for longer than `lockMs`. `full`: the
+ *   table has more than `rowsMax` live rows.
+ * - Statements that wait for the lock read the new file, because a statement takes its snapshot after its locks.
+ * - A transaction with an older snapshot that reads the table for the first time afterwards finds no rows.
  */
 export async function compactTasks(db: Executor, compaction: Compaction): Promise<"done" | "held" | "full"> {
   const { table, rowsMax, lockMs } = compaction;
@@ -73,7 +79,7 @@ export async function compactTasks(db: Executor, compaction: Compaction): Promis
     return await withTransaction(db, async (tx) => {
       await lockTasks(tx, table, "access exclusive", lockMs);
       const [now] = await sizeOf(tx, [table]);
-      // Another node did it meanwhile.
+      // If the table has become smaller, another node has compacted it in the meantime.
       if (Number(now?.bytes) < Number(before?.bytes)) return "done";
       const [alive] = await tx.sql.unsafe<{ count: number; rows: string }[]>(
         `select count(*)::int4 as count, coalesce(json_agg(t), '[]')::text as rows from (select * from ${table} limit ${rowsMax + 1}) t`,
@@ -91,7 +97,10 @@ export async function compactTasks(db: Executor, compaction: Compaction): Promis
   }
 }
 
-/** Locks a task table for the rest of a transaction. Throws an error that `isLockTimeout` recognizes after `lockMs`. */
+/**
+ * Locks a task table until the end of the transaction. If the lock is not free within `lockMs`, throws an error for which `isLockTimeout`
+ * returns true.
+ */
 async function lockTasks(
   tx: Executor,
   table: TaskTable,
@@ -102,7 +111,7 @@ async function lockTasks(
   await tx.sql.unsafe(`lock table ${table} in ${mode} mode`);
 }
 
-/** True if a statement failed because it did not get a lock in time. */
+/** Returns true if an error means that a statement did not get a lock in time (55P03); otherwise false. */
 function isLockTimeout(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
     if ("code" in cause && cause.code === "55P03") return true;
@@ -119,7 +128,7 @@ const nextEpoch = statement<{ epoch: number }>(
   "update delivery_epoch set epoch = epoch + 1 where id = 1 and epoch = $1::int4 returning epoch",
 );
 
-/** By the first column of delivery_tasks_lane. */
+/** Moves the tasks of an epoch to the next epoch of the same priority. Uses the first column of delivery_tasks_lane. */
 const moveTasks = statement<Record<never, never>>(
   "move_delivery_tasks",
   "update delivery_tasks set epoch = epoch + sign(epoch)::int4 where epoch = any(array[$1::int4, -$1::int4])",
@@ -136,10 +145,12 @@ export async function readDeliveryEpoch(db: Executor): Promise<number> {
 }
 
 /**
- * Begins a new epoch of delivery_tasks: the tasks of `epoch` move to it. The dead rows stay in the table's file, but scans no longer read
- * them. Use it if a reader prevents the compaction of the table: it blocks only writers. A statement takes its snapshot after its locks, so
- * it never uses the old epoch after the move. Returns false if nothing was done: the epoch has changed already, more than `rowsMax` tasks
- * are live in it, or the lock was not free within `lockMs`.
+ * Begins a new epoch of delivery_tasks (a part of its key), and moves the tasks of the current epoch `epoch` to it. Scans then do not read
+ * the dead rows of the old epoch any more; the dead rows stay in the table's file.
+ * - Use it if a reader prevents `compactTasks`: it blocks only writers. A statement takes its snapshot after its locks, so it never uses
+ *   the old epoch after the move.
+ * - Returns false, with nothing changed, in three cases: another epoch than `epoch` is current, the epoch has more than `rowsMax` tasks, or
+ *   the lock was not free within `lockMs`.
  */
 export async function advanceDeliveryEpoch(
   db: Executor,

@@ -3,10 +3,10 @@ import type { Executor } from "../connect.ts";
 import { timeOfColumn } from "../schema/columns.ts";
 import { arrayLiteral, bytesArrayLiteral, plainArrayLiteral, statement } from "../sql/statement.ts";
 
-/** A stored vector; `usedAt` is accurate to about a day. */
+/** A stored embedding vector of a tool's text. `usedAt`: last use, accurate to about a day. */
 export type ToolVector = { readonly digest: string; readonly vector: Buffer; readonly usedAt: number };
 
-/** The text of a tool whose vector is requested. `projectId` is undefined for the shared catalog. */
+/** Identifies the text of a tool whose vector is needed. `projectId` is undefined for tools of the shared catalog. */
 export type ToolTextKey = { readonly digest: string; readonly projectId: ProjectId | undefined };
 
 const readVectors = statement<{ digest: string; vector: Buffer; used_at: string }>(
@@ -15,7 +15,10 @@ const readVectors = statement<{ digest: string; vector: Buffer; used_at: string 
    where digest = any($1::text[]) and vector is not null and project_id is not distinct from $2::uuid`,
 );
 
-/** Returns stored vectors by digest, of a project, or of the shared catalog if it is undefined. By tool_vectors_pkey. */
+/**
+ * Returns those of the vectors with these digests that are stored. They must belong to the project `projectId`, or to the shared catalog if
+ * it is undefined. Uses tool_vectors_pkey.
+ */
 export async function readToolVectors(
   db: Executor,
   digests: readonly string[],
@@ -36,7 +39,10 @@ const claimTexts = statement<{ digest: string }>(
    returning digest`,
 );
 
-/** Claims texts to request, until `untilMs`. Returns those without a vector that no other node has claimed. */
+/**
+ * Reserves texts until `untilMs`, so that only this node requests their vectors. Returns the digests of the reserved texts. Texts that have
+ * a vector or that another node has reserved are absent.
+ */
 export async function claimToolVectors(
   db: Executor,
   keys: readonly ToolTextKey[],
@@ -54,7 +60,7 @@ const keepVectors = statement(
    from unnest($1::text[], $2::bytea[]) as i(digest, vector) where v.digest = i.digest`,
 );
 
-/** Stores the vectors of claimed texts; omits those of a project deleted meanwhile. */
+/** Stores the vectors of texts that this node reserved. Vectors whose project was deleted in the meantime are not stored. */
 export async function keepToolVectors(
   db: Executor,
   vectors: readonly { readonly digest: string; readonly vector: Uint8Array }[],
@@ -69,7 +75,7 @@ const releaseTexts = statement(
   "delete from tool_vectors where digest = any($1::text[]) and vector is null",
 );
 
-/** Releases claimed texts, so that any node may request them at once. */
+/** Releases texts that this node reserved, so that any node may request their vectors at once. */
 export async function releaseToolVectors(db: Executor, digests: readonly string[]): Promise<void> {
   await releaseTexts(db, [arrayLiteral(digests)]);
 }
@@ -79,7 +85,7 @@ const touchVectors = statement(
   "update tool_vectors set used_at = $2::timestamptz where digest = any($1::text[])",
 );
 
-/** Stores that vectors are in use. */
+/** Stores that vectors were used at `nowMs`. */
 export async function touchToolVectors(db: Executor, digests: readonly string[], nowMs: number): Promise<void> {
   await touchVectors(db, [arrayLiteral(digests), isoTime(nowMs)]);
 }
@@ -93,7 +99,7 @@ const sweepVectors = statement<{ digest: string }>(
    where v.digest = old.digest returning v.digest`,
 );
 
-/** Deletes up to `limit` vectors not read since `beforeMs`; returns how many. */
+/** Deletes up to `limit` vectors that were not used since `beforeMs`; returns how many. */
 export async function sweepToolVectors(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepVectors(db, [isoTime(beforeMs), limit])).length;
 }

@@ -7,8 +7,8 @@ import { spoken, type ToolAnswer } from "@svc/tools";
 import type { AgentJobsContext } from "./task-ask.ts";
 
 /**
- * Returns a job that the caller may follow as a task: of its project and in its scope, and for a grant only a job that the grant began.
- * Undefined for any other.
+ * Returns a job of the caller's project that is in the caller's access scope. If the caller has a person's grant instead of a key, returns
+ * only jobs that this grant began. Returns undefined for any other job.
  */
 export async function findFollowed(
   { db }: Pick<AgentJobsContext, "db">,
@@ -31,7 +31,7 @@ export async function cancelJob(
   engine.wake();
 }
 
-/** Returns the result of an ended job in the form of the tool that ran it: its declared result, its counts and its errors. */
+/** Returns what an ended job reports to an agent: its declared result, its counts and its errors. */
 export async function endedAnswer({ db }: Pick<AgentJobsContext, "db">, job: ListedJob): Promise<ToolAnswer> {
   const steps = (await jobsForProject(db, job.projectId).listSteps([job.id])).get(job.id) ?? [];
   const { id, status, receipt, lastError, mode } = job;
@@ -81,7 +81,7 @@ export async function lastLogged(
   return event;
 }
 
-/** Returns a log entry as one line for people: the step, what happened, and how many rows are done. */
+/** Returns a log entry as one line for people: the step, the event, and the number of rows done, if the entry has one. */
 export function loggedText({ stepId, type, payload }: Pick<JobEventRecord, "stepId" | "type" | "payload">): string {
   const what = type.replaceAll("-", " ");
   const rows = /"in":(\d+)/.exec(payload)?.[1];

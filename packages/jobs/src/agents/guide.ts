@@ -1,4 +1,7 @@
-/** Text of check_program for a model that has no program yet: the language, in few tokens. Tests check its examples. */
+/**
+ * Text that check_program returns if the model has no program yet. It explains the program language in few tokens. Tests check its
+ * examples.
+ */
 export const guide = `A program is JSON: steps that the server runs in order, over any number of rows.
 
 ${JSON.stringify({

@@ -52,8 +52,8 @@ type RunArguments = {
 };
 
 /**
- * Creates the tool that runs programs as jobs. A job that does not end in time becomes a task if the client supports tasks; otherwise its
- * id is returned. The job continues even if the exchange ends.
+ * Creates the tool that runs programs as jobs. If a job does not end in time, the tool returns a task to clients that support tasks, or
+ * else the job's id. The job continues even if the client disconnects.
  */
 export function createRunProgramTool(context: AgentJobsContext): AgentTool {
   return {
@@ -76,7 +76,10 @@ export function createRunProgramTool(context: AgentJobsContext): AgentTool {
   };
 }
 
-/** Throws JOB_NOT_FOUND, and RUN_ARGUMENTS_UNCLEAR if a job is named together with arguments of a new one. */
+/**
+ * Returns the id of the job that `job_id` names. Throws JOB_NOT_FOUND if the text is not a job id. Throws RUN_ARGUMENTS_UNCLEAR if
+ * arguments of a new job are given too.
+ */
 function idOf({ job_id: text = "", program, idempotency_key, simulate }: RunArguments) {
   if (program !== undefined || idempotency_key !== undefined || simulate !== undefined)
     throw jobFaults.RUN_ARGUMENTS_UNCLEAR();
@@ -85,7 +88,10 @@ function idOf({ job_id: text = "", program, idempotency_key, simulate }: RunArgu
   return { id, notes: [] };
 }
 
-/** Submits the program. Throws the refusals of SubmitJob, and RUN_ARGUMENTS_UNCLEAR if there is no program. */
+/**
+ * Submits the program. Returns the new job's id and the notes on the program. Throws the errors of SubmitJob, and RUN_ARGUMENTS_UNCLEAR if
+ * the program is missing.
+ */
 async function begin(context: AgentJobsContext, args: RunArguments, { principal }: McpContext) {
   const { program, idempotency_key: key = "", simulate = false, cancel = false } = args;
   if (program === undefined || cancel) throw jobFaults.RUN_ARGUMENTS_UNCLEAR();
@@ -121,7 +127,7 @@ async function followedJob(
   return job;
 }
 
-/** Reports a job's progress to a client that asked for it and reads a stream. */
+/** Returns a function that reports a job's progress to the client. Returns undefined if the client did not ask for progress. */
 function progressOf(context: AgentJobsContext, jobId: Id<"job">, { principal, progressToken, notify }: McpContext) {
   if (progressToken === undefined) return undefined;
   return async () => {
@@ -132,7 +138,10 @@ function progressOf(context: AgentJobsContext, jobId: Id<"job">, { principal, pr
   };
 }
 
-/** Returns the answer for a client without tasks. Reading a job again that waits for a person is of no use. */
+/**
+ * Returns the answer about an unfinished job for a client without tasks: its state, and what to do next. If the job waits for a person, the
+ * text asks the client not to call again before the answer.
+ */
 async function openAnswer(context: AgentJobsContext, job: ListedJob): Promise<ToolAnswer> {
   const asked = await findTaskAsk(context, job);
   const progress = await stateText(context, job, asked);

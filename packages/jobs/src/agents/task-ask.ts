@@ -33,7 +33,7 @@ export async function findTaskAsk({ db }: Pick<AgentJobsContext, "db">, job: Job
   return undefined;
 }
 
-/** True if the client's user may be asked. Their key decides approvals, and the person who made a call cannot confirm it. */
+/** True if the client's user may answer the question. False for an approval, and if the question confirms calls of this user's own key. */
 export async function isAskedOfUser(
   { db }: Pick<AgentJobsContext, "db">,
   asked: TaskAsk,
@@ -42,7 +42,8 @@ export async function isAskedOfUser(
   return asked.ask.approvalId === "" && !(await isOwnConfirmation(db, asked, keyId));
 }
 
-// An ask of a job in the form that the protocol asks a client's user: a form of plain fields. The first field chooses the continuation.
+// Text that the form shows for each continuation. An ask is shown to a client's user as a form of plain fields; the first field chooses the
+// continuation.
 
 const words: Readonly<Record<AskContinuation, string>> = {
   proceed: "go on",
@@ -53,7 +54,7 @@ const words: Readonly<Record<AskContinuation, string>> = {
 
 const plainTypes: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
-/** Returns the request that a client puts to its user. */
+/** Returns the form with which the client asks its user, in the protocol's format. */
 export function askRequest(ask: AskRecord): Params {
   const { continuations, question, defaultContinuation } = ask;
   const continuation = {
@@ -77,7 +78,10 @@ export function askRequest(ask: AskRecord): Params {
   return { method: "elicitation/create", params: { mode: "form", message: question, requestedSchema } };
 }
 
-/** Returns the values that an answer may change, as far as a form can hold them: those of plain types whose names the form does not use. */
+/**
+ * Returns form fields for the values that an answer may change. It includes only values of plain types whose names the form does not
+ * already use.
+ */
 function changeFields({ answerSchema, continuations }: AskRecord): Params {
   if (answerSchema === "" || !continuations.includes("retry-with")) return {};
   const schema = parseExactJson(answerSchema);

@@ -35,14 +35,14 @@ function consolePlace(url: string, { id, projectId }: TaskAsk["job"], askId: str
 /** The caller that follows a task, and what its client can be asked. */
 type Follower = { readonly principal: ProjectPrincipal } & Pick<McpContext, "client">;
 
-/** Pause that a client should make between two reads, in milliseconds: of a job at work, and of a waiting one. */
+/** Pause that a client should make between two reads of a running job, in milliseconds. */
 const busyPollMs = 1_000;
 const idlePollMs = 5_000;
 
 /**
- * Returns a job as a task of the protocol's extension. A failed job is `completed` with a result that says so, because the protocol's
- * `failed` is for its own errors. A question that the caller's user may answer makes it `input_required`. With any other question it is
- * `working`, and says whom it waits for.
+ * Returns a job as a task of the protocol's extension. A failed job is `completed`, with a result that reports the failure, because
+ * `failed` is only for protocol errors. A question that the caller's user may answer gives `input_required`; any other open job is
+ * `working`.
  */
 export async function taskOf(context: AgentJobsContext, job: ListedJob, follower: Follower): Promise<Params> {
   if (job.status === "cancelled") return { ...seedOf(context, job), status: "cancelled", statusMessage: job.lastError };
@@ -59,13 +59,16 @@ export async function taskOf(context: AgentJobsContext, job: ListedJob, follower
   return { ...seedOf(context, job), status: "working", statusMessage: await stateText(context, job, asked) };
 }
 
-/** Returns the task that a call becomes, without what a client requests by its id. */
+/**
+ * Returns the task that a call answers with if its job has not ended. It contains no form for a question; the client gets that when it
+ * reads the task by id.
+ */
 export async function newTaskOf(context: AgentJobsContext, job: ListedJob): Promise<Params> {
   const asked = await findTaskAsk(context, job);
   return { ...seedOf(context, job), status: "working", statusMessage: await stateText(context, job, asked) };
 }
 
-/** Returns the parts of a task that never change. A job's id is its task's. */
+/** Returns the fields that a task has in every status, such as its id, times and polling interval. The task's id is the job's id. */
 function seedOf({ jobRetentionMs }: AgentJobsContext, { id, status, createdAt, updatedAt, finishedAt }: ListedJob) {
   const isKept = finishedAt === null || jobRetentionMs === undefined;
   return {

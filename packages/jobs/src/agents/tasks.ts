@@ -27,7 +27,7 @@ export function knowsTasks({ client }: Pick<McpContext, "client">): boolean {
   return isObject(extensions) && isObject(extensions[tasksExtension]);
 }
 
-/** Creates the offer of jobs as tasks: read, answered and cancelled by their ids. All state is in the store, so any node can answer. */
+/** Returns the methods with which clients read, answer and cancel jobs as tasks. All state is in the database, so any node can answer. */
 export function createTasksOffer(context: AgentJobsContext): McpOffer {
   const followed =
     (answer: (job: ListedJob, params: Params, asking: McpContext) => Promise<McpOutcome>) =>
@@ -92,7 +92,7 @@ async function update(
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const [{ reason } = { reason: "INTERNAL" }] = error.details;
-    // Another answer was faster.
+    // The question was already answered or withdrawn, so this answer is ignored.
     if (reason === "ASK_SETTLED" || reason === "ASK_STALE") return complete({});
     return refused(
       invalidParams(`${spokenText(error.says)}. ${spokenText(partedOf(error.advice[0] ?? ""))}`, { reason }),

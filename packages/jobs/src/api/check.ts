@@ -23,9 +23,11 @@ type CheckRequest = {
   readonly isStored: boolean;
   /** The access scope of the caller who runs the program. Null if the caller's access is not limited. */
   readonly binding: Binding | null;
-  /** For a skill: the version that is being checked, as `slug@version`. */
+  /**
+   * For a skill: its version as `slug@version`, and the versions of the skills that contain it. A skill that runs one of these is refused.
+   */
   readonly within?: readonly string[];
-  /** True if the caller that starts the program creates its input. */
+  /** True if the input comes from the caller that starts the program, not from the program itself. */
   readonly isInputMade?: boolean;
   /** Receives the accounts that the check looks up. */
   readonly seen?: SeenAccounts;
@@ -43,7 +45,7 @@ export async function checkForProject(
   return faults.length === 0 ? checked : { faults, omitted: 0 };
 }
 
-/** Returns the faults that a program has under rules that are newer than the program. The program was accepted before these rules. */
+/** Returns the faults of an accepted program under rules that were added after it was accepted. Empty if it follows these rules too. */
 export async function youngerFaults(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, programJson }: Pick<CheckRequest, "projectId" | "programJson">,
@@ -77,7 +79,8 @@ function checkContext(
     hasAccounts: (questions) =>
       Promise.all(
         questions.map(async ({ toolkit, entity }) => {
-          // A scoped caller must not learn what another entity has. So the fault is that the program names the other entity.
+          // A scoped caller must not learn if another entity has an account. The program still gets a fault, because it names another
+          // entity than the caller's.
           if (bound !== "" && entity !== bound) return true;
           return !("kind" in (await accounts.resolve({ projectId, toolkit, entityId: entity, seen })));
         }),
@@ -96,7 +99,7 @@ function checkContext(
   };
 }
 
-/** Returns the document of an accepted program, to which the places of faults refer. */
+/** Returns the parsed JSON of an accepted program. The places of faults refer to it. */
 function documentOf(programJson: string): unknown {
   const read = readProgram(programJson);
   return "document" in read ? read.document : undefined;

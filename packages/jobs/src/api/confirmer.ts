@@ -6,7 +6,7 @@ import { type PlanRules, readConfirmRules, readPlanApproval } from "@svc/db/proj
 import { gateOf, needsPlanApproval, type Program, type ProgramEstimate } from "@svc/program";
 import { jobFaults } from "../errors.ts";
 
-/** Origin of a plan: the keys involved, and the rules that say which of their calls a person confirms, if these rules are known. */
+/** The project and the keys that a plan belongs to. `confirm`: additional rules that say which calls a person must confirm. */
 type Planner = {
   readonly projectId: ProjectId;
   readonly keyIds: readonly KeyId[];
@@ -16,8 +16,8 @@ type Planner = {
 };
 
 /**
- * Returns the contact who must confirm a plan before it begins. The project's policy or the rule of one of the keys decides. Undefined if
- * no rule covers the plan's calls. The driver checks again before the job sends anything (`ConfirmGate`).
+ * Returns the contact who must confirm a plan before it begins, by the rules of the project or of one of the keys. Returns undefined if no
+ * rule applies to the plan's calls. The driver checks again before the job sends anything (`ConfirmGate`).
  */
 export async function confirmerOf(
   db: Executor,
@@ -40,9 +40,8 @@ type Plan = {
 };
 
 /**
- * Returns true if a live run of a plan needs approval, by the program's own rule or by the project's policy. Returns the fault
- * APPROVER_ROLE_REQUIRED or APPROVER_MISSING if the plan needs an approval that it could never get, either before it begins or at one of
- * its judgment points.
+ * Returns true if a live run of a plan needs approval, by the program's own rule or by the project's policy, or false if not. Returns
+ * APPROVER_ROLE_REQUIRED, GATE_FOR_APPROVERS or APPROVER_MISSING if it needs an approval that it can never get.
  */
 export async function checkApproval(
   db: Executor,

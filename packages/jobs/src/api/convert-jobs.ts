@@ -21,7 +21,7 @@ import {
 } from "@svc/gen/jobs";
 import { toEstimate, toReceipt } from "./convert-receipts.ts";
 
-/** A job with the data that is not in its database row: its program, its steps in the order in which they began, and its pending ask. */
+/** A job together with data from outside its database row: its program, its steps in the order in which they began, and its pending ask. */
 export type JobParts = {
   readonly job: JobRecord & Pick<ListedJob, "programHash">;
   /** The program as people see it. Empty in a summary. */

@@ -6,7 +6,9 @@ import { mask } from "@svc/tools";
 /** A difference between a tool's present definition and the definition that a program was pinned to. */
 export type Drift = {
   readonly toolSlug: string;
-  /** The differing part: `gone`, `version`, `accessClass`, `inputSchema` or `outputSchema`. */
+  /**
+   * The part of the tool that differs: `version`, `accessClass`, `inputSchema` or `outputSchema`; or `gone` if the tool no longer exists.
+   */
   readonly what: string;
   readonly before: string;
   readonly after: string;
@@ -15,7 +17,10 @@ export type Drift = {
 /** Maximum number of characters of a schema that are shown. */
 const shownMax = 2_000;
 
-/** Returns the differences between the present tools of a program and its pinned definitions, by slug. */
+/**
+ * Returns the differences between the project's present tools and the pinned definitions (stored when the program was accepted), ordered by
+ * slug.
+ */
 export function driftOf(pinned: PinnedTools, view: CatalogView): Drift[] {
   const slugs = [...pinned.keys()].toSorted();
   return slugs.flatMap((toolSlug) => {
@@ -52,11 +57,11 @@ function shown(text: string): string {
 }
 
 /**
- * Returns the text of a program as its job shows it. Input that the inputSchema marks as sensitive is replaced by `***`. A program without
- * such input is returned byte for byte as submitted.
+ * Returns the text of a program as people may see it. Input that the inputSchema marks as sensitive is replaced by `***`. If there is none,
+ * the text is returned exactly as submitted.
  */
 export function shownProgram(programJson: string): string {
-  // The name `x-sensitive` may also be written with escapes.
+  // The name `x-sensitive` may also be written with backslash-u escapes. A text with neither marks nothing as sensitive.
   if (!programJson.includes("x-sensitive") && !programJson.includes("\\u")) return programJson;
   const document = parseExactJson(programJson) as Readonly<Record<string, unknown>>;
   const { input, inputSchema } = document;

@@ -29,12 +29,12 @@ import { submit } from "./submit.ts";
 
 /** Number of jobs that are read at once. It is small because a program may have 256 KiB. */
 const chunkSize = 50;
-/** Number of program bytes at which a page ends early. */
+/** Maximum bytes of programs on one page of jobs. If they are exceeded, the page is shorter. */
 const pageBytesMax = 8_388_608;
 
 /**
- * Returns the rows of one page, and one more row if the list continues. If the programs of a page would not fit into a response, the page
- * is shorter, and its token continues after the last row.
+ * Returns the rows of one page, and one more row if the list continues. `size`: the number of rows to show, which is smaller than requested
+ * if the programs would not fit into a response.
  */
 export async function readPage(
   repository: Pick<JobRepository, "list">,
@@ -46,7 +46,7 @@ export async function readPage(
     const limit = Math.min(chunkSize, size + 1 - rows.length);
     const chunk = await repository.list(filter, { after: rows.at(-1)?.id ?? after, limit });
     for (const row of chunk) {
-      // At least one job is always shown. The first job that does not fit shows that the list continues.
+      // At least one job is shown. The first job that does not fit is returned as the extra row, which shows that the list continues.
       bytes += row.sealedProgram?.length ?? row.program?.length ?? 0;
       rows.push(row);
       if (bytes > pageBytesMax && rows.length > 1) return { rows, size: rows.length - 1 };
@@ -56,14 +56,14 @@ export async function readPage(
   return { rows, size };
 }
 
-/** Limits of what one page reads when it searches for a title: number of jobs, and number of program bytes. */
+/** Maximum number of jobs that one page reads when it searches for a title. */
 const walkedMax = 2_000;
 const walkedBytesMax = 33_554_432;
 const walkChunkSize = 200;
 
 /**
  * Returns the rows of one page for which `fits` is true, and one more row if the list continues. `walkedTo`: the last row read, if the page
- * ends before the list.
+ * stopped at its limits; undefined otherwise.
  */
 async function walkPage(
   repository: Pick<JobRepository, "list">,
@@ -198,19 +198,19 @@ function enterWait(waitSeconds: number, { signal, values, timeoutMs }: HandlerCo
   return Math.min(waitSeconds * 1_000, Math.max(1, (timeoutMs() ?? Number.POSITIVE_INFINITY) - answeringMs));
 }
 
-/** Throws MODE_INVALID. */
+/** Returns the mode that a list filter names. Throws MODE_INVALID if the mode is unknown. */
 function readListedMode(mode: string): JobMode {
   return mode === "rehearse" ? mode : readMode(mode);
 }
 
-/** Throws MODE_INVALID, also for `rehearse`, which only a standing program uses. */
+/** Returns the mode of a submission. Throws MODE_INVALID if it is unknown, or if it is `rehearse`, which only standing programs use. */
 function readMode(mode: string): "live" | "simulate" {
   if (mode === "" || mode === "live") return "live";
   if (mode === "simulate") return mode;
   throw jobFaults.MODE_INVALID(mode);
 }
 
-/** Returns jobs for lists that are searched. They contain neither programs nor other data outside the jobs' rows. */
+/** Returns jobs in a short form for searched lists. They contain only data of the jobs' rows, and no programs. */
 function toJobSummaries(context: Pick<ReadContext, "sealer">, rows: readonly ListedJob[]): Job[] {
   return rows.map((row) => {
     const shown = { programJson: "", title: titleOfListed(context, row) };

@@ -21,9 +21,11 @@ type Methods = Pick<ServiceImpl<typeof JobsService>, "listJobEvents" | "watchJob
 /** Dependencies of reading logs. */
 export type LogContext = Pick<JobsContext, "db" | "clock" | "sealer" | "hints" | "watchPollMs">;
 
-/** Entries that are read at once. */
+/** Number of log entries that one statement reads. */
 const chunkSize = 1000;
-/** Shortest and longest pause between two reads of a log, in milliseconds. After each read without news, the pause doubles. */
+/**
+ * Shortest pause between two reads of a watched log, in milliseconds. After each read without news the pause doubles, up to `watchPollMs`.
+ */
 const watchPollMsMin = 25;
 const watchPollMsDefault = 500;
 
@@ -48,7 +50,7 @@ export function logMethods(context: LogContext): Methods {
   };
 }
 
-/** Returns a job of the project. Throws JOB_NOT_FOUND with the value of `jobId`. */
+/** Returns a job of the project. Throws JOB_NOT_FOUND if the project has no such job. */
 export async function findJob(
   { db }: Pick<LogContext, "db">,
   projectId: ProjectId,
@@ -74,8 +76,8 @@ async function readLog({ db }: LogContext, { projectId, jobId, afterSeq, limit }
 }
 
 /**
- * Streams a log from the database. Hints from this node only say when to read. If shutdown or the caller ends the stream, it rejects with
- * the signal's reason. So the end of the stream is not mistaken for the end of the log.
+ * Streams a log from the database. Hints of this node only say when to read again. Rejects with the signal's reason if the caller or a
+ * shutdown ends the stream, so that this is not taken for the end of the log.
  */
 async function* watch(
   context: LogContext,
@@ -111,7 +113,8 @@ async function* watch(
       }
       signal.throwIfAborted();
       isExpected = grown.signal.aborted;
-      // A log that grew will probably grow again soon. A hint may also arrive just before its commit.
+      // After news the pause is short, because the log will probably grow again soon. It is also short after a hint, because a hint may
+      // arrive just before its commit.
       pauseMs = rows.length > 0 || grown.signal.aborted ? watchPollMsMin : Math.min(2 * pauseMs, pollMsOf(context));
     }
   } finally {

@@ -31,7 +31,7 @@ export function withNotes(answer: ToolAnswer, notes: readonly NoteMessage[]): To
 export type JobHints = {
   /** `end`: the end of the job, if this node has just committed it. */
   notify(jobId: Id<"job">, end?: JobEnd): void;
-  /** Calls `listener` at every hint about a job. Returns a function that ends this. */
+  /** Calls `listener` at every hint about the job. Returns a function that ends the subscription. */
   subscribe(jobId: Id<"job">, listener: (end?: JobEnd) => void): () => void;
 };
 

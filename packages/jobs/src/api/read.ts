@@ -13,7 +13,7 @@ import { openProgram } from "../drive/store/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";
 import { shownProgram } from "./drift.ts";
 
-/** Dependencies of reading jobs. The sealer opens the programs of jobs. */
+/** Dependencies of reading jobs. `sealer`: decrypts the programs of jobs. */
 export type ReadContext = { readonly db: Executor; readonly sealer: Sealer };
 
 /** Returns jobs of a project in the form of the API, in the given order. */
@@ -23,7 +23,7 @@ export async function toJobs(
   rows: readonly ListedJob[],
 ): Promise<Job[]> {
   if (rows.length === 0) return [];
-  // A queued job has no steps yet. Leaving it out saves one statement when a submission is answered.
+  // A queued first attempt has no steps yet, so its steps need not be read. This saves one statement when a submission is answered.
   const begun = rows.filter(({ status, attempt }) => status !== "queued" || attempt > 1).map(({ id }) => id);
   const parked = rows.filter(({ park }) => park !== null).map(({ id }) => id);
   const retried = rows.filter(({ attempt }) => attempt > 1).map(({ id }) => id);
@@ -34,8 +34,7 @@ export async function toJobs(
   ]);
   return rows.map((job) => {
     const requestId = job.park?.judgment?.requestId;
-    // The ask was read a moment after the job and may already be the next one. The job and the ask are shown together only if they belong
-    // together.
+    // The ask was read a moment after the job, so it may be a later one. It is shown only if it is the ask that the job's row names.
     const pendingAsk = asks.find(({ id }) => id === requestId);
     const programJson = openProgram(sealer, job, job);
     return toJob({
@@ -80,7 +79,10 @@ export function titleOfListed({ sealer }: Pick<ReadContext, "sealer">, job: List
   return titleOf(openProgram(sealer, job, job));
 }
 
-/** Returns one job of a project in the form of the API. Throws JOB_NOT_FOUND with the name `field`. */
+/**
+ * Returns one job of a project in the form of the API. Throws JOB_NOT_FOUND if there is none. `field`: the request field that the error
+ * names.
+ */
 export async function readJob(context: ReadContext, projectId: ProjectId, field: string, id: Id<"job">): Promise<Job> {
   const row = await jobsForProject(context.db, projectId).find(id);
   const [job] = row === undefined ? [] : await toJobs(context, projectId, [row]);
@@ -95,8 +97,8 @@ function titleOf(programJson: string): string {
 }
 
 /**
- * Returns why the params of a program cannot have these values, or undefined if they can. The new values must have the types of the
- * program's own values, because the program was checked only for those.
+ * Returns the reason why these values cannot replace the program's params, or undefined if they can. Each new value must have the type of
+ * the program's own value, because the program was checked only with that type.
  */
 export function faultOfParams({ params: own }: Program, params: JsonObject): string | undefined {
   for (const [name, value] of Object.entries(params)) {

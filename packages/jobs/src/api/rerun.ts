@@ -35,7 +35,7 @@ export type Rerun = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
   readonly role: Role;
-  /** The calls of the key that a person must confirm. */
+  /** Rules that say which calls of the calling key a person must confirm. */
   readonly confirm?: readonly ConfirmRule[] | undefined;
   /** The new input as JSON text. Empty to use the job's own input. */
   readonly inputJson: string;
@@ -50,7 +50,7 @@ export type RerunResult = { readonly id: Id<"job">; readonly drift: readonly Dri
 
 const isRehearsal = "is a rehearsal: it only asked people about a standing program, and no call was made";
 
-/** Codes of the checks that a program with its old pinned definitions must still pass. */
+/** Codes of the checks that still apply to a job that runs again with its old pinned definitions. Faults with other codes are ignored. */
 const heldCodes: ReadonlySet<string> = new Set([
   "PROGRAM_ACCOUNT_MISSING",
   "PROGRAM_CONTACT_UNKNOWN",
@@ -60,7 +60,10 @@ const heldCodes: ReadonlySet<string> = new Set([
   "PROGRAM_TOOL_NOT_GRANTED",
 ]);
 
-/** Submits the program of a job again, under the rules of SubmitJob. Throws the errors of SubmitJob. */
+/**
+ * Submits the program of a job again, under the rules of SubmitJob. Returns the new job's id and the differences of its tools. Throws the
+ * errors of SubmitJob.
+ */
 export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<RerunResult> {
   const { db, views } = context;
   const { jobId, projectId, idempotencyKey } = rerun;
@@ -72,7 +75,7 @@ export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<Reru
   const drift = driftOf(tools, await views.forProject(projectId));
   const contentDigest = digestOf(rerun);
   const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(db, projectId, idempotencyKey);
-  // This is done before any check, as in SubmitJob.
+  // As in SubmitJob, an existing job with the same idempotency key is returned before anything is checked.
   if (earlier !== undefined) return { id: repeated(earlier, contentDigest, rerun), drift };
   const submitted = await submitJob(
     context,
@@ -91,7 +94,7 @@ function repeated(
   return id;
 }
 
-/** Returns the digest that an idempotency key is bound to. */
+/** Returns a digest of the request. A repeated request with the same idempotency key must have the same digest. */
 function digestOf({ jobId, inputJson, params, repins }: Rerun): Buffer {
   const input = inputJson === "" ? null : readInput(inputJson);
   return createHash("sha256")
@@ -144,8 +147,8 @@ async function submissionOf(
 type Pinned = Pick<JobSubmission, "estimate" | "pins" | "skills"> & { readonly demandsApproval: boolean };
 
 /**
- * Returns the pinned definitions that the new job runs on, and the estimate that follows from them. Everything that the program uses in the
- * project must exist.
+ * Returns the pinned definitions for the new job, and the estimate (maximum use) that follows from them. Throws PROGRAM_FAULTY if something
+ * that the program needs, for example an account, is missing in the project.
  */
 async function pinnedFor(
   context: JobsContext,
@@ -165,7 +168,7 @@ async function pinnedFor(
   }
   const record = await loadJobProgram(context.db, projectId, programDigest);
   if (record === undefined) throw new Error(`the program of ${job.id} is missing in the database`);
-  // The programs of its skills are already stored with the old job.
+  // The programs of the skills need not be stored, because they were stored with the old job.
   return { estimate, pins: record.pins, skills: [], demandsApproval };
 }
 

@@ -20,7 +20,7 @@ import { stepMethods } from "./steps.ts";
 /** Dependencies of JobsService and its asks. */
 export type JobsServiceOptions = Omit<JobsContext, "asks"> & Omit<AskServiceContext, "readJob" | "receiptMessage">;
 
-/** Returns JobsService over one database. Every method takes its project from the calling key. */
+/** Returns the implementation of JobsService. Each method works on the project of the calling key. */
 export function createJobsService(options: JobsServiceOptions): ServiceImpl<typeof JobsService> {
   const context: JobsContext = { ...options, asks: askPort };
   const asks = askMethods({
@@ -81,8 +81,8 @@ function assertDone(id: Id<"job">, paused: PauseResult): void {
 type Service = ServiceImpl<typeof JobsService>;
 
 /**
- * Returns JobsService for a scoped key. In every call that names a job, a job outside the caller's scope is reported as missing. Lists
- * leave out such jobs themselves, and submissions check the scope when they are read.
+ * Returns JobsService for scoped keys. A job outside the key's scope is reported as missing by each method that names a job. ListJobs
+ * already leaves such jobs out, and SubmitJob checks the scope itself.
  */
 function narrowJobs(db: Executor, service: Service): Service {
   const named = nameJobs(db);
@@ -102,7 +102,7 @@ function narrowJobs(db: Executor, service: Service): Service {
     async listAsks(request, ctx) {
       const { asks, nextPageToken } = create(ListAsksResponseSchema, await service.listAsks(request, ctx));
       const reached = await reachedJobs(db, requireProject(ctx), idsOf(asks));
-      // A page may be shorter than its size although it has a token.
+      // Asks outside the scope are removed from the page. So a page may be shorter than its size even if another page follows.
       return { nextPageToken, asks: asks.filter(({ jobId }) => reached(jobId as Id<"job">)) };
     },
     async getAsk(request, ctx) {
@@ -121,7 +121,7 @@ function narrowJobs(db: Executor, service: Service): Service {
   };
 }
 
-/** Returns which of the given jobs are in the caller's scope. */
+/** Returns a function that is true for a job in the caller's scope, and false for any other of these jobs. */
 async function reachedJobs(
   db: Executor,
   { projectId, binding }: ReturnType<typeof requireProject>,
@@ -147,7 +147,10 @@ function nameJobs(db: Executor) {
     };
 }
 
-/** Throws JOB_NOT_FOUND if the job is outside the caller's scope. A text that is not a job id is left to the method, which refuses it. */
+/**
+ * Throws JOB_NOT_FOUND if the job is outside the caller's scope. Does nothing if the text is not a job id, because the called method
+ * refuses it.
+ */
 async function assertJobReached(db: Executor, ctx: HandlerContext, field: string, text: string): Promise<void> {
   const principal = requireProject(ctx);
   if (principal.binding === undefined) return;

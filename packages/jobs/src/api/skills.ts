@@ -59,12 +59,14 @@ export function skillMethods(context: JobsContext): Methods {
   };
 }
 
-/** True if the database can store a name. A skill with any other name does not exist. */
+/** True if the database can store this slug. False if it cannot; then no skill has this slug. */
 function isStorable(slug: string): boolean {
   return !slug.includes("\0");
 }
 
-/** Returns the position in a list after a skill, or after a version if the list contains the versions of one skill. */
+/**
+ * Returns the key after which the next page of a list continues: the slug, or the version if the list contains the versions of one skill.
+ */
 function positionOf({ slug, version }: ListedSkill, filter: { readonly slug: string }): string {
   return filter.slug === "" ? slug : String(version);
 }

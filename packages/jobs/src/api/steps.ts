@@ -76,8 +76,8 @@ function toStep(at: StepInstruction, reading: Reading): MessageInitShape<typeof 
 }
 
 /**
- * Returns the state of a step: waiting, running, or how the step ended. The receipt of an `if` ends when the `if` has chosen a branch, so
- * the job's position decides here.
+ * Returns the state of a step: waiting, running, not reached, or how it ended. The receipt of an `if` ends as soon as a branch is chosen,
+ * so for an `if` the job's position shows if it still runs.
  */
 function stateOf(at: StepInstruction, state: JobState): string {
   const receipt = state.steps.get(at.step.id)?.receipt;
@@ -87,16 +87,16 @@ function stateOf(at: StepInstruction, state: JobState): string {
   return receipt.state === "" || standingIn(at, state) !== undefined ? "running" : receipt.state;
 }
 
-/** Returns where in an `if` the job is, or undefined if the job is not inside that `if`. */
+/** Returns the index of the job's position inside an `if`, or undefined if the job is not inside that `if`. */
 function standingIn({ step, index, next, end, handler = end }: StepInstruction, state: JobState): number | undefined {
   if (step.kind !== "if" || !state.steps.has(step.id)) return undefined;
-  // The handler of an `if` comes after its branches and a jump over it.
+  // The error handler of an `if` follows its branches, after one jump instruction. The index before that jump ends the branches.
   const behind = handler === end ? end : handler - 1;
   return state.positions.find((position) => position.index >= next && position.index > index && position.index < behind)
     ?.index;
 }
 
-/** True if a step is in the branch of an `if` that the job did not take. */
+/** True if a step is inside a branch of an `if` that the job did not choose. False if that is not certain yet. */
 function isPassedOver(at: StepInstruction, state: JobState): boolean {
   return at.inside.some(({ stepId, handles }) => {
     const block = stepOf(state.loaded.flow, stepId);
@@ -106,8 +106,8 @@ function isPassedOver(at: StepInstruction, state: JobState): boolean {
 }
 
 /**
- * Returns the branch that an `if` took. The job's position shows it, or the steps inside the branch that have begun. In repeated rounds it
- * may be the branch of an earlier round.
+ * Returns the branch that an `if` chose, or undefined if that is not known. The job's position shows it, or else the steps that have begun
+ * inside the branch.
  */
 function branchTaken(at: StepInstruction, state: JobState): "then" | "else" | undefined {
   const { step, otherwise } = at;
@@ -121,7 +121,7 @@ function branchTaken(at: StepInstruction, state: JobState): "then" | "else" | un
   return inThen === inElse ? undefined : inThen ? "then" : "else";
 }
 
-/** Returns the number of rows that a step takes. It is known when the step that makes these rows has ended; undefined before. */
+/** Returns the number of rows that a step is to process, or undefined while the step that makes these rows has not ended. */
 function rowsOfSource({ step }: StepInstruction, { steps, loaded }: JobState): number | undefined {
   if (!("source" in step) || typeof step.source !== "string") return undefined;
   const source = steps.get(step.source)?.receipt;
@@ -129,7 +129,10 @@ function rowsOfSource({ step }: StepInstruction, { steps, loaded }: JobState): n
   return source === undefined || source.state === "" || set === undefined ? undefined : source.rows?.[set];
 }
 
-/** Returns the step's pace in rows per second, since the last log entry about the step or since the step began. */
+/**
+ * Returns a step's pace in rows per second. It is measured since the last log entry about the step's progress, or else since the step
+ * began.
+ */
 function paceOf({ stepId, rows, startedAt }: StepReceiptDocument, { job, events }: Reading): number {
   const told = events.findLast(
     (event) => event.type === "step-progress" && event.stepId === stepId && event.at < job.updatedAt,

@@ -37,17 +37,17 @@ export type Submission = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
   readonly role: Role;
-  /** The access scope of the caller, which the job takes over. Null if the caller's access is not limited. */
+  /** The access scope of the caller. The job gets the same scope. Null if the caller's access is not limited. */
   readonly binding: JobBinding | null;
   readonly programJson: string;
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
   readonly idempotencyKey: string | undefined;
-  /** For the call of a skill: the skill's slug (`skills.` and a name), the slug as called, and the input. */
+  /** Present if the job is a call of a skill: the skill's slug (`skills.` and a name), the slug as called, and the input. */
   readonly skill?: SubmittedSkill | undefined;
-  /** The key's calls that a person must confirm, in addition to those of the project's policy. */
+  /** Rules that say which calls of the key a person must confirm, in addition to the rules of the project. */
   readonly confirm?: readonly ConfirmRule[] | undefined;
-  /** For a call that a person must confirm: the text of the question. The answer also approves the plan. */
+  /** For a job that makes one call that a person must confirm: the text of the question. The person's answer also approves the plan. */
   readonly confirmText?: string | undefined;
 };
 
@@ -65,19 +65,22 @@ export type SubmitContext = Pick<
   "db" | "clock" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
 >;
 
-/** Result of a submission: the job with its stored parts and the notes on its program, or an error of SubmitJob. */
+/**
+ * Result of a submission: the job with the notes on its program, or the error with which SubmitJob refuses it. `stored`: present if the job
+ * is new.
+ */
 export type SubmitResult =
   | { readonly id: Id<"job">; readonly stored?: SubmittedJob; readonly notes: readonly ProgramNote[] }
   | { readonly refusal: Fault };
 
 /**
- * Checks a whole program and stores it as a job. If a job with the same idempotency key exists, returns that job. Returns the errors of
- * SubmitJob, except errors about single fields.
+ * Checks a whole program and stores it as a job. If a job with the same idempotency key exists, returns that job instead. Errors of
+ * SubmitJob are returned, not thrown; single fields of the request were checked before.
  */
 export async function submit(context: SubmitContext, submission: Submission): Promise<SubmitResult> {
   const { projectId, programJson, idempotencyKey, keyId, binding, skill } = submission;
   const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(context.db, projectId, idempotencyKey);
-  // This is done before any check: the job is returned even if tools, accounts or contacts have changed since.
+  // An existing job with the same idempotency key is returned before any check, because tools, accounts or contacts may have changed since.
   if (earlier !== undefined) return repeated(earlier, submission);
   const within = skill === undefined ? [] : [skill.within];
   const isLive = submission.mode === "live";
@@ -148,7 +151,7 @@ export function hashOf(programJson: string): string | undefined {
 /** The digest of a submission without an idempotency key: nothing compares it. */
 const noDigest = Buffer.alloc(0);
 
-/** Returns the digest of the content that an idempotency key is bound to. */
+/** Returns the digest of a submission's content. A repeated submission with the same idempotency key must have the same digest. */
 function contentDigest({ mode, simulateFirst, skill, binding }: Submission, programHash: string): Buffer {
   const called = skill === undefined ? null : [skill.calledAs, skill.input];
   return createHash("sha256")
@@ -158,14 +161,17 @@ function contentDigest({ mode, simulateFirst, skill, binding }: Submission, prog
     .digest();
 }
 
-/** Returns the digest of the caller's scope. With it, a scoped caller cannot get the job of another caller who used the same key. */
+/**
+ * Returns the caller's access scope in the form in which it enters the digest. So a caller with another scope cannot get this job with the
+ * same idempotency key.
+ */
 function bindingDigest({ entityId, accessClasses, toolkitSlugs, accountId }: JobBinding): JsonObject {
   const account = accountId === undefined ? {} : { accountId };
   return { entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs], ...account };
 }
 
 /**
- * Returns the access classes that decide if a person must confirm a plan: those of its estimate, and the classes that its private tools
+ * Returns the access classes that decide if a person must confirm a plan: the classes of its calls, and the classes that its private tools
  * count as.
  */
 function classesToConfirm(

@@ -16,11 +16,11 @@ import type { ProgramCache } from "./store/stored-program.ts";
 export type EngineLimits = {
   /** Duration of a lease. If a node dies, its jobs are delayed by this time. Default 30 s. */
   readonly leaseMs: number;
-  /** Pause between two claims of due tasks if nothing wakes the engine earlier. Default 1 s. */
+  /** Maximum pause between two claims of due tasks if nothing wakes the engine earlier. Default 1 s. */
   readonly pollMs: number;
   /** Maximum number of jobs that one node runs at the same time. Default 128. */
   readonly runsMax: number;
-  /** Longest time that a driver works while other jobs wait. Default 1 s. */
+  /** Time slice of a driver: the time after which it gives its job back if other jobs wait. Default 1 s. */
   readonly sliceMs: number;
   /** Longest wait during which a driver keeps its job. For a longer wait the driver gives the job back. Default 2 s. */
   readonly patienceMs: number;
@@ -30,7 +30,7 @@ export type EngineLimits = {
   readonly undoTries: number;
   /** Wait before the second attempt of an undo call. It doubles for each further attempt. Default 1 s. */
   readonly undoBackoffMs: number;
-  /** Number of consecutive leases without progress after which a job is parked. Default 3. */
+  /** Number of consecutive leases (time-limited claims of a job) that may expire without progress. Then the job is parked. Default 3. */
   readonly lossesMax: number;
   /** Number of times that a job may hold a node's event loop. The last of these times parks the job. Default 2. */
   readonly loopHoldsMax: number;
@@ -39,17 +39,20 @@ export type EngineLimits = {
 /** The end of a job as its driver has committed it. `atMs`: the time of the commit, in epoch milliseconds. */
 export type JobEnd = { readonly state: JobState; readonly receipt: ReceiptDocument; readonly atMs: number };
 
-/** The result of an approval dry run. */
+/** The end of an approval dry run: a job that asks people about a standing program and runs nothing of it. */
 export type DryRunEnd = {
   readonly jobId: Id<"job">;
   readonly programId: StandingProgramId;
   readonly status: JobStatus;
   readonly planApprovalId: string;
-  /** Reason of a failure. Empty if people decided the end. */
+  /** Reason of a failure. Empty if people approved or rejected the standing program. */
   readonly lastError: string;
 };
 
-/** Writes what must be committed together with the end of an approval dry run. The caller has locked the job's row. */
+/**
+ * Writes what must be committed together with the end of an approval dry run. It runs in the same transaction; the caller has locked the
+ * job's row.
+ */
 export type OnDryRunEnd = (tx: Executor, ended: DryRunEnd) => Promise<void>;
 
 /** Dependencies of running jobs. */
@@ -63,7 +66,10 @@ export type EngineContext = {
   readonly rowStatements: ConcurrencyLimiter;
   /** Calls tools for jobs. */
   readonly calls: JobCalls;
-  /** Calls tools for a job that never lost a lease. None of its calls can have been made before, so no earlier call is looked up. */
+  /**
+   * Calls tools for a job that never lost a lease (time-limited claim). Such a job cannot have begun the call on another node, so no
+   * earlier call is looked up.
+   */
   readonly firstCalls: JobCalls;
   /** Decides which calls of jobs a person must confirm. */
   readonly confirms: ConfirmGate;
@@ -78,22 +84,25 @@ export type EngineContext = {
   readonly observer: EngineObserver;
   /** Called when a job gets a new status, so that its watchers read the job. `end`: the job's end, if it has ended. */
   readonly onMoved: ((jobId: Id<"job">, end?: JobEnd) => void) | undefined;
-  /** Called in the transaction that ends an approval dry run, both if people decided and if they can no longer decide. */
+  /** Called in the transaction that ends an approval dry run, also if it ends without a decision. */
   readonly onRehearsed: OnDryRunEnd | undefined;
   /**
-   * Retries a child job, in a transaction of its waiting parent. If the child can no longer be retried, the parent is woken and finds the
-   * child ended.
+   * Retries a child job, in a transaction of its waiting parent. If the child can no longer be retried, the parent's task becomes due, and
+   * the parent finds that the child has ended.
    */
   readonly retryChild: (tx: Executor, parent: JobState, child: RetriedChild) => Promise<void>;
-  /** Returns why an ended job cannot continue where it stopped, or undefined if it can. It does not matter which job ran it. */
+  /**
+   * Returns the reason why an ended job cannot continue where it stopped, or undefined if it can. A child job and a submitted job are
+   * treated in the same way.
+   */
   readonly whyNotTakenOn: (db: Executor, jobId: Id<"job">) => Promise<string | undefined>;
   /** For tests: called at a fault point. */
   readonly onFaultPoint: OnFaultPoint | undefined;
   /** Returns the receiptHash of a receipt document whose receiptHash is empty. */
   readonly hashReceipt: (receipt: ReceiptDocument) => string;
   /**
-   * Called when work of another job, or further work of this job, becomes due. `atMs`: the due time in epoch milliseconds; absent if the
-   * work is due now.
+   * Called when work becomes due for which a task must be claimed. `atMs`: the due time in epoch milliseconds; absent if the work is due
+   * now.
    */
   readonly onDue: (atMs?: number) => void;
 };

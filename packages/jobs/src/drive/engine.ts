@@ -97,35 +97,35 @@ export type JobEngine = {
   /** Claims due tasks now. Call it after a commit that created due tasks. */
   wake(): void;
   /**
-   * Reserves a slot for a job that is about to be stored. This node then runs the job without claiming or reading it. Returns undefined if
-   * the job must queue; in that case call `wake` after the commit.
+   * Reserves a slot for a job that is about to be stored, so that this node runs the job at once and need not claim it. Returns undefined
+   * if the job must wait in the queue; then call `wake` after the commit.
    */
   reserve(projectId: ProjectId): Reservation | undefined;
   /** Notifies the driver on this node, if any, that its job is to be cancelled. The request must already be stored. */
   cancel(jobId: Id<"job">): void;
   /**
-   * Moves a job as the answer to its ask says, in the transaction that settles the ask. Before that, the caller must lock the job's row
-   * with `lockJob` and only then the ask. This function makes no call; the remaining work of the job is due at once. Call `wake` after the
-   * commit.
+   * Applies a settled ask to its job, in the transaction that settles the ask. Before that, the caller must lock the job's row with
+   * `lockJob`, and only then the ask. No tool is called; the rest of the job is due at once. Call `wake` after the commit.
    */
   settled(tx: Executor, jobId: Id<"job">): Promise<void>;
   /**
-   * Parks a job with the reason `administrator`. The job may run on any node, even on one that hangs: later writes of that node for the job
-   * are refused. `chain`: the cause of the request.
+   * Parks a job for an administrator. The job may run on any node, even on one that hangs: that node can no longer write for the job.
+   * `chain`: causes of the request, for the log.
    */
   park(job: JobOfProject, chain: readonly string[]): Promise<ForceResult>;
   /**
-   * Releases a job that is parked with the reason `administrator` or `poisoned`. The job returns to the state that it had before. `chain`:
-   * the cause of the request.
+   * Releases a job that is parked with the reason `administrator` or `poisoned`. The job gets back the status that it had before. `chain`:
+   * causes of the request, for the log.
    */
   release(job: JobOfProject, chain: readonly string[]): Promise<ForceResult>;
   /**
-   * Requests a pause of a job and notifies the driver on this node, if any. A running job is parked between two step actions, a job without
-   * a driver at once. `chain`: the cause of the request.
+   * Requests a pause of a job. A running job is parked before its next step action (unit of work), any other job at once. A driver on this
+   * node is notified. `chain`: causes of the request, for the log.
    */
   pause(job: JobOfProject, chain: readonly string[]): Promise<PauseResult>;
   /**
-   * Ends the pause, or the requested pause, of a job. The job returns to the state that it had before. `chain`: the cause of the request.
+   * Ends a pause of a job, or withdraws the request for one. The job gets back the status that it had before. `chain`: causes of the
+   * request, for the log.
    */
   resume(job: JobOfProject, chain: readonly string[]): Promise<PauseResult>;
   /**
@@ -133,14 +133,17 @@ export type JobEngine = {
    */
   retry(asked: RetryOfJob): Promise<RetryResult>;
   /**
-   * Records that a job held this node's event loop for `ms` milliseconds without a break. The database counts these events over all nodes;
-   * the second event parks the job as `poisoned`. Never rejects: if the database is unavailable, the observer is notified and nothing is
+   * Records that a job blocked this node's event loop for `ms` milliseconds without a break. The database counts this over all nodes, and
+   * the second time parks the job as `poisoned`. Never rejects: if the database is unavailable, the observer is notified and nothing is
    * counted.
    */
   reportHeldLoop(jobId: Id<"job">, ms: number): Promise<void>;
   /** Stops claiming tasks, waits at most `graceMs` for calls in flight, and gives the jobs back. */
   drain(graceMs: number): Promise<void>;
-  /** Drops the cached confirmation rules of a project's keys or of one key, so that a change takes effect at once. */
+  /**
+   * Drops the cached confirmation rules (which calls a person must confirm) of a project's keys, or of one key. So a change of the rules
+   * takes effect at once.
+   */
   forgetConfirmRules(id: ProjectId | KeyId): void;
   stats(): { readonly held: number };
 };
@@ -222,7 +225,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
   };
 }
 
-/** Creates the gate that decides which calls need confirmation. */
+/** Creates the functions that decide which calls of running jobs a person must confirm. */
 function createConfirmGate({ db, clock }: { readonly db: Executor; readonly clock: Clock }): ConfirmGate {
   const known = new LeastRecentlyUsed<string, CachedRules>(knownMax);
   let changes = 0;
@@ -233,7 +236,7 @@ function createConfirmGate({ db, clock }: { readonly db: Executor; readonly cloc
     if (current !== undefined && readAtMs - current.readAtMs < freshMs) return current.rules;
     const seen = changes;
     const rules = await readConfirmRules(db, projectId, keyIds);
-    // If the rules changed while they were read, they are not cached.
+    // If any rules were dropped from the cache during the read, the result may be outdated. So it is not cached.
     if (seen === changes) known.set(name, { rules, readAtMs });
     return rules;
   };
@@ -273,31 +276,31 @@ function worstClassOf(loaded: LoadedProgram): StoredAccessClass {
 }
 
 /**
- * Moves a job as the answer to its ask says, in the transaction that settles the ask. It does as much as is possible without a call. The
- * caller has locked the job's row.
+ * Applies a settled ask to its job, in the transaction that settles the ask. It continues the job only as far as no tool must be called.
+ * The caller has locked the job's row.
  */
 async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">): Promise<void> {
   const job = await loadJob(tx, jobId, { lock: true });
   if (job === undefined) return;
   if (job.status === "running") return lookForAnswer(context, tx, job);
   if (job.status !== "parked" && job.status !== "pending_plan_approval") return;
-  // The job was held while its other branches were running. It reads the answer when it is released.
+  // The job was parked by an administrator or paused while some branches were running. It reads the answer when it is released.
   if (job.park?.before !== undefined && job.park.judgment === undefined) return;
   const { work, follower } = await takeJob(context, tx, job);
   const { port, startedMs } = follower;
-  // The job may have to end, and its children before it. The job's driver does that.
+  // If the answer ends the job, its child jobs must end first. The job's driver does that.
   if (openChildren(work.state).length > 0) return void (await port.commit(work, { task: { dueAtMs: startedMs } }));
   const settled = await follow(work, await resumeFromAsk(work.state, port), follower);
   if (settled === undefined) return;
-  // A pause was requested while the job waited for a person.
+  // A pause was requested while the job waited for a person. It takes effect now.
   if (settled.state.pause !== undefined && isPausable(settled.state))
     await follow(settled, pauseNow(settled.state, startedMs), follower);
   else await port.commit(settled, { task: { dueAtMs: startedMs } });
 }
 
 /**
- * Makes the job's task due if a branch asked while other branches were running. The job's driver then reads the answer, even if the job
- * only waits for its children.
+ * Makes the job's task due after the answer to a branch's question, while other branches run. The job's driver then reads the answer, even
+ * if the job otherwise only waits for its children.
  */
 async function lookForAnswer({ clock, onDue }: EngineContext, tx: Executor, job: JobRecord): Promise<void> {
   const { id: jobId, projectId } = job;

@@ -2,7 +2,7 @@ import type { Id, ProjectId } from "@svc/core";
 import type { JobStatus, ParkableStatus } from "../state/statuses.ts";
 import type { HoldReason } from "./schedule/park.ts";
 
-/** A job that ended, with the numbers of its receipt. This is everything that its log line contains; it contains no data of the job. */
+/** A job that ended, with the counts of its receipt. The log line of the job contains exactly these fields, and no data of the job. */
 export type EndedJob = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
@@ -42,11 +42,11 @@ export type EngineObserver = {
   /** Called when svc or an administrator parked a job. */
   parked(job: ParkedJob): void;
   /**
-   * Called when a driver lost its lease. `taken-over`: the lease expired and another node continues the job. `parked`: svc or an
-   * administrator parked the job.
+   * Called when a driver lost its lease (time-limited claim of the job). `taken-over`: the lease expired and another node continues the
+   * job. `parked`: svc or an administrator parked the job.
    */
   leaseLost(jobId: Id<"job">, cause: "taken-over" | "parked"): void;
-  /** Called when something failed and will be tried again. */
+  /** Called when an operation of the engine, for example a claim, failed. The engine tries it again. */
   failed(what: "claim" | "renew" | "drive" | "park" | "task" | "sweep", error: unknown): void;
 };
 

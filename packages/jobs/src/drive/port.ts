@@ -18,20 +18,26 @@ import type { ConfirmGate } from "./run/confirm-gate.ts";
  */
 type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };
 
-/** Additional parts of a commit of work. */
+/** Values that a commit of work stores in addition to the work. */
 export type CommitParts = {
   readonly task: TaskEnd;
   readonly receipt?: ReceiptDocument | undefined;
   /** The call that begins with the commit. It is stored, so that svc knows about the call if the node dies. */
   readonly call?: CallRecord | undefined;
-  /** True if the job is only given back until a time. The commit then counts as progress only if the step action did something. */
+  /**
+   * True if the commit only gives the job back until a time. It then counts as progress only if the step action also made a call or wrote
+   * something.
+   */
   readonly isWait?: boolean;
 };
 
-/** A committed job. `hasBegunCall`: true if the call that was to begin with the commit has begun. */
+/**
+ * The job after a commit. `hasBegunCall`: true if the commit stored the beginning of the call that was passed to it. False if another
+ * driver had stored a call with the same key.
+ */
 export type CommittedWork = { readonly work: WorkingJob; readonly hasBegunCall: boolean };
 
-/** An undo entry whose arguments were opened. */
+/** A stored undo entry (how to undo one call) with its arguments decrypted. */
 export type UndoEntry = {
   readonly entry: number;
   readonly stepId: string;
@@ -43,8 +49,8 @@ export type UndoEntry = {
 };
 
 /**
- * The next step of undoing a child job. `call`: undo one of the child's calls. `close`: close the child's entry for its own child job,
- * which has nothing left to undo. `over`: the child job has nothing left to undo.
+ * The next action to undo a child job. `call`: make one of the child's undo calls. `close`: close the child's entry for a child of its own,
+ * in which nothing is left to undo. `over`: nothing in the child is left to undo.
  */
 export type InnerUndo =
   | { readonly kind: "call"; readonly jobId: Id<"job">; readonly entry: UndoEntry }
@@ -62,7 +68,7 @@ export type SimulationRun =
       readonly outcome: ReceiptDocument["outcome"] | "";
     };
 
-/** `asks`: the asks of a job, none of them pending. `events`: the log entries for the asks that were withdrawn. */
+/** `asks`: all asks of a job, after its pending ask was withdrawn. `events`: the log entries for the withdrawal. */
 type ClosedAsks = { readonly events: PreparedAsk["events"]; readonly asks: readonly AskView[] };
 
 /** Operations under the lock of the job's row, in one transaction. */
@@ -71,7 +77,7 @@ export type LockedJob = {
   readonly lastSeq: number;
   /** True if a pause of the job is requested. */
   readonly isPaused: boolean;
-  /** If `chain` is given, withdraws the job's pending ask. Returns the log entries of the withdrawal and all asks of the job. */
+  /** Returns all asks of the job. If `chain` is given, withdraws the pending ask first, and returns the log entries of that too. */
   closeAsks(chain: readonly string[] | undefined): Promise<ClosedAsks>;
   commit(work: WorkingJob, parts: CommitParts): Promise<CommittedWork>;
 };
@@ -81,23 +87,20 @@ export type ReadyAttempt = Pick<ReadyCall, "begun" | "cancel"> & {
   send(): Promise<{ readonly attempted: AttemptResult; readonly end: UnrecordedEnd | undefined }>;
 };
 
-/** Everything outside a job's state that its driver uses. */
+/** All functions through which a driver reads or changes anything outside the job's state. */
 export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
-  /** Reports to the observer of the event loop that this job uses the event loop from now on. */
+  /** Notes that this job uses the node's event loop from now on. If the event loop is blocked, this job is regarded as the cause. */
   atWork(): void;
   /** Longest time that a driver works while other jobs wait, in milliseconds. */
   readonly sliceMs: number;
   /** Number of consecutive leases without progress after which a job is parked. */
   readonly lossesMax: number;
-  /**
-   * `undoTries`: maximum number of attempts of an undo call. `undoBackoffMs`: wait before the second attempt; it doubles for each further
-   * attempt.
-   */
+  /** Maximum number of attempts of an undo call. */
   readonly undoTries: number;
   readonly undoBackoffMs: number;
   /**
-   * Prepares the first call of a step action, so that the call begins with the commit before the action. Returns undefined if only `call`
-   * can make this call.
+   * Prepares the first call of a step action, so that it begins in the commit before that action. Returns undefined if the call cannot be
+   * prepared; the step action then makes it with `call`.
    */
   ready(state: JobState, invocation: Invocation, turn: CallTurn): Promise<ReadyAttempt | undefined>;
   /**
@@ -117,8 +120,8 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Returns the next entry to undo. */
   nextUndo(state: JobState): Promise<UndoEntry | undefined>;
   /**
-   * Commits the work and leaves the job until one of these events: a child changes its state, the question is settled, the time comes, or
-   * the job expires.
+   * Commits the work, and the driver leaves the job. The job's task is due again when a child changes its state, the question is settled,
+   * the given time comes, or the job expires.
    */
   awaitChildren(work: WorkingJob, until: Omit<Extract<Next, { kind: "await" }>, "kind">): Promise<void>;
   /** Requests that child jobs end. */
@@ -151,15 +154,15 @@ export class LeaseLostError extends Error {
 /** Requests to a driver from outside its job. The driver checks them between any two step actions. */
 export type Interrupts = {
   readonly isStopping: boolean;
-  /** True if a cancellation of the job was seen. The next commit finds the stored request. */
+  /** True if the node knows that the job is to be cancelled. The next commit reads the stored request. */
   readonly isCancelSeen: boolean;
-  /** True if a pause of the job was seen. The next commit finds the stored request, unless the job was resumed. */
+  /** True if the node knows that the job is to be paused. The next commit reads the stored request, or finds that it was withdrawn. */
   isPauseSeen: boolean;
   /** True if other jobs wait for a slot on this node. */
   hasOthersWaiting(): boolean;
 };
 
-/** The driver of one job under one lease. */
+/** The driver of one job. It runs the job under one lease (time-limited claim). */
 export type Driver = {
   readonly port: Port;
   readonly effects: StepEffects;
@@ -171,5 +174,5 @@ export type Driver = {
   isSliceOver(): boolean;
 };
 
-/** The part of a driver that applies a change and does not run the job further. */
+/** The part of a driver that is needed to apply one change to a job and commit it, without running further steps. */
 export type Follower = Pick<Driver, "port" | "startedMs" | "isSliceOver">;

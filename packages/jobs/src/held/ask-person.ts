@@ -12,8 +12,8 @@ import { isEnd } from "../state/statuses.ts";
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the text of a program that makes one call and nothing else. It is the same for the same call. Arguments are part of it, but
- * values that a tool marks as sensitive are the program's input, because no program may contain them.
+ * Returns the text of a program that makes only this one call. Equal calls give equal texts. Values that the tool marks as sensitive are
+ * not in the steps; they become the program's input.
  */
 function heldProgramText({ action, args, entityId }: PersonalCall): string {
   const schemas = propertiesOf(action);
@@ -63,12 +63,15 @@ type PersonAskerContext = Pick<
 
 type AskResult = { readonly jobId: Id<"job"> } | { readonly refusal: Fault };
 
-/** Jobs that may ask one after another for a call without an idempotency key, within a person's time to answer. */
+/**
+ * Maximum number of jobs that ask, one after another, about the same call without an idempotency key. It counts within the time that a
+ * person has to answer.
+ */
 const repeatsMax = 20;
 
 /**
- * Creates the part that asks a person about a call: a single-step job that waits for a contact's answer before it begins. The same call has
- * at most one open question; a call with an idempotency key is asked once.
+ * Returns the function that asks a person about a call. It submits a job that makes the call after a contact has agreed. Equal calls have
+ * at most one open question. A call with an idempotency key is asked about only once.
  */
 export function createPersonAsker(context: PersonAskerContext): PersonAsker {
   return (call) => askPerson(context, call);
@@ -81,7 +84,7 @@ async function askPerson(context: PersonAskerContext, call: PersonalCall): Promi
     const asked = await askOnce(context, call, `:${period}:${repeat}`);
     if ("refusal" in asked) return asked;
     const job = await loadJob(context.db, asked.jobId);
-    // An answer covers one call. A later call is asked about again.
+    // The earlier job has ended, and its answer covered only one call. So the loop asks about this call again.
     if (job !== undefined && !isEnd(job.status)) return asked;
   }
   return { refusal: jobFaults.CONFIRM_ASKED_TOO_OFTEN(call.action.slug, repeatsMax) };
@@ -106,7 +109,7 @@ async function askOnce(context: PersonAskerContext, call: PersonalCall, repeat: 
   return "refusal" in submitted ? submitted : { jobId: submitted.id };
 }
 
-/** Limits nothing. */
+/** An access scope without any limit. */
 const unbound: Binding = { entityId: "", accessClasses: [], toolkitSlugs: [] };
 
 const argumentsMax = 1_500;

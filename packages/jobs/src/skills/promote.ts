@@ -13,18 +13,20 @@ import { jobFaults } from "../errors.ts";
 import { skillToolSlug } from "./toolkit.ts";
 
 /**
- * Returns the differences that may make a new schema refuse inputs that the old schema accepts. Each difference is a text with its place.
- * Empty if the new schema accepts all these inputs. If in doubt, it reports a difference. Both schemas belong to programs, whose schemas
- * use few keywords.
+ * Returns the places at which the new schema may refuse inputs that the old schema accepts, each as a text. Empty if there are none. If in
+ * doubt, it reports a difference. Schemas of programs use few keywords.
  */
 export function inputDifferences(before: JsonSchema, after: JsonSchema): string[] {
   return [...differencesAt(before, after, "input")];
 }
 
-/** Limits that become stricter when they grow, and limits that become stricter when they shrink. */
+/** Keywords with which a schema accepts fewer values if the number grows. */
 const lowerBounds = ["minItems", "minLength", "minimum", "exclusiveMinimum", "minProperties"];
 const upperBounds = ["maxItems", "maxLength", "maximum", "exclusiveMaximum", "maxProperties"];
-/** Keywords whose values are compared only as a whole. A change is accepted if the value is equal or the keyword is removed. */
+/**
+ * Keywords whose values are compared only as a whole. No difference is reported if both values are equal, or if the new schema does not
+ * have the keyword.
+ */
 const wholeKeywords = ["pattern", "format", "multipleOf", "dependentRequired", "anyOf", "oneOf", "allOf"];
 
 function* differencesAt(before: JsonSchema, after: JsonSchema, at: string): Generator<string> {
@@ -79,7 +81,8 @@ function* fieldDifferences(before: JsonSchema, after: JsonSchema, at: string): G
     else if (isClosed) yield `${at}.${name} is no longer taken`;
   }
   for (const [name, schema] of is) {
-    // Callers may have sent any value in a field that the old schema did not mention.
+    // The old schema did not limit this field, so callers may have sent any value in it. The new schema of the field is compared with a
+    // schema that accepts everything.
     if (!was.has(name) && before.additionalProperties !== false) yield* differencesAt({}, schema, `${at}.${name}`);
   }
   const needed = new Set(namesOf(before.required));
@@ -170,7 +173,10 @@ type Adding = {
   readonly chain: string[];
 };
 
-/** Adds a version after the newest version. It compares the two versions first. */
+/**
+ * Stores a skill, or a new version of it, and returns the version number. A new version must accept every input that the newest version
+ * accepts.
+ */
 async function addSkill(
   skill: Omit<NewSkill, "newest">,
   newVersion: boolean,
@@ -192,7 +198,7 @@ async function addSkill(
   }
 }
 
-/** Throws SKILL_INCOMPATIBLE if the new schema refuses an input that the schema of the version before accepts. */
+/** Throws SKILL_INCOMPATIBLE if the new schema may refuse an input that the schema of the newest version accepts. */
 function checkCompatible(before: { slug: string; version: number; inputSchema: string }, after: JsonSchema): void {
   const schema = readJsonObject(before.inputSchema, "the input schema of a skill");
   const differences = inputDifferences(schema, after);

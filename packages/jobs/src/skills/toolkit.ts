@@ -4,7 +4,7 @@ import type { Executor } from "@svc/db/connect";
 import { type ListedSkill, skillsForProject } from "@svc/db/skills/repo";
 import { readSkillName } from "@svc/program";
 
-/** The slug of the toolkit of a project's skills. No other toolkit may have it. */
+/** Slug of the toolkit that contains a project's skills. It is reserved: no other toolkit can have it. */
 const skillsToolkitSlug = "skills";
 
 /** The result of a skill's call. */

@@ -9,19 +9,27 @@ type DriftContext = Pick<JobsContext, "db" | "views">;
 
 /** Compares the tools of stored programs with their pinned definitions. */
 export type DriftReader = {
-  /** Returns the differences for one program. */
+  /** Returns the differences between the present tools and the pinned definitions of one program. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
-  /** Reads the differences of several programs in one statement. A later request for one of these programs is then answered at once. */
+  /**
+   * Reads the pinned definitions of several programs in one statement and caches their differences. `driftOf` for one of these programs
+   * then needs no statement.
+   */
   look(programs: readonly JobProgramName[]): Promise<void>;
 };
 
-/** Maximum number of programs whose differences are cached for a catalog. */
+/** Maximum number of entries that the cache of differences keeps for one state of a catalog. If it is full, it is emptied. */
 const keptMax = 50_000;
 
-/** The cached differences for a catalog. `programs`: by program. `pins`: by the pinned definitions, which several programs can share. */
+/**
+ * Cached differences for one state of a catalog. `programs`: by program. `pins`: by pinned definitions, which several programs can share.
+ */
 type DriftCache = { readonly programs: Map<string, readonly Drift[]>; readonly pins: Map<string, readonly Drift[]> };
 
-/** Returns a reader of differences. For one catalog, it compares each program once, and programs with equal pins only once together. */
+/**
+ * Creates a reader of differences. For one state of a catalog it compares each set of pinned definitions once, even if several programs
+ * share it.
+ */
 export function createDriftReader({ db, views }: DriftContext): DriftReader {
   const reader = createPinReader();
   const byView = new WeakMap<CatalogView, DriftCache>();
@@ -76,7 +84,8 @@ function readDrift(reader: ReturnType<typeof createPinReader>, view: CatalogView
   const tools = reader.tools(pins);
   const told = driftOf(tools, view);
   if (told.length > 0) return told;
-  // The reported differences do not cover everything in a definition, so the definitions of calls are compared by their hashes.
+  // The comparison found no difference, but it does not cover all parts of a definition. So the hashes of the tools' whole definitions are
+  // compared too.
   const actions = [...tools.keys()].flatMap((slug) => {
     const tool = view.tools.get(slug);
     return tool?.kind === "action" ? [tool] : [];

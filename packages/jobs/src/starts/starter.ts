@@ -48,19 +48,19 @@ export type StartableProgram = {
   readonly notes: readonly ProgramNote[];
 };
 
-/** The caller for whom a program is checked. The check is the same as in SubmitJob. */
+/** A program that is to be checked, and the caller for whom it is checked. The checks are the same as in SubmitJob. */
 export type StartCheck = {
   readonly projectId: ProjectId;
   readonly role: Role;
   readonly binding: Binding | null;
   readonly programJson: string;
-  /** True if each start creates the program's input. */
+  /** True if each start gives the program its input, so that the program itself need not contain one. */
   readonly isInputMade: boolean;
   /** True if the program was accepted earlier. Faults of newer rules are then ignored. Default false. */
   readonly isStored?: boolean;
 };
 
-/** Result of a check: the program, its faults, or the fact that its plan needs an approval that the plan could never get. */
+/** Result of a check: the checked program, its faults, or the error that its plan needs an approval which it can never get. */
 export type CheckedStart =
   | StartableProgram
   | { readonly faults: readonly ProgramFault[]; readonly omitted: number }
@@ -90,19 +90,19 @@ export type Start = {
 
 /** An approval dry run: a job that asks people if a standing program may become active. Nothing of the program runs. */
 export type ApprovalDryRun = Omit<Start, "grantedId"> & {
-  /** True if the program is first simulated with the given input. */
+  /** True if a simulation run with the given input comes first, and people are asked after it. */
   readonly simulateFirst: boolean;
 };
 
-/** A plan, with the values that an approval policy checks. */
+/** The program and the estimate of a plan. The project's approval policy is checked against them. */
 export type HeldPlan = { readonly program: Program; readonly estimate: EstimateDocument };
 
 /** Creates the jobs of standing programs. The caller stores these jobs in its own transaction. */
 export type JobStarter = {
   check(asked: StartCheck): Promise<CheckedStart>;
-  /** Checks a call that is not part of a program by the rules for programs. Returns its faults; empty if it has none. */
+  /** Checks a single repeated call by the rules for calls in programs. Returns its faults; empty if it has none. */
   checkRead(asked: ReadCheck): Promise<readonly ReadFault[]>;
-  /** Stores a program for its later starts. Returns the digest under which the program is found. */
+  /** Stores a program, so that it can be started later. Returns the digest that identifies the stored program. */
   keep(tx: Executor, projectId: ProjectId, program: StartableProgram): Promise<Buffer>;
   /**
    * Returns a function that is true if the project's present policy requires approval of a plan. It is used for plans whose own programs
@@ -111,11 +111,13 @@ export type JobStarter = {
   isHeldByPolicy(tx: Executor, projectId: ProjectId): Promise<(plan: HeldPlan) => boolean>;
   /** Returns the differences between the present tools of a stored program and its pinned definitions. Empty if there are none. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
-  /** Reads the differences (`driftOf`) of several programs in one statement. */
+  /** Reads the pinned definitions of several programs in one statement, so that `driftOf` answers at once for these programs. */
   lookForDrift(programs: readonly JobProgramName[]): Promise<void>;
   /** Returns the job of one start. Stores nothing. */
   make(tx: Executor, start: Start): Promise<NewJob>;
-  /** Returns the job that asks people about a program that needs approval, and the simulation run of that job. Stores nothing. */
+  /**
+   * Returns the job that asks people about a program. If `simulateFirst` is true, also returns its simulation run. The caller stores both.
+   */
   rehearse(tx: Executor, rehearsal: ApprovalDryRun): Promise<NewJob[]>;
   /** Makes this node's engine claim stored jobs. */
   wake(): void;
@@ -174,7 +176,7 @@ async function pinsOf(tx: Executor, { projectId, digest }: Pick<Start, "projectI
   return record.pins;
 }
 
-/** A start has no idempotency key, and the skills of its program were stored with the program. */
+/** Values that every start has in common. It has no idempotency key, and its skills are already stored with the program. */
 const unnamed = { skills: [], skillSlug: "", idempotencyKey: undefined, contentDigest: Buffer.alloc(0) } as const;
 
 async function check(
@@ -190,7 +192,7 @@ async function check(
   return { program, programHash, estimate, needsApproval, programJson, pins, skills, notes };
 }
 
-/** A call outside a program that is repeated with the same arguments. */
+/** A single call, not part of a program, that a standing program repeats with the same arguments. */
 type ReadCheck = {
   readonly projectId: ProjectId;
   readonly binding: Binding | null;
@@ -202,7 +204,7 @@ type ReadCheck = {
 /** A fault of a repeated call. `path` begins with `call`, `entity` or `args`. */
 type ReadFault = { readonly path: readonly string[]; readonly message: string; readonly hint: FaultText };
 
-/** Checks a repeated call by the rules for programs: its tool, its account and its arguments. */
+/** Checks a repeated call by the rules for calls in programs: its tool, its account and its arguments. Returns its faults. */
 async function checkRead(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, binding, call, entity, args }: ReadCheck,

@@ -21,10 +21,10 @@ import { endStatuses, type JobStatus, movesOf, transitions } from "./statuses.ts
 /** A row that a step fetched or made. Its number counts from 1 over all sets of the job. */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
 
-/** A row's place in the set of a map, and the row's result there. */
+/** A row's place in the set of a map, with the state of the row's calls there. */
 export type PlacedRow = Omit<MappedRow, "data"> & { readonly setId: string };
 
-/** How a call is undone. Undo entries are numbered over all calls of the job. */
+/** An undo entry that can be stored: how a call is undone. `entry`: its number, counted over all calls of the job. */
 export type ArmedUndo = Omit<UndoOf, "args"> & { readonly entry: number; readonly args: JsonObject };
 
 /** Writes of the next commit in addition to the job and its steps. */
@@ -32,7 +32,7 @@ export type PendingWrites = {
   readonly events: readonly NewJobEvent[];
   readonly rows: readonly FetchedRow[];
   readonly placed: readonly PlacedRow[];
-  /** Runs of row numbers that are appended to sets. */
+  /** Ranges of rows (by row numbers) that are appended to sets. */
   readonly runs: readonly JobSetRun[];
   /** Sets that are emptied before rows are appended. */
   readonly clearedSets: readonly string[];
@@ -41,9 +41,9 @@ export type PendingWrites = {
   readonly undone: readonly JobUndoChange[];
   readonly tasks: readonly NewJobTask[];
   readonly asks: readonly PreparedAsk[];
-  /** Rows of the ledger. */
+  /** Ledger rows of calls whose outcomes are stored with this commit. */
   readonly records: readonly CallRecord[];
-  /** Results of calls that were made. */
+  /** Results of calls that were made and not yet recorded in the ledger. */
   readonly made: readonly UnrecordedEnd[];
   /** Child jobs that begin with the commit, to run skills. */
   readonly children: readonly NewChild[];
@@ -54,8 +54,8 @@ export type PendingWrites = {
 };
 
 /**
- * A job in progress. `committed`: its last committed state. `state`: its present state (the same object if nothing is pending). `pending`:
- * the other writes of the next commit.
+ * A job in memory. `committed`: its state at the last commit. `state`: its present state; the same object if it has not changed. `pending`:
+ * further writes of the next commit.
  */
 export type WorkingJob = { readonly committed: JobState; readonly state: JobState; readonly pending: PendingWrites };
 
@@ -77,13 +77,13 @@ const nothing: PendingWrites = {
   childUndone: [],
 };
 
-/** Returns the work of a job that was just read: nothing is pending. */
+/** Returns a job that was just read, in the form in which a driver works on it. Nothing is pending. */
 export function workOf(job: StoredState): WorkingJob {
   const state: JobState = { ...job, ...followingFrom(job) };
   return { committed: state, state, pending: nothing };
 }
 
-/** Returns the values of steps and the sizes of their sets. A lost set has no size. */
+/** Returns the names that references can use: the values of steps and the sizes of their sets. A set that lost rows has no size. */
 function followingFrom({ input, params, steps: entries, loaded: { flow } }: StoredState): DerivedState {
   const steps: Record<string, JsonValue> = {};
   const rows: Record<string, number> = {};
@@ -101,15 +101,15 @@ function followingFrom({ input, params, steps: entries, loaded: { flow } }: Stor
 
 const none: ReadonlySet<string> = new Set();
 
-/** Returns the ids of the steps whose sets are lost. */
+/** Returns the ids of the steps whose sets may lack rows (lost sets). */
 function lostSetsOf(entries: JobState["steps"], flow: Flow): ReadonlySet<string> {
   if (![...entries.values()].some(hasFailedHandled)) return none;
   return new Set([...flow.indexOf.keys()].filter((id) => isLostSet(entries, flow, id)));
 }
 
 /**
- * True if the set of a step is lost (its full contents are unknown): the step failed and its error was handled, or an enclosing block
- * failed before the step ended. Without this check, the rows present would be taken for the whole set.
+ * True if a step's set may lack rows: the step failed and its error was handled, or an enclosing block failed before the step ended.
+ * Without this check, the rows present would be taken for the whole set.
  */
 function isLostSet(entries: JobState["steps"], flow: Flow, stepId: string): boolean {
   const own = entries.get(stepId);
@@ -123,12 +123,18 @@ function isLostSet(entries: JobState["steps"], flow: Flow, stepId: string): bool
 
 const madeStates: ReadonlySet<StepState> = new Set(["completed", "partial", "simulated", "undone"]);
 
-/** True if the step failed and its error was handled. Only then a failed step has a value, its error. */
+/**
+ * True if the step failed and its error was handled; its value is then the error. False if the step did not fail, or its error was not
+ * handled.
+ */
 function hasFailedHandled({ receipt: { state }, value }: StepEntry): boolean {
   return state === "failed" && isObject(value) && "error" in value;
 }
 
-/** Returns a job after the commit of its work. The commit also returns the changes that others made to the job's row meanwhile. */
+/**
+ * Returns the job after its work was committed. `found`: changes of the job's row by others, such as a request to cancel, which the commit
+ * has read.
+ */
 export function committedWork(
   { state }: WorkingJob,
   found: Pick<JobState, "lastSeq" | "cancel" | "pause">,
@@ -139,8 +145,8 @@ export function committedWork(
 }
 
 /**
- * Returns the job after a step action. This function is the only place that creates a new state of a running job. Edits are applied in
- * their order, which is also the order of the log. Throws an Error for a status change that is not in the table of transitions.
+ * Returns the job with the edits applied, in their order. Only this function creates a new state of a running job. Throws an Error for a
+ * status change that `transitions` does not allow.
  */
 export function apply(work: WorkingJob, edits: readonly Edit[], nowMs: number): WorkingJob {
   if (edits.length === 0) return work;
@@ -194,7 +200,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
     patch(draft, stepId, ({ receipt }) => ({ calls: receipt.calls ? sumCalls([receipt.calls, calls]) : calls })),
   error: (draft, { stepId, ...error }) =>
     patch(draft, stepId, ({ receipt: { errors } }) => {
-      // For each code, the first message is kept.
+      // The receipt keeps only the first message for each error code.
       const isKnown = errors.some(({ code }) => code === error.code);
       return { errors: addError(errors, isKnown ? error : { ...error, message: toldText(draft.job, error.message) }) };
     }),
@@ -327,7 +333,7 @@ function note({ job, pending }: Draft, { type, stepId, payload, chain = job.prin
     type,
     stepId,
     payload: isShort ? text : '{"truncated":true}',
-    // An entry that the program itself causes stores no chain: the job stores that chain.
+    // Entries that the program itself causes store no chain of causes, because the job already stores it.
     principalChain: chain === job.submitChain ? null : [...chain],
   });
 }
@@ -343,7 +349,7 @@ function patch({ job }: Draft, stepId: string, changed: (entry: StepEntry) => Pa
   job.steps.set(stepId, { ...entry, receipt: { ...entry.receipt, ...changed(entry) } });
 }
 
-/** Returns a new receipt of a step. It keeps the counts of an earlier run of the step. */
+/** Returns the receipt of a step that begins. If the step ran before, some counts of that run are kept. */
 function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
   const before = job.steps.get(step.id)?.receipt;
   const tool = toolNamed(step);
@@ -360,7 +366,7 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
   };
 }
 
-/** Returns the tool that a step's receipt names: the step's tool, or the tool of its first call. */
+/** Returns the slug of the tool that a step's receipt names: the step's own tool, or the tool of its first call. */
 function toolNamed(step: Step): string | undefined {
   if ("tool" in step) return step.tool;
   if (step.kind === "run") return step.skill;
@@ -404,7 +410,7 @@ function beginStep(
   note(draft, { type: "step-started", stepId: step.id, payload: { kind: step.kind, attempt: attempts } });
 }
 
-/** Notes that a branch has begun a call. Such a branch is not given up when another branch fails. */
+/** Notes in the `parallel` block that the step's branch has begun a call. Such a branch is not given up when another branch fails. */
 function beginInBranch({ job }: Draft, stepId: string): void {
   if (job.positions.length === 1) return;
   const { flow } = job.loaded;
@@ -435,7 +441,7 @@ function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { 
     return;
   }
   const { step } = stepOf(job.loaded.flow, stepId);
-  // The progress is kept, because another attempt of the job may continue from here.
+  // A failed step keeps its position and progress, because another attempt of the job may continue from there.
   const begun: StepProgress = { kind: step.kind, stepId };
   job.positions = job.positions.map((position) => {
     if (position.index !== index) return position;
@@ -470,7 +476,7 @@ function goTo(job: Draft["job"], from: number | undefined, to: number): void {
   });
 }
 
-/** Records a skipped step. It has no value; if it would make a set, that set does not exist. */
+/** Records that a step was skipped. It has no value, and its set is empty. */
 function skipStep(draft: Draft, { step }: Extract<Edit, { kind: "skip" }>): void {
   const { job, pending, nowMs } = draft;
   const before = job.steps.get(step.id);
@@ -502,7 +508,7 @@ function takeRows(draft: Draft, { setId, rows }: Extract<Edit, { kind: "fetched"
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + rows.length, ok: counts.ok + rows.length } }));
 }
 
-/** Adds a row that does not come from an answer. Returns its number. */
+/** Adds a new row that a step made from other rows. Returns the row's number. */
 function makeRow({ job, pending }: Draft, data: JsonObject): number {
   job.rowsMade += 1;
   const rowNumber = job.used.rows + job.rowsMade;
@@ -524,7 +530,7 @@ function makeRows(draft: Draft, { setId, rows, looked }: Extract<Edit, { kind: "
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok: counts.ok + rows.length } }));
 }
 
-/** Appends a run of rows to a set. If the run directly follows the pending run, the two are joined. */
+/** Appends a range of rows to a set. If it directly follows the last pending range of the same set, both become one. */
 function placeRows({ pending: { runs } }: Draft, run: JobSetRun): void {
   if (run.rowNumbers.length === 0) return;
   const last = runs.at(-1);
@@ -541,7 +547,10 @@ function turnRows(draft: Draft, edit: Extract<Edit, { kind: "turned" }>): void {
   });
 }
 
-/** Adds undo entries. An entry whose arguments could not be filled in counts as a failed undo. */
+/**
+ * Adds undo entries, which say how calls are undone. If the arguments of an undo call could not be filled in, only a failed undo is
+ * counted.
+ */
 function armUndo(draft: Draft, { entries }: Extract<Edit, { kind: "armUndo" }>): void {
   const { job, pending } = draft;
   for (const { args, ...undo } of entries) {
@@ -577,7 +586,10 @@ function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "mov
   if (to !== "parked" && to !== "pending_plan_approval") job.park = null;
 }
 
-/** True if the parent of a child job must read the child after this status change: the child begins or ends a wait, or it ends. */
+/**
+ * True if the parent of a child job must read the child again after this status change: it begins or ends a wait, or the child ends. False
+ * for any other change.
+ */
 function isWaitedFor(from: JobStatus, to: JobStatus): boolean {
   return from === "parked" || to === "parked" || endStatuses.has(to);
 }
@@ -587,13 +599,13 @@ function wakeParent(draft: Draft): void {
   if (parent !== null) wake(draft, parent.jobId);
 }
 
-/** Makes a job's task due, once for each commit: a job that continues after a wait may end in the same commit. */
+/** Makes a job's run task due with the next commit. Does nothing if that is already pending. */
 function wake({ job: { projectId }, pending: { tasks }, nowMs }: Draft, jobId: JobState["id"]): void {
   const isWoken = tasks.some((task) => task.jobId === jobId && task.kind === "run");
   if (!isWoken) tasks.push({ jobId, kind: "run", subject: "", projectId, dueAt: nowMs });
 }
 
-/** Stops or starts the deadline's clock. It is stopped while a job waits for a person and while a job is paused. */
+/** Stops, starts or resets the clock of the job's deadline. The clock is stopped while a job waits for a person and while it is paused. */
 function turnClock({ job, nowMs }: Draft, { clock, sinceMs = nowMs }: Extract<Edit, { kind: "deadline" }>): void {
   const { deadline } = job;
   if (clock === "begins") job.deadline = { leftMs: job.loaded.program.limits.deadlineMs };
@@ -625,11 +637,14 @@ function putQuestion({ job, pending }: Draft, { prepared, isOfPlan }: Extract<Ed
   if (isOfPlan) job.planApprovalId = prepared.approvalId;
 }
 
-/** Ends the job: nothing is in progress afterwards. The job's position is kept for another attempt. */
+/**
+ * Applies the end of the job: no question, undo or block is in progress any more. The position is kept, so that another attempt can
+ * continue from it.
+ */
 function endJob({ job, nowMs }: Draft): void {
   if (!endStatuses.has(job.status)) throw new Error(`a job that is ${job.status} has not ended`);
   job.finishedAt = nowMs;
-  // Another attempt needs a new question. The keys whose answers changed the job are kept.
+  // A later attempt asks its own question about the plan, so the old one is dropped. The keys whose answers changed the job are kept.
   const { changedBy } = job.plan ?? {};
   job.plan = changedBy && { changedBy };
   job.undo = undefined;

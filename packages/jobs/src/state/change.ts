@@ -11,7 +11,7 @@ import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgre
 import type { UnsentWrites } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
-/** An entry for the job's log. Its payload contains no row data. If `chain` is absent, the program itself is the cause. */
+/** An entry for the job's log. Its payload must not contain row data. `chain`: the causes; absent if the program itself is the cause. */
 export type LogNote = {
   readonly type: string;
   readonly stepId: string;
@@ -19,7 +19,7 @@ export type LogNote = {
   readonly chain?: readonly string[];
 };
 
-/** A row of a map after its calls so far. */
+/** State of a map's row after a part of its calls, as it is stored. */
 export type MappedRow = {
   readonly ordinal: number;
   readonly rowNumber: number;
@@ -29,7 +29,7 @@ export type MappedRow = {
   readonly errorCode: string;
   /** Answers of the row's calls by call id, if a later call of the row needs them. */
   readonly outputs: JsonObject | undefined;
-  /** The row's fields, if the kept parts of answers make it a new row. */
+  /** The fields of a new row. Present if the map keeps parts of answers, so that its row differs from the source row. */
   readonly data?: JsonObject | undefined;
 };
 
@@ -43,29 +43,32 @@ export type UndoOf = {
 };
 
 /**
- * One change of a step action. `apply` carries changes out in their order, which is the order of the log.
- * - `begin`: a step begins, or begins again: its set, value and errors are new. `rows`: the first counts of its receipt. `now`: the time
- *   that its expressions used, given by the driver if they were evaluated before. `sinceMs`: the start of a step that reports itself later.
- * - `receipt`, `calls`, `error`: parts of its receipt; calls are added, errors are counted by code.
- * - `unsent`: writes that a simulation left out.
- * - `called`: a call of the step was made; its result is committed together with its consequences.
- * - `value`: the value of `steps.<id>`.
- * - `finish`: the step ends, and its position moves `to`; `isCut`: because the job ends. `reopen`: another attempt of the job continues it,
- *   from `progress` if a position is at it. `skip`: it is recorded as skipped without having begun.
- * - `forget`: its results are removed before it may run again.
- * - `fetched`: rows of an answer become rows of the job and of the step's set. `chosen`: rows of another set become rows of the step's set;
- *   `looked` counts the rows that were read. `made`: the same for rows made from those. `mapped`: rows of the map's set after their calls.
- *   `turned`: all rows of a set in one state change to another.
- * - `go`: a position moves from one index to another. `fork`: it becomes one for each branch. `join`: all become one again. `progress`:
- *   progress of its step. `block`: progress of a block whose steps are at work; undefined when they no longer are.
- * - `move`: the job's status. `park`: what it waits for. `deadline`: its clock runs, is stopped since then or now, or is reset.
- * - `use`: added to the used part of its limits. `recorded`: the ledger's rows of calls that ended.
- * - `generation`: calls from here on are new ones; for a step in a branch only those of its branch.
- * - `logProgress`: progress of a step, at most once in 5 seconds; `logUndo`: progress of undoing, equally seldom unless `isAlways`.
- * - `asked`: a question that is raised with the next commit.
- * - `armUndo`: how calls are undone.
- * - `child`: a child job that is stored with the next commit, to run a skill. `retryChild`: an ended child is retried with it.
- *   `endChildUndo`: the result of an undo entry of a child.
+ * One change of a job. `apply` applies edits in their order, which is also the order of the log.
+ * - `begin`: a step begins, or begins again with a new set, value and errors. `rows`: the first counts of its receipt. `now`: the time that
+ *   its expressions used. `sinceMs`: the start time, if it is logged later.
+ * - `receipt`, `calls`, `error`: change the step's receipt; calls are added, errors are counted by code.
+ * - `unsent`: writes that a simulation did not send.
+ * - `called`: the step made a call; its result is committed together with its effects.
+ * - `value`: sets the value of `steps.<id>`.
+ * - `finish`: the step ends, and its position moves to the index `to`. `isCut`: true if the job's end interrupts the step.
+ * - `reopen`: another attempt continues the step, with `progress` if a position is at this step.
+ * - `skip`: the step is recorded as skipped without having begun.
+ * - `forget`: the step's results are removed, so that it can run again.
+ * - `fetched`: rows of an answer are added to the job and to the step's set.
+ * - `chosen`: rows of another set are added to the step's set. `looked`: number of rows that were read for it.
+ * - `made`: new rows, made from `looked` other rows, are added to the step's set.
+ * - `mapped`: states of a map's rows after their calls.
+ * - `turned`: all rows of the set in the state `from` change to the state `to`.
+ * - `go`: a position moves from one index to another. `fork`: one position becomes one for each branch. `join`: all positions become one.
+ * - `progress`: progress of the step at a position. `block`: progress of a running block; undefined when it ends.
+ * - `move`: changes the job's status. `park`: sets what the job waits for. `deadline`: stops, starts or resets the clock of the deadline.
+ * - `use`: adds to the used part of the job's limits. `recorded`: ledger rows of ended calls.
+ * - `generation`: later calls count as new calls; for a step in a branch, only the calls of that branch.
+ * - `logProgress`: logs a step's progress, at most once in 5 seconds. `logUndo`: logs undoing, equally seldom unless `isAlways`.
+ * - `asked`: a question that the next commit stores.
+ * - `armUndo`: adds undo entries (how calls are undone).
+ * - `child`: a child job that the next commit stores, to run a skill. `retryChild`: an ended child that is retried with the next commit.
+ *   `endChildUndo`: the result of a child's undo entry.
  */
 export type Edit =
   | {
@@ -175,8 +178,8 @@ export type NewChild = {
 };
 
 /**
- * A child job that continues where it stopped. `limits`: the part of the parent's limits for all its attempts together. `resendsUnknown`:
- * true if its writes in doubt are sent again.
+ * An ended child job that is to continue where it stopped. `limits`: its part of the parent's limits, for all its attempts together.
+ * `resendsUnknown`: true if its writes in doubt (executed or not) are sent again.
  */
 export type RetriedChild = {
   readonly id: Id<"job">;
@@ -184,7 +187,7 @@ export type RetriedChild = {
   readonly resendsUnknown: boolean;
 };
 
-/** The call of the parent job for which a child runs. */
+/** The step, row and call of the parent job that run a child job. */
 type CallPlace = { readonly stepId: string; readonly ordinal: number; readonly callId: string };
 
 /** A child job and its state when it was read. If the child's state differs later, the child is read again. */
@@ -207,15 +210,18 @@ export type JobQuestion = Pick<
 /** A limit that a program declares. */
 export type LimitName = "toolCalls" | "writes" | "rows" | "asks";
 
-/** The kinds of a job's end after which its calls can be undone, if the program declares that. */
+/** Ways in which a job ends before its calls may be undone. The program declares for which of them undo is made. */
 export type Cause = "failed" | "aborted" | "cancelled";
 
 /**
- * Next action of the driver after a step action. `on`: the next action. `commit`: commits first. `until`: gives the job back until then (epoch
- * milliseconds); `wait`: also parks it. `leave`: the job waits for a person. `ask`: raises a question. `fail`: the step fails, and the job
- * with it if nothing handles the error; `limit`: the same because a limit is reached. `end`: the job ends, or is first undone if its
- * program declares that; `undo` begins that. `finish`: the job ends for good. `await`: the job is left until a child is in another state,
- * the time comes, its question is settled, or it expires.
+ * Next action of the driver after a change was applied.
+ * - `on`: it runs the next step action. `commit`: it commits first.
+ * - `until`: it gives the job back until `atMs` (epoch milliseconds). `wait`: it also parks the job.
+ * - `leave`: it leaves the job, which waits for a person. `ask`: it asks a question.
+ * - `await`: it leaves the job until a child changes its state, `atMs` comes, the question is settled, or the job expires.
+ * - `fail`: the step fails, and the job too if no handler takes the error. `limit`: the same, because a limit of the job is reached.
+ * - `end`: the job ends; if its program declares undo for this cause, its calls are undone first. `undo`: the undo begins. `finish`: the
+ *   job ends for good.
  */
 export type Next =
   | { readonly kind: "on" | "commit" | "leave" }
@@ -226,13 +232,13 @@ export type Next =
       readonly kind: "await";
       readonly children: readonly ChildStanding[];
       readonly atMs?: number;
-      /** The question that a branch has asked meanwhile. */
+      /** Id of the pending question of a branch. If it is settled, the job continues. */
       readonly askId?: string;
     }
   | ({
       readonly kind: "fail";
       readonly stepId: string;
-      /** The inner step whose failure made this step fail. People see it. */
+      /** Id of the inner step whose failure made this step fail. Error messages for people name it. */
       readonly failedIn?: string;
       /** True if the step's own `onError` has already handled the error. */
       readonly isHandled?: boolean;

@@ -4,8 +4,8 @@ import { type JobState, overridesOf } from "./job.ts";
 import type { PlanProgress } from "./progress.ts";
 
 /**
- * Returns the digest of what a person's confirmation of a job covers: the job's params and arguments, with the changes that answers made.
- * The program, definitions and input of a job never change.
+ * Returns a digest of the changes that answers made to a job's params and arguments. A person's confirmation is valid only as long as this
+ * digest stays the same. The program and input of a job never change.
  */
 export function confirmationOf(state: Pick<JobState, "params" | "stepArgs" | "loaded">): string {
   const { params, stepArgs } = overridesOf(state);
@@ -14,17 +14,20 @@ export function confirmationOf(state: Pick<JobState, "params" | "stepArgs" | "lo
     .digest("base64url");
 }
 
-/** The confirmation of a job that no answer has changed. */
+/** The digest that `confirmationOf` returns for a job that no answer has changed. */
 export const unchangedConfirmation: string = createHash("sha256")
   .update(canonicalJson([{}, {}]))
   .digest("base64url");
 
-/** True if a person confirmed the job in its present form. */
+/** True if a person confirmed the job and no answer has changed it since. False otherwise. */
 export function isConfirmed(state: JobState): boolean {
   return state.plan?.confirmed !== undefined && state.plan.confirmed === confirmationOf(state);
 }
 
-/** Returns the part of a plan that is kept after the plan's question is answered, or undefined if nothing is kept. */
+/**
+ * Returns the part of the plan record that is still needed after its question is answered: the confirmation, and the keys that changed the
+ * job. Returns undefined if it has neither.
+ */
 export function keptOfPlan(plan: PlanProgress | undefined): PlanProgress | undefined {
   const { confirmed, changedBy } = plan ?? {};
   if (confirmed === undefined && changedBy === undefined) return undefined;

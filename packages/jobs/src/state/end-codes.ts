@@ -12,7 +12,7 @@ export function endCodeOf(cause: string): string {
   return codes[cause] ?? cause;
 }
 
-/** True if a code reports only the end of the job, not an error of the step itself. */
+/** True if the code only reports that the job ended before the step. False for an error of the step itself. */
 export function isEndCode(code: string): boolean {
   return known.has(code);
 }

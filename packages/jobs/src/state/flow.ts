@@ -1,11 +1,11 @@
 import type { Step, StepOf } from "@svc/program";
 
-/** The count of a step's receipt that is the size of the step's set: `in` (all rows taken) or `ok`. */
+/** The count in a step's receipt that is the size of the step's set: `in` (all rows taken) or `ok`. Undefined if the step makes no set. */
 export type SetSize = "in" | "ok" | undefined;
 
 /**
- * A step that encloses an instruction: a block, or a step whose error handler contains the instruction. For a `parallel`, the branch is
- * included.
+ * A step that encloses an entry of the flat order. `handles`: true if the entry is in this step's error handler, false if it is in the
+ * block itself. `branch`: for a `parallel`, the branch that contains the entry.
  */
 export type EnclosingStep = {
   readonly stepId: string;
@@ -14,16 +14,16 @@ export type EnclosingStep = {
   readonly branch?: number;
 };
 
-/** The index of an entry, and its enclosing blocks, outermost first. */
+/** Place of an entry in the flat order of a program: its index, and the steps that enclose it, the outermost first. */
 type FlowPlace = { readonly index: number; readonly inside: readonly EnclosingStep[] };
 
 /** A step in the flat order of a program: its index, and the indexes where the job continues after the step. */
 export type StepInstruction = FlowPlace & {
   readonly kind: "step";
   readonly step: Step;
-  /** The index after the step and its handler. For a block, its first step. */
+  /** Index at which the job continues after the step. For a block, the index of its first inner step. */
   readonly next: number;
-  /** The index if the condition of an `if` is false. For any other step, `next`. */
+  /** Index at which the job continues if the condition of an `if` is false. For any other step it has no use. */
   readonly otherwise: number;
   /** The index after the step and everything inside it. A job that skips the step continues there. */
   readonly end: number;
@@ -43,20 +43,23 @@ export type Branch = { readonly name: string; readonly from: number; readonly jo
 /** The end of a branch of a `parallel`. The branch waits there for the other branches. */
 type JoinInstruction = FlowPlace & { readonly kind: "join"; readonly step: StepOf<"parallel"> };
 
-/** The end of a round of an `until`: its steps begin again at `from`, or the job continues at `to`. */
+/** The entry at the end of a round of an `until`. The next round begins at the index `from`, or the job continues at the index `to`. */
 export type AgainInstruction = FlowPlace & {
   readonly kind: "again";
   readonly step: StepOf<"until">;
   readonly from: number;
   readonly to: number;
-  /** The steps of a round, including those in its blocks. */
+  /** All steps that a round runs, including those inside blocks. */
   readonly steps: readonly Step[];
 };
 
-/** The end of a step's error handler. The job continues at `to`, or the step fails although its error was handled. */
+/**
+ * The entry at the end of a step's error handler. The job continues at the index `to`, or the step fails if the handler does not let the
+ * job continue.
+ */
 type HandledInstruction = FlowPlace & { readonly kind: "handled"; readonly step: Step; readonly to: number };
 
-/** One entry of a program's flat order. */
+/** One entry in the flat list of a program's steps. */
 export type Instruction =
   | StepInstruction
   | AgainInstruction
@@ -64,20 +67,25 @@ export type Instruction =
   | HandledInstruction
   | (FlowPlace & { readonly kind: "jump"; readonly to: number });
 
-/** A program's steps in one list. A job's position is an index into it. The same program always gives the same list. */
+/**
+ * A program's steps as one flat list, with entries for jumps and the ends of blocks. A job's position is an index into this list. The same
+ * program always gives the same list.
+ */
 export type Flow = {
   readonly instructions: readonly Instruction[];
   /** The index of each step. */
   readonly indexOf: ReadonlyMap<string, number>;
 };
 
-/** The properties of each kind of step that the flat order depends on. */
+/** For each kind of step, the properties that `flatten` needs. */
 export type FlowKinds = Readonly<Record<Step["kind"], { readonly set: SetSize; readonly needs: string }>>;
 
 /**
- * Returns a program's steps as a flat list. The lists inside a block follow the step that contains them: the branches of an `if` with a
- * jump between them; the steps of an `until` and the end of its round; the branches of a `parallel`, each with its end; an error handler
- * with a jump over it. `kinds`: which kinds of steps make sets.
+ * Returns a program's steps as a flat list. The inner steps of a block follow the block's own entry.
+ * - `if`: both branches, with a jump between them.
+ * - `until`: its steps, then the end of the round.
+ * - `parallel`: its branches, each with its end.
+ * - An error handler follows its step, after a jump over the handler.
  */
 export function flatten(steps: readonly Step[], kinds: FlowKinds): Flow {
   const instructions: Instruction[] = [];
@@ -95,7 +103,10 @@ function layList(steps: readonly Step[], inside: readonly EnclosingStep[], layin
   for (const step of steps) layStep(step, inside, laying);
 }
 
-/** Adds a step and its contents to the list. The step's own entry comes first; its target indexes are set when they are known. */
+/**
+ * Adds a step, its inner steps and its error handler to the list. The step's own entry comes first, and gets its indexes when they are
+ * known.
+ */
 function layStep(step: Step, inside: readonly EnclosingStep[], laying: FlowBuilder): void {
   const { instructions, kinds } = laying;
   const index = instructions.length;
@@ -118,7 +129,7 @@ function layStep(step: Step, inside: readonly EnclosingStep[], laying: FlowBuild
   instructions[index] = { ...own, next: isBlock ? next : end, otherwise: otherwise ?? end, end, handler, branches };
 }
 
-/** Adds the branches of a `parallel`, one after another, each with its end. */
+/** Adds the branches of a `parallel` to the list, one after another, each followed by its end. Returns their indexes. */
 function layBranches(step: StepOf<"parallel">, { index, inside }: FlowPlace, laying: FlowBuilder): LaidBlock {
   const { instructions } = laying;
   const branches = step.branches.map(({ name, steps }, branch) => {
@@ -139,7 +150,8 @@ type LaidBlock = {
 };
 
 /**
- * Adds the lists of a block. Returns the block's alternative target and the jumps to its end. Returns neither if the step is not a block.
+ * Adds the inner steps of an `if` or `until` to the list. Returns the index where an `if` continues if its condition is false, and the
+ * jumps to the end of the block. For other steps both are absent.
  */
 function layBlock(step: Step, within: readonly EnclosingStep[], laying: FlowBuilder): LaidBlock {
   const { instructions } = laying;
@@ -177,8 +189,8 @@ function layHandler(step: Step, inside: readonly EnclosingStep[], laying: FlowBu
 }
 
 /**
- * Returns the step at an index. If there is a jump at the index, returns the step that the jump leads to. If there is the end of a block's
- * round or branch, returns that block. Undefined at the program's end.
+ * Returns the step at an index, or the step to which a jump at this index leads. At the end of a round, branch or handler, returns the step
+ * to which it belongs. Returns undefined at the end of the program.
  */
 export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];
@@ -186,7 +198,7 @@ export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   return instruction === undefined || instruction.kind === "step" ? instruction : stepOf(flow, instruction.step.id);
 }
 
-/** Returns the step with an id. Throws an Error if the program has no such step; stored data cannot name one. */
+/** Returns the entry of the step with this id. Throws an Error if the program has no such step, which would be an error of svc. */
 export function stepOf({ instructions, indexOf }: Flow, stepId: string): StepInstruction {
   const instruction = instructions[indexOf.get(stepId) ?? -1];
   if (instruction?.kind !== "step") throw new Error(`a checked program lacks the step ${stepId}`);

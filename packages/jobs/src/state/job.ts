@@ -16,7 +16,7 @@ export type LoadedProgram = {
   readonly tools: PinnedTools;
   /** The skills that the program runs, by the program's names for them. */
   readonly skills: PinnedSkills;
-  /** True if any of its inputs or reads is sensitive. */
+  /** True if any value of the program's input or of its calls' answers is marked as sensitive. */
   readonly hasSensitive: boolean;
   /** True if version 0.1 stored the program. Rules that have changed since that version then apply in their old form. */
   readonly isOld: boolean;
@@ -41,12 +41,13 @@ export type JobFacts = {
   /** The run of a standing program that this job belongs to. Null if it belongs to none. */
   readonly standingRunId: StandingRunId | null;
   /**
-   * Seed of the keys for the job's calls at apps: the job's id, or a value shared by all jobs of the same occurrence of a standing program.
+   * Seed from which the keys that apps receive with calls are computed: the job's id, or a value that all jobs of one occurrence of a
+   * standing program share.
    */
   readonly callSeed: string;
   /**
-   * End of the backup from which the job was restored, in epoch milliseconds. Usually null. It is set if the job may have continued in the
-   * original database after the backup. Writes without a key known to the app are then in doubt.
+   * End of the backup from which the job was restored, in epoch milliseconds. Null if the job was not restored. The original job may have
+   * continued after that time, so writes without a key for the app count as in doubt (executed or not).
    */
   readonly restoredFrom: number | null;
   /** Number of the job's attempt, from 1. */
@@ -57,14 +58,14 @@ export type JobFacts = {
   readonly submitChain: readonly string[];
   readonly estimate: EstimateDocument;
   readonly loaded: LoadedProgram;
-  /** Epoch milliseconds. */
+  /** Time of the submission, in epoch milliseconds. */
   readonly createdAt: number;
   readonly input: JsonObject;
 };
 
 /**
- * A job's position in the flow of its program. `progress`: progress of the step at this position, undefined if the step has not begun.
- * Inside a branch of a `parallel`, the position has its own generation, so that new calls in one branch do not affect other branches.
+ * Place of a job in the flat list of its program's steps. `progress`: progress of the step there; undefined if it has not begun.
+ * `generation`: in a branch, the number of its call round, so that repeated calls in one branch do not affect the others.
  */
 export type Position = {
   readonly index: number;
@@ -97,7 +98,7 @@ export type JobState = StoredState & DerivedState;
 export type DerivedState = {
   /** The names that references in the program can use at the moment. */
   readonly scope: JobScope;
-  /** Steps whose sets are lost (incomplete), because the steps failed and their errors were handled. */
+  /** Ids of the steps whose sets may lack rows, because an error of the step or of an enclosing block was handled. */
   readonly lostSets: ReadonlySet<string>;
 };
 
@@ -108,7 +109,10 @@ export type StoredState = JobFacts & {
   readonly positions: readonly Position[];
   /** State of the running blocks, by step id. */
   readonly blocks: Blocks;
-  /** Present while the plan is simulated or while people are asked about it. */
+  /**
+   * The plan record. Present while the plan is simulated, while people are asked about it, and if a confirmation or changing keys must be
+   * kept.
+   */
   readonly plan: PlanProgress | undefined;
   /** Set while the job is being undone. */
   readonly undo: UndoProgress | undefined;
@@ -117,12 +121,15 @@ export type StoredState = JobFacts & {
   readonly params: JsonObject;
   /** Arguments from people's answers that replace those of the program, by step. */
   readonly stepArgs: Readonly<Record<string, JsonObject>>;
-  /** A number that grows when calls are to be made again. Calls of different generations are different calls. */
+  /**
+   * Number of the job's current call round. It grows when calls are to be made again: calls of different generations count as different
+   * calls.
+   */
   readonly generation: number;
   readonly used: UsedDocument;
   /** Number of rows that steps made from other rows, over all sets. Fetched rows are counted in `used`. */
   readonly rowsMade: number;
-  /** For a simulation: its first writes, which were not sent. */
+  /** The first writes that a simulated job did not send, and their number, by step. */
   readonly simulated: SimulatedCalls;
   readonly saga: SagaDocument;
   readonly park: ParkDocument | null;
@@ -139,7 +146,7 @@ export type StoredState = JobFacts & {
   readonly progressLoggedAt: number;
 };
 
-/** Changes that answers made to a job, in the form that is sealed in `jobs.overrides`. */
+/** Params and arguments that answers changed, in the form that is stored encrypted in `jobs.overrides`. */
 export type StoredOverrides = {
   /** Values of params by name. */
   readonly params: JsonObject;

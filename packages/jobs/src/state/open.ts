@@ -4,7 +4,7 @@ import type { LoadedProgram, Position, StoredOverrides, StoredState } from "./jo
 import { noProgress, type Progress } from "./progress.ts";
 import { readProgress } from "./stored-progress.ts";
 
-/** Opens sealed parts of a job. `place`: names the column and the row. */
+/** Decrypts parts of a job. `place`: names the column and the row for which a part was encrypted. */
 export type Opener = {
   open(this: void, place: string, sealed: Uint8Array): JsonValue;
   /** Opens an object. Throws an Error if the value is not an object. */
@@ -12,8 +12,8 @@ export type Opener = {
 };
 
 /**
- * Returns the chain of causes of this attempt. If the key that submitted the job also began this attempt, it is the chain of the
- * submission.
+ * Returns the chain of causes of the job's current attempt: the causes of the submission, and the key that began the attempt, if it is
+ * another key.
  */
 function chainOf({ principalChain, attemptKeyId }: JobRecord): readonly string[] {
   const key = `key:${attemptKeyId}`;
@@ -64,7 +64,8 @@ export function openState(
         return [stepId, { ordinal, receipt, value }];
       }),
     ),
-    // The program's params, then the changes that answers made: first those stored by versions before 0.2, then later ones.
+    // Later values replace earlier ones: the program's own params, then changes stored by versions before 0.2, then changes by later
+    // versions.
     params: { ...loaded.program.params, ...job.params, ...overrides?.params },
     stepArgs: { ...job.stepArgs, ...overrides?.stepArgs },
     generation: job.generation,

@@ -8,16 +8,19 @@ export type RetryProgress = { readonly attempts: number; readonly dueAt: number 
 
 type CallProgress = {
   /**
-   * `token`: token, number or offset of the next page. `pages`: number of pages fetched. `seen`: digest of the last page; version 0.1 did
-   * not store it.
+   * Progress in a list of pages. `token`: token, number or offset of the next page. `pages`: number of pages fetched. `seen`: digest of the
+   * last page's rows, absent in records of version 0.1.
    */
   readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
   readonly retry?: RetryProgress;
-  /** The generation of the step's call, if an earlier attempt of the job began that call. */
+  /** Generation (number of the call round) of the step's call. Present if an earlier attempt of the job began that call. */
   readonly generation?: number;
-  /** The generation in the key that the app received. Present if a repeat of the call must use the same key. */
+  /** Generation (number of the call round) in the key that the app received. Present if the call is to be repeated with the same key. */
   readonly appGeneration?: number;
-  /** Present if an earlier attempt of the job left the step's write in doubt. A person is asked, and the write is not sent again. */
+  /**
+   * Present if an earlier attempt of the job left the step's write in doubt (executed or not). The write is not sent again; a person is
+   * asked.
+   */
   readonly isInDoubt?: true;
 };
 
@@ -25,38 +28,42 @@ type CallProgress = {
 type ProgressFields = {
   readonly call: CallProgress;
   readonly http: CallProgress;
-  /** Ordinal of the source row to continue from. */
+  /** Ordinal (number in the set) of the source row at which the next action continues. */
   readonly filter: { readonly next?: number };
   readonly map: {
-    /** Ordinal of the row to continue from. */
+    /** Ordinal (number in the set) of the first row that has not ended. */
     readonly next?: number;
     /** Ordinals of rows at or after `next` that have already ended. */
     readonly ended?: readonly number[];
-    /** State of the rows that are run again. */
+    /** Set if the map runs rows again after an answer or retry: the state of the rows that it runs again. */
     readonly again?: "failed" | "unknown";
-    /** Calls that are to be retried, by `<ordinal>/<call>`. */
+    /** Calls that are to be retried. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call. */
     readonly retries?: Readonly<Record<string, RetryProgress>>;
-    /** The generation in the keys that the app received. Present if a repeat of the calls must use the same keys. */
+    /**
+     * Generation (number of the call round) in the keys that the app received. Present if the calls are to be repeated with the same keys.
+     */
     readonly appGeneration?: number;
-    /** The generation of the step's calls, if an earlier attempt of the job began them. */
+    /** Generation (number of the call round) of the step's calls. Present if an earlier attempt of the job began them. */
     readonly generation?: number;
     /** States of rows that another attempt of the job runs again. They run after all rows have ended. */
     readonly redo?: readonly ("failed" | "unknown")[];
     /** Present if people decided to treat rows in doubt as done. The rows that are still in doubt then become ok. */
     readonly acceptsDoubt?: true;
-    /** Child jobs of rows, by `<ordinal>/<call>`. */
+    /** Child jobs of rows. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call. */
     readonly children?: Readonly<Record<string, Id<"job">>>;
-    /** Child jobs that ended because this job ended, by `<ordinal>/<call>`. */
+    /**
+     * Child jobs that ended because this job ended. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call.
+     */
     readonly endedChildren?: Readonly<Record<string, Id<"job">>>;
     /** Present if retried child jobs of rows send their writes in doubt again. */
     readonly resendsUnknown?: true;
   };
   readonly reduce: {
     readonly next?: number;
-    /** Running totals by name. */
+    /** Values computed so far over the rows, by name. */
     readonly totals?: Readonly<Record<string, Total>>;
   };
-  /** Ordinal of the source row to continue from. */
+  /** Ordinal (number in the set) of the source row at which the next action continues. */
   readonly compute: { readonly next?: number };
   /** Number of rows that the step has taken from the list. */
   readonly take: { readonly next?: number };
@@ -64,15 +71,18 @@ type ProgressFields = {
   readonly run: {
     /** The child job that runs the skill. */
     readonly childId?: Id<"job">;
-    /** The child job that ended because this job ended. */
+    /** The child job that this job's end also ended. */
     readonly endedId?: Id<"job">;
-    /** `retriesId`: the child job to retry where it stopped. `resendsUnknown`: present if the writes in doubt of this child are sent again. */
+    /** The ended child job that is to continue where it stopped. */
     readonly retriesId?: Id<"job">;
     readonly resendsUnknown?: true;
   };
 };
 
-/** A running total of a reduction (a value over rows): numbers, or for texts and lists their present contents and size in bytes. */
+/**
+ * State of a value that is computed over rows (for example a sum) after a part of the rows. `text` and `list`: the contents so far.
+ * `bytes`: their size.
+ */
 export type Total = {
   readonly count: number;
   readonly sum: JsonNumber;
@@ -114,10 +124,11 @@ export type StepFailure = {
 };
 
 /**
- * Progress of a block whose steps are running. For an `until`: the rounds begun, and when the next round may begin, in epoch milliseconds.
- * For a step whose error is being handled: the error, and the inner step that failed, if it was another step. For a `parallel`: the
- * branches that have begun a call, the branches that ended early, and the first failure. For a step in a branch that asks a question: the
- * park that the job gets if nothing else can continue.
+ * Progress of a running block.
+ * - `until`: number of rounds begun, and the earliest time of the next round in epoch milliseconds.
+ * - `error`: for a step in its error handler, the error, and the inner step that failed, if it was another step.
+ * - `parallel`: branches that have begun a call, branches that ended early, and the first failure.
+ * - `asked`: for a step in a branch that asks, the park that the job gets when nothing else can continue.
  */
 export type BlockProgress =
   | { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number }
@@ -134,9 +145,12 @@ export type BlockProgress =
 export type Blocks = Readonly<Record<string, BlockProgress>>;
 
 /**
- * Progress of a plan. For a job with a simulation run: whether the plan needs approval after the simulation. For a plan that people are
- * asked about: the ask. `confirmBy`: the contact who must confirm the job after that. `confirmed`: what a person confirmed (see
- * `confirmationOf`). `changedBy`: keys whose answers or attempts changed what the job sends.
+ * Progress of what a job's plan needs before it may run.
+ * - `needsApproval`: for a job that is simulated first, true if approval must follow.
+ * - `askId`: the pending question about the plan.
+ * - `confirmBy`: the contact who must confirm the job after that.
+ * - `confirmed`: digest of what a person confirmed (see `confirmationOf`).
+ * - `changedBy`: keys whose answers or retries changed what the job sends.
  */
 export type PlanProgress = {
   readonly needsApproval?: boolean;
@@ -165,7 +179,7 @@ export type BegunPosition = {
   readonly generation?: number;
 };
 
-/** The work in progress of a job. */
+/** The work in progress of a job, in the form in which it is read from the database. */
 export type Progress = {
   readonly step: StepProgress | undefined;
   /** Positions of the branches of a `parallel`. Empty while no branch is running. */
@@ -181,7 +195,7 @@ export type Progress = {
   readonly simulated: SimulatedCalls;
 };
 
-/** Nothing is in progress. */
+/** Progress of a job in which nothing has begun. */
 export const noProgress: Progress = {
   step: undefined,
   branches: [],

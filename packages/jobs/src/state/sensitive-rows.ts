@@ -4,7 +4,7 @@ import type { LoadedProgram } from "./job.ts";
 
 type Path = readonly (string | number)[];
 
-/** A program together with the tools that its rows come from. */
+/** A program, and the tools whose schemas mark sensitive parts of its rows. */
 type RowProgram = Pick<LoadedProgram, "program" | "flow" | "tools">;
 
 /** True if a value over the rows of a set reveals sensitive data. */
@@ -62,7 +62,7 @@ function isSensitiveInMap(rows: RowProgram, { source, keep, calls }: StepOf<"map
   const [callId, ...path] = keep.find(([known]) => known === name)?.[1] ?? [];
   if (callId === undefined) return isSensitiveField(rows, source, field);
   const call = calls.find(({ id }) => id === callId);
-  // Sensitive parts of a skill's result are not passed on.
+  // The values of a skill's result are never sensitive: sensitive values in it are already `***`.
   return call !== undefined && isCall(call) && isSensitiveAnswer(rows, call.tool, [...path, ...rest]);
 }
 

@@ -4,7 +4,7 @@ import { createRedactor, mask, maskedTexts, type Redactor } from "@svc/tools";
 import type { JobScope, JobState, LoadedProgram } from "./job.ts";
 import { isSensitiveValue } from "./sensitive-rows.ts";
 
-/** Schemas that mark the sensitive parts of a run's values. Each is undefined if it marks nothing. */
+/** Schemas that mark the sensitive parts of a program's values. Each is absent if nothing in it is marked. */
 type SensitiveParts = {
   readonly input: JsonSchema | undefined;
   readonly params: JsonSchema | undefined;
@@ -14,12 +14,12 @@ type SensitiveParts = {
   readonly args: ReadonlyMap<string, JsonSchema>;
 };
 
-/** The parts of a program that determine its sensitive values. */
+/** The parts of a loaded program from which its sensitive values are found. */
 type ReadProgram = Omit<LoadedProgram, "hasSensitive">;
 
 /** The values of a job in the form that people see. */
 export type ShownJob = {
-  /** The names that questions and results can refer to. Sensitive values are `***`. */
+  /** The values that questions and results of the program can contain. Sensitive values are replaced by `***`. */
   readonly scope: JobScope;
   /** Arguments from people's answers that replace those of the program, by step. Sensitive values are `***`. */
   readonly stepArgs: JsonObject;
@@ -30,8 +30,8 @@ export type ShownJob = {
 };
 
 /**
- * Returns a job's values in the form that people see. The program's inputs and reads are sensitive if its inputSchema, an answerSchema or a
- * tool marks them.
+ * Returns a job's values with sensitive ones replaced by `***`. A value is sensitive if the program's inputSchema, an answerSchema or a
+ * tool's schema marks it.
  */
 export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "scope" | "stepArgs">): ShownJob {
   const parts = loaded.hasSensitive ? sensitiveParts(loaded) : undefined;
@@ -49,7 +49,7 @@ export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "
   return { scope: { ...scope, input, params, steps }, stepArgs: args, redact: createRedactor(secrets), secrets };
 }
 
-/** True if any of a program's inputs or reads is sensitive. */
+/** True if any value of a program's input or of its calls' answers is marked as sensitive. */
 export function hasSensitive(program: ReadProgram): boolean {
   return findParts(program) !== "none";
 }
@@ -128,7 +128,7 @@ function stepsOf({ flow }: ReadProgram): Step[] {
   return flow.instructions.flatMap((instruction) => (instruction.kind === "step" ? [instruction.step] : []));
 }
 
-/** Returns the schema of the value of `steps.<id>`. */
+/** Returns the schema of the value `steps.<id>` of a step, or undefined if the step has no value with a schema. */
 function valueSchema(loaded: ReadProgram, step: Step): JsonSchema | undefined {
   if (step.kind === "call") return step.rows === undefined ? outputOf(loaded, step.tool) : undefined;
   if (step.kind !== "reduce") return undefined;

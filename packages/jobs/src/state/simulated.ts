@@ -1,7 +1,7 @@
 /** A write that a simulation did not send. `argumentsJson`: its arguments as people see them; empty if they are too long. */
 export type SimulatedCall = {
   readonly callId: string;
-  /** Ordinal of the row. 0 for a step without rows. */
+  /** Ordinal (number in the set) of the row for which the write was. 0 for a step without rows. */
   readonly ordinal: number;
   readonly toolSlug: string;
   readonly entityId: string;
@@ -16,7 +16,7 @@ export type SimulatedCalls = Readonly<
 /** Unsent writes of a step action. `count`: their number. `calls`: those that may be shown. */
 export type UnsentWrites = { readonly count: number; readonly calls: readonly SimulatedCall[] };
 
-/** `callsMax`: number of writes shown for each call of a step. `charactersMax`: characters of all shown arguments of a job together. */
+/** Maximum number of writes whose contents are shown for each call of a step. */
 const callsMax = 10;
 
 const charactersMax = 65_536;
@@ -27,7 +27,7 @@ export function showsMore(simulated: SimulatedCalls, stepId: string, callId: str
   return shown.length < callsMax;
 }
 
-/** Returns the simulated calls with further writes of a step. The first writes of each call are shown, in the order of their rows. */
+/** Returns the unsent writes of a job with further ones added to a step. For each call, the contents of only the first writes are kept. */
 export function withWrites(simulated: SimulatedCalls, stepId: string, { count, calls }: UnsentWrites): SimulatedCalls {
   const { count: before = 0, first = [] } = simulated[stepId] ?? {};
   let shown: SimulatedCalls = { ...simulated, [stepId]: { count: before + count, first } };

@@ -2,10 +2,10 @@ import type { JobStatus } from "@svc/db/schema/words";
 
 export { type JobStatus, jobStatuses } from "@svc/db/schema/words";
 
-/** Statuses that an ended job can move to. Only RetryJob makes these moves. */
+/** Statuses with which a retry of an ended job begins. Only RetryJob makes these status changes. */
 const attempted: readonly JobStatus[] = ["pending_plan_approval", "queued"];
 
-/** The table of a job's status changes. Any other change is an error of the engine. */
+/** Status changes of a job that are allowed: by status, the possible next statuses. Any other change is an error of the engine. */
 export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   simulating: ["pending_plan_approval", "queued", "failed", "cancelled"],
   pending_plan_approval: ["queued", "rejected", "cancelled"],
@@ -27,7 +27,7 @@ const rehearsed: typeof transitions = {
   pending_plan_approval: [...transitions.pending_plan_approval, "succeeded"],
 };
 
-/** The tables of status changes, for jobs and for approval dry runs. */
+/** Allowed status changes of jobs and of approval dry runs. */
 export const movesOf = { job: transitions, rehearsal: rehearsed } as const;
 
 /** The statuses that a new job can have first. */
@@ -43,10 +43,7 @@ export function assertMove(from: JobStatus, to: JobStatus): void {
   if (!mayMove(from, to)) throw new Error(`a job that is ${from} cannot become ${to}`);
 }
 
-/**
- * Statuses in which an attempt of a job ends. The attempt's receipt and end are then final. The table of status changes says if another
- * attempt may follow.
- */
+/** Final statuses of an attempt. The attempt's receipt no longer changes. `transitions` says if RetryJob may begin another attempt. */
 export const endStatuses: ReadonlySet<JobStatus> = new Set([
   "succeeded",
   "failed",
@@ -66,13 +63,10 @@ export function isRetryable(status: JobStatus): boolean {
   return isEnd(status) && transitions[status].length > 0;
 }
 
-/** Statuses in which an administrator or svc may park a job: those in which it would otherwise run. */
+/** Statuses in which a job can be parked by svc or an administrator, or paused: those in which it would otherwise run. */
 export type ParkableStatus = "queued" | "running" | "compensating";
 
-/**
- * True if svc or an administrator may park a job in this status. A job that waits for a person, a time or its simulation does no harm and
- * is not parked.
- */
+/** True if svc or an administrator may park a job in this status. False if the job has ended, or if it waits anyway. */
 export function isParkable(status: JobStatus): status is ParkableStatus {
   return status === "queued" || status === "running" || status === "compensating";
 }

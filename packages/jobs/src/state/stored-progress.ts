@@ -15,7 +15,7 @@ import {
 import type { SimulatedCalls } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
-/** Progress as sealed in `jobs.progress`. Version 0.1 stored `LegacyProgress`. */
+/** Progress in the form that is stored encrypted in `jobs.progress`. Version 0.1 stored `LegacyProgress` instead. */
 type StoredProgress = {
   readonly version: 2;
   /** The positions whose steps have begun. */
@@ -32,7 +32,7 @@ type StoredProgress = {
   readonly simulated?: SimulatedCalls;
 };
 
-/** Stored if the step at the job's only position has begun and nothing else is known. Every step begins in this form. */
+/** Short form of a job's progress. It is stored if the job has one position, its step has just begun, and nothing else is in progress. */
 type BegunProgress = { readonly version: 3 };
 
 /** Progress as version 0.1 stored it: one record for any kind of work, without the kind. */
@@ -52,7 +52,7 @@ type LegacyProgress = {
   readonly totals?: Readonly<Record<string, Total>>;
 };
 
-/** The parts of a job that show which work a record of version 0.1 is about. */
+/** The parts of a job from which the missing kind of a record of version 0.1 is found. */
 export type ProgressOwner = {
   readonly status: JobStatus;
   readonly saga: SagaDocument;
@@ -60,7 +60,7 @@ export type ProgressOwner = {
   readonly flow: Flow;
 };
 
-/** Returns the progress that any version stored. Throws an Error for a form newer than this version. */
+/** Returns a job's progress from its stored form of any earlier version. Throws an Error if a newer version of svc stored it. */
 export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress {
   const document = stored as unknown as StoredProgress | BegunProgress | LegacyProgress;
   if (document.version === undefined) return readLegacy(document, owner);
@@ -73,7 +73,7 @@ export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress 
   return { step, branches, blocks, plan, undo, progressLoggedAt, rowsMade, simulated };
 }
 
-/** The stored part of a job's position. */
+/** The parts of a job's state that are stored as its progress. */
 export type StoredPosition = Omit<Progress, "step" | "branches"> & {
   readonly positions: readonly {
     readonly index: number;
@@ -82,7 +82,7 @@ export type StoredPosition = Omit<Progress, "step" | "branches"> & {
   }[];
 };
 
-/** Returns the progress of the step at an index of a flow, as it is when the step begins. Undefined if there is no step. */
+/** Returns the progress of a step that has just begun, for the step at an index. Undefined if the entry at the index is not a step. */
 function begunStep({ instructions }: Flow, index: number): StepProgress | undefined {
   const instruction = instructions[index];
   if (instruction?.kind !== "step") return undefined;
@@ -90,8 +90,8 @@ function begunStep({ instructions }: Flow, index: number): StepProgress | undefi
 }
 
 /**
- * Returns the progress to store. Returns undefined if there is nothing to store: nothing is in progress, no progress was logged, no row was
- * made and no write was simulated. `flow`: the job's flow, if available. Most steps are stored as just begun, which needs no text.
+ * Returns the form of a job's progress to store, or undefined if nothing is in progress and nothing must be kept. `flow`: needed for the
+ * short form `BegunProgress`; without it the full form is returned.
  */
 export function storedProgress(underway: StoredPosition, flow?: Flow): StoredProgress | BegunProgress | undefined {
   const { positions, blocks, plan, undo, progressLoggedAt, rowsMade, simulated } = underway;

@@ -21,13 +21,13 @@ import type { Invocation, StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 
 /**
- * Limits of a filled-in HTTP request: number of values and of characters. Within these limits, reading the request and writing it as JSON
- * takes some milliseconds.
+ * Limits of an HTTP request whose template is filled in. A request within these limits can be read and written as JSON in some
+ * milliseconds.
  */
 const requestBounds = { values: 20_000, characters: 1_048_576 };
 /**
- * Limits of the arguments and results that a program fills in: number of values and of characters. A value within these limits can be
- * written as JSON and fits into the node's memory.
+ * Limits of the arguments or results of a program after their templates are filled in. A value within these limits can be written as JSON
+ * and fits into the node's memory.
  */
 export const argumentBounds = { values: 1_000_000, characters: 8_388_608 };
 
@@ -53,7 +53,7 @@ export async function withComputed(
   return { value: computed.value === undefined ? scope : { ...scope, computed: computed.value } };
 }
 
-/** Returns the program's value after filling in the template, or the fault that prevents it. */
+/** Returns the value that results from filling in a template, or the fault that prevents it. */
 export async function fillValue(
   template: ValueTemplate,
   scope: RunScope,
@@ -69,8 +69,8 @@ type FilledCall = Pick<Invocation, "args" | "secretUses"> | { readonly fault: Ca
 type FillableCall = Pick<MapCall, "id" | "args" | "http">;
 
 /**
- * Properties of an arguments template: `isComputed` (it has expressions) and `secretUses` (the secrets it names). They are computed once
- * for each template, because very many rows use the same template.
+ * Facts about a template of arguments. `isComputed`: true if it has expressions. `secretUses`: the secrets it names. They are found once
+ * for each template, because very many rows use the same one.
  */
 type ArgumentNeeds = { readonly isComputed: boolean; readonly secretUses: readonly SecretSlot[] };
 
@@ -85,7 +85,7 @@ function needsOf(template: ValueTemplate): ArgumentNeeds {
   return found;
 }
 
-/** The scope and the schema for filling in arguments. Without an input schema, every null is kept. */
+/** Values with which the arguments of a call are filled in. `inputSchema`: without it, every null is kept. */
 type FillContext = {
   readonly scope: RunScope;
   readonly stepArgs: JobState["stepArgs"];
@@ -93,8 +93,8 @@ type FillContext = {
 };
 
 /**
- * Returns the filled-in arguments of a call, with the arguments that people replaced in their answers. Returns them at once, without a
- * promise, if no expression must be computed. An optional argument with the value null is left out if its schema does not accept null.
+ * Returns the arguments of a call with all references filled in. Arguments that answers changed replace the program's own. Returns a
+ * promise only if an expression must be computed. An optional argument that is null is left out if its schema does not accept null.
  */
 export function fillCall(
   call: FillableCall,
@@ -130,8 +130,8 @@ function filled({ call: { http }, args, secretUses, inputSchema }: Filling, read
 }
 
 /**
- * A successful call and its place. `scope` contains the row and the answers that the undo call may name; the answer of this call is named
- * `output`.
+ * A call that succeeded. `scope`: the names that its undo call can use: the row, the answers so far, and as `output` the answer of this
+ * call.
  */
 export type DoneCall = {
   readonly call: MapCall;

@@ -6,31 +6,31 @@ import type { StepAt, StepKind } from "./step-kind.ts";
 
 type ChunkedKind = "filter" | "compute" | "reduce";
 
-/** The edits that a step makes of a chunk of its rows, or the failure at one of these rows. */
+/** Result of one chunk (group of consecutive rows): the edits that the step makes, or the failure at one of the rows. */
 export type MadeOfChunk =
   | { readonly failed: Next }
   | {
       readonly edits: readonly Edit[];
       /** Number of rows of the chunk that the step processed. If the chunk is slow, the next action reads the unprocessed rows again. */
       readonly looked: number;
-      /** The step's state to keep for the next action, in addition to its position in the set. */
+      /** Further progress of the step for the next action, for example running totals. */
       readonly kept?: Omit<ProgressOf<"reduce">, "kind" | "stepId" | "next">;
     };
 
-/** How a kind processes the rows of its set: one chunk for each step action. */
+/** The part of a step kind that processes one chunk (group of consecutive rows) of its set in each step action. */
 type Chunked<Kind extends ChunkedKind> = {
   make(at: StepAt<Kind>, chunk: SetChunk, effects: StepEffects): Promise<MadeOfChunk>;
 };
 
 /**
- * Returns the `advance` function of a step kind that goes through a set. Each action processes one chunk, or a part of a chunk if its rows
- * are slow.
+ * Returns the `advance` function of a step kind that processes a set in chunks. Each action processes one chunk, or only a part of it if
+ * its rows are slow.
  */
 export function byChunk<Kind extends ChunkedKind>(chunked: Chunked<Kind>): StepKind<Kind>["advance"] {
   return (at, effects) => advanceByChunk(at, effects, chunked);
 }
 
-/** Runs one action over a chunk. `given`: the chunk that was already read, if memory had to be reserved for it first. */
+/** Runs one step action over a chunk of rows. `given`: the chunk, if it was already read before memory was reserved for it. */
 async function advanceByChunk<Kind extends ChunkedKind>(
   at: StepAt<Kind>,
   effects: StepEffects,
@@ -66,7 +66,7 @@ async function advanceByChunk<Kind extends ChunkedKind>(
   };
 }
 
-/** True if the step reads the fields of rows. Rows that are only counted stay sealed. */
+/** True if the step reads the fields of rows. False if it only counts rows, whose fields then need not be decrypted. */
 function needsFields(step: StepAt<ChunkedKind>["step"]): boolean {
   return step.kind !== "reduce" || step.as.some(([, { kind }]) => kind !== "count");
 }

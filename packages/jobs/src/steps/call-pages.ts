@@ -8,8 +8,8 @@ import { toolOf } from "./invoke.ts";
 import type { CallAt } from "./step-kind.ts";
 
 /**
- * A step's position in its pages. `token`: how the next page is requested. `pages`: number of pages fetched. `seen`: digest of the last
- * page's rows.
+ * Progress of a step that reads a list page by page. `token`: value that requests the next page. `pages`: number of pages fetched. `seen`:
+ * digest of the last page's rows.
  */
 type PageProgress = { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
 
@@ -22,14 +22,15 @@ type AfterPage =
   | { readonly kind: "fault"; readonly fault: PageFault };
 
 /**
- * Result of a page: the next page, or the fault that prevents a next page. `repeated`: the page's rows equal those of the page before.
+ * Result of a fetched page. `next`: another page follows. `fault`: the reason why the next page cannot be fetched. `repeated`: the app sent
+ * the rows of the page before again.
  */
 type TurnedPage =
   | { readonly kind: "next"; readonly page: PageProgress }
   | { readonly kind: "fault"; readonly fault: PageFault }
   | { readonly kind: "repeated"; readonly fault: PageFault };
 
-/** A requested page and its answer. `page` is undefined for the first page. */
+/** A fetched page: the request and its answer. `page`: progress before this page; undefined for the first page. */
 export type FetchedPage = {
   readonly paging: Paging;
   readonly action: Action;
@@ -48,7 +49,10 @@ export function argumentsOfPage(paging: Paging, args: JsonObject, page: PageProg
   return paging.kind === "token" ? args : { ...args, [paging.arg]: firstOf(paging, args) };
 }
 
-/** Returns what follows the fetched page if the step may fetch at most `max` pages. Returns undefined if the page is the last. */
+/**
+ * Returns the next page, or the reason why it cannot be fetched. Returns undefined if the fetched page is the last. `max`: maximum number
+ * of pages that the step may fetch.
+ */
 export async function turnPage(fetched: FetchedPage, max: number): Promise<TurnedPage | undefined> {
   const { page, list, paging } = fetched;
   const after = afterPage(fetched);
@@ -78,7 +82,10 @@ function afterPage(fetched: FetchedPage): AfterPage {
   return { kind: "fault", fault: { code: "PAGE_TOKEN_MISSING", message } };
 }
 
-/** True if a list that the program reads without pages has more pages. The answer shows this by a next token or by a full page. */
+/**
+ * True if the app has more pages of a list of which the program reads only the first. An answer with a next token, or with a full page,
+ * shows this.
+ */
 function hasMorePages(fetched: FetchedPage): boolean {
   const { paging, action, args, answer, list } = fetched;
   if (paging.more !== undefined && typeof valueAt(answer, paging.more) === "boolean") {
@@ -107,7 +114,7 @@ function afterToken({ arg, from, query }: TokenPaging, { action, answer }: Fetch
   return { kind: "next", token: isNumber ? Number(text) : text };
 }
 
-/** If the size of a full page is unknown, the list ends only at an empty page. */
+/** The size of a full page may be unknown. Then only an empty page shows the end of the list. */
 function afterCount(paging: CountedPaging, { action, args, page, list }: FetchedPage, isMore: boolean): AfterPage {
   if (list.length === 0 && !isMore) return { kind: "end" };
   const size = paging.size === undefined ? undefined : sizeOfPage(paging.size, action, args);
@@ -123,8 +130,8 @@ function firstOf({ arg, start }: CountedPaging, args: JsonObject): number {
 }
 
 /**
- * Returns the number of rows of a full page: the call's argument `name`, or else the tool's default for it. Returns undefined if neither
- * exists.
+ * Returns the number of rows on a full page: the value of the call's argument `name`, or else its default in the tool's schema. Returns
+ * undefined if it has neither.
  */
 export function sizeOfPage(name: string, action: Action, args: JsonObject): number | undefined {
   const size = args[name] ?? argumentSchema(action, name)?.default;
@@ -137,7 +144,7 @@ export function argumentSchema({ inputSchema: { properties } }: Action, name: st
   return isObject(schema) ? schema : undefined;
 }
 
-/** Number of characters that are digested before other work gets a turn. Digesting them takes about two milliseconds. */
+/** Number of characters that are hashed at a time, before other work of the node can run. This takes about two milliseconds. */
 const turnCharacters = 500_000;
 
 /** Returns a digest of a page's rows as the app sent them. The digest shows if the app sends the same page twice. */
@@ -166,15 +173,15 @@ export function argumentsOfStep(step: MapCall, args: JsonObject, { paging, page 
   return { ...args, query: argumentsOfPage(paging, askingOf(step, args), page) };
 }
 
-/** Returns the arguments that contain the one that requests a page. */
+/** Returns the arguments among which the page is selected: the query of an HTTP request, or else all arguments of the call. */
 function askingOf({ http }: MapCall, args: JsonObject): JsonObject {
   if (http === undefined) return args;
   return isObject(args["query"]) ? args["query"] : {};
 }
 
 /**
- * Returns how the step's pages are requested, or undefined if the step has only one page. Throws an Error if a step with pages has no
- * paging in the program or in the pinned definition: otherwise one page would pass for the whole list. The checker rejects such programs.
+ * Returns how the app's pages are requested, or undefined if the step reads only one page. Throws an Error if neither the program nor the
+ * pinned definition describes it, because one page would pass for the whole list. The checker rejects such programs.
  */
 export function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): Paging | undefined {
   if (step.rows?.page === undefined) return undefined;
@@ -183,7 +190,7 @@ export function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): P
   return paging;
 }
 
-/** Notes that a list has more pages, if the program reads only the first page. */
+/** Returns edits that report that the list has more pages, if the program reads only the first one. Returns no edits otherwise. */
 export function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Edit[] {
   const { state, step, args } = at;
   // The program's own HTTP request has no tool, so no definition describes its paging.
@@ -203,7 +210,7 @@ export function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonVa
   ];
 }
 
-/** Returns what follows the step's current page, or undefined if that page is the last. */
+/** Returns the next page of the step, or the reason why it cannot be fetched. Returns undefined if the fetched page is the last. */
 export async function turnPageOfStep(
   at: CalledAt,
   answer: JsonValue,

@@ -26,7 +26,10 @@ type RetriedCallAt = RetriedAt<"call"> | RetriedAt<"http">;
 /** Largest answer that is kept as the value of a step, in bytes. */
 const valueBytesMax = 65_536;
 
-/** Returns the filled-in call of the step's next page, or of the step if it has no pages. */
+/**
+ * Returns the step's next call with its arguments filled in: the call for the next page, if the step reads pages. Returns the fault if the
+ * arguments cannot be filled in.
+ */
 async function invocationOf(
   { state, step, progress }: CallAt,
   effects: Pick<StepEffects, "compute">,
@@ -47,19 +50,19 @@ async function invocationOf(
 }
 
 /**
- * Returns the progress with which a retry continues the call. An interrupted call is repeated under the same key, a failed call under a new
- * key. A call in doubt is repeated only if the person who retries requests that.
+ * Returns the progress with which a retry continues the call. An interrupted call is repeated with the same key, a failed call with a new
+ * key. A call in doubt (executed or not) is repeated only if the retry requests it.
  */
 function retriedCall(at: RetriedCallAt, { generation: before, resendsUnknown }: JobRetry): StepProgress | undefined {
   const { askId, hasFailed, ...cut } = at.progress;
   const { generation = before, retry: _retry, isInDoubt: _isInDoubt, ...kept } = cut;
-  // A call asks only one question: whether its write was executed.
+  // A step with one call asks only if a write in doubt is to be treated as done. So a pending ask means a write in doubt.
   if (askId !== undefined || (hasFailed === true && hasWritten(at))) {
     const { appGeneration = generation } = kept;
     return resendsUnknown ? { ...kept, appGeneration } : { ...kept, generation, isInDoubt: true };
   }
   if (hasFailed !== true) return { ...cut, generation };
-  // If svc could not take the answer's rows, the step begins again as a whole. Otherwise a page's rows could be taken twice.
+  // If svc could not store the rows of an answer, the whole step begins again. To continue at a page could add rows of that page twice.
   const { kind, stepId, page } = kept;
   return page === undefined || hasAnswered(at) ? undefined : { kind, stepId, page };
 }
@@ -72,7 +75,7 @@ function hasAnswered({ state }: RetriedCallAt): boolean {
   return !/^[a-z]/.test(state.lastError);
 }
 
-/** True if a write may have been executed but the step could not take its answer. */
+/** True if the app answered the step's write, and the step failed afterwards. The write may then have been executed. */
 function hasWritten(at: RetriedCallAt): boolean {
   const { write = 0, destructive = 0 } = at.state.steps.get(at.step.id)?.receipt.calls ?? {};
   return hasAnswered(at) && write + destructive > 0;
@@ -140,8 +143,8 @@ function takeAnswer(
 }
 
 /**
- * Returns the fault of a call as people see it. If the answer becomes rows, the text does not quote the app, because an app that refuses a
- * page may quote rows of another page.
+ * Returns the fault of a call as people may see it. If the answer becomes rows, the app's own message is left out, because it may contain
+ * values of rows.
  */
 function toldOf(step: MapCall, fault: CallFault): CallFault {
   return step.rows === undefined ? fault : { ...fault, message: fault.plain };
@@ -192,7 +195,7 @@ const lostBefore: CallFault = {
   plain: "an earlier attempt of the job sent it, and it is not known if it was carried out",
 };
 
-/** Returns the change that asks people about a write in doubt, because svc does not know if the app executed the write. */
+/** Returns the change that asks people about a write in doubt: svc does not know if the app executed it. */
 function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change {
   const { code } = fault;
   const { message } = toldOf(step, fault);
@@ -208,8 +211,8 @@ function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change 
 }
 
 /**
- * Applies the answer about a write in doubt. A write that people treat as done gets an undo entry, like a write that was answered. If that
- * undo needs the unknown answer, the undo counts as failed.
+ * Returns the change after the answer about a write in doubt (executed or not). A write that people treat as done gets an undo entry. If
+ * its undo call needs the unknown answer, a failed undo is counted.
  */
 async function answerDoubt(
   { state, instruction, step }: CallAt,
@@ -274,7 +277,10 @@ async function keepRows(
   };
 }
 
-/** Returns the first attempt that `invoke` would make for a call, or undefined if `invoke` would make no attempt. */
+/**
+ * Returns the first attempt of a call, as `invoke` would make it. Returns undefined if `invoke` would not send the call, because it is
+ * simulated or a limit is reached.
+ */
 function firstTurn(state: JobState, { call }: Invocation, attempts: number): CallTurn | undefined {
   const tool = toolOf(state, call);
   const isWrite = tool.action.class !== "read";

@@ -10,7 +10,7 @@ import type { CallPlace, Child, LoadedSkill } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 import type { ChildLimits } from "./shared-limits.ts";
 
-/** Returns the part of a child's state that its parent depends on: its status, and the reason if it is parked. */
+/** Returns the part of a child's state for which its parent waits: the final status, `parked/` with the reason, or `under way`. */
 export function standingOf({ status, parkReason }: Pick<Child, "status" | "parkReason">): string {
   if (status === "parked") return `parked/${parkReason}`;
   return isEnd(status) ? status : "under way";
@@ -21,15 +21,14 @@ export function awaited(child: Pick<Child, "id" | "status" | "parkReason">): Chi
   return { id: child.id, standing: standingOf(child) };
 }
 
-/** True if a child is parked for a reason other than a wait step, and so waits for a person. */
+/** True if a child waits for a person: it is parked, and not by a wait step. False otherwise. */
 export function waitsForPerson({ status, parkReason }: Child): boolean {
   return status === "parked" && parkReason !== "wait";
 }
 
 /**
- * Returns the edits that park a job if all its running children wait for people; the park reason names the first such child. The edits
- * unpark the job when one child continues. The job's deadline clock stops if the clocks of all these children are stopped. A job with
- * running branches is parked by its driver instead, when no branch can continue.
+ * Returns the edits that park a job if all its running children wait for people, or that let it run again if one of them continues. The
+ * deadline's clock stops if it is stopped for all these children. Returns no edits for a job with running branches.
  */
 export function standWith(state: JobState, stepId: string, open: readonly Child[], nowMs: number): Edit[] {
   if (state.positions.length > 1) return [];
@@ -60,8 +59,8 @@ export function roomOf({ used, loaded: { program } }: JobState): ChildLimits {
 }
 
 /**
- * Number of times that one call can count: the first time and three repeats. If a keyed write is lost with its node, svc repeats the write
- * at most three times, whatever the call's `retry` says.
+ * Maximum number of times that one call of a child can count: the first attempt and three repeats. svc repeats a keyed write that was lost
+ * with its node up to three times, whatever `retry` of the call says.
  */
 const timesMax = 4;
 
@@ -70,12 +69,12 @@ export function mostOf({ callsMax, writesMax, rowsMax, asksMax }: PinnedSkill["e
   return { toolCalls: timesMax * callsMax, writes: timesMax * writesMax, rows: rowsMax, asks: asksMax };
 }
 
-/** True if at least one limit has less left (`room`) than the child may use (`most`). */
+/** True if for at least one limit less is left (`room`) than the child may need (`most`). False if enough of every limit is left. */
 export function isTight(room: ChildLimits, most: ChildLimits): boolean {
   return limitNames.some((name) => room[name] < most[name]);
 }
 
-/** Returns, for each limit, the sum of `room` and the earlier use of the child. */
+/** Returns for each limit the sum of `room` and `used`. A child that continues may use its earlier use again. */
 export function withUsed(room: ChildLimits, used: ChildLimits): ChildLimits {
   const sum = (name: LimitName) => room[name] + used[name];
   return { toolCalls: sum("toolCalls"), writes: sum("writes"), rows: sum("rows"), asks: sum("asks") };
@@ -90,8 +89,8 @@ export function withinMost(room: ChildLimits, most: ChildLimits): ChildLimits {
 const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
 
 /**
- * Returns the limits of a child: its own limits, reduced to what the parent has left. `concurrency`: maximum number of calls that the child
- * may have in flight.
+ * Returns the limits of a child: those of its program (`own`), reduced to what its parent has left (`room`). `concurrency`: maximum number
+ * of calls that the child may have in flight.
  */
 export function limitsIn(room: ChildLimits, own: Limits, concurrency: number): ChildDocument["limits"] {
   const within = (name: LimitName) => Math.min(own[name], room[name]);
@@ -145,8 +144,8 @@ export function countChild(stepId: string, { used, calls = noCalls }: Pick<Child
 }
 
 /**
- * Returns the edits that subtract an ended child's use and calls from its parent. They apply when the child continues; its whole use is
- * counted at its next end.
+ * Returns the edits that subtract the calls and the use of an ended child from its parent, because the child continues. When the child ends
+ * again, its whole use is added again.
  */
 export function uncountChild(stepId: string, { used, calls = noCalls }: Child): Edit[] {
   return countChild(stepId, { used: negated(used), calls: negated(calls) });
@@ -156,7 +155,10 @@ function negated<Counts extends Readonly<Record<keyof Counts, number>>>(counts: 
   return Object.fromEntries(Object.entries<number>(counts).map(([name, count]) => [name, 0 - count])) as Counts;
 }
 
-/** Returns the undo entry that undoes a successful child with its parent, or undefined if nothing is to be undone. */
+/**
+ * Returns an undo entry that represents all undo entries of a successful child. Returns undefined if the child has nothing to undo, or if
+ * its parent declares no undo.
+ */
 export function undoOfChild(
   state: JobState,
   child: Child,
@@ -167,8 +169,8 @@ export function undoOfChild(
 }
 
 /**
- * Name of the argument that marks an undo entry as representing all undo entries of a child. Skills and tools never share a slug, so the
- * entry of a call cannot be confused with such an entry.
+ * Name of the argument by which an undo entry names a child job. Such an entry represents all undo entries of that child. Its slug is a
+ * skill's, and a skill never has the slug of a tool, so it differs from the entry of a call.
  */
 export const undoneJob = "job_id";
 
@@ -183,7 +185,10 @@ const endCodes: Readonly<Partial<Record<JobStatus, string>>> = {
   expired: "CHILD_EXPIRED",
 };
 
-/** Returns why a child failed, or undefined if it succeeded. A child that cannot return its declared result counts as failed. */
+/**
+ * Returns the reason why a child failed, or undefined if it succeeded. A child whose declared result could not be computed counts as
+ * failed.
+ */
 export function childFault(child: Child, name: string): CallFault | undefined {
   const { id, status, lastError, resultJson } = child;
   if (status === "succeeded") {

@@ -28,7 +28,7 @@ type Computed =
   | { readonly rows: readonly JsonObject[] }
   | (Extract<CelComputed, { error: string }> & { readonly name: string; readonly index: number });
 
-/** Returns the rows with their computed fields. If time runs out, it returns only the rows for which every expression was evaluated. */
+/** Returns the rows with their computed fields. If time is short, returns only the first rows, for which every expression was evaluated. */
 async function computeFields(
   { state, step }: StepAt<"compute">,
   rows: readonly ReadRow[],

@@ -19,7 +19,7 @@ export const distinctKind: StepKind<"distinct"> = {
   answer: undefined,
 };
 
-/** Memory of one found value in addition to its text, in bytes. */
+/** Memory of one combination of values in addition to its text, in bytes. */
 const seenBytes = 48;
 
 function advanceDistinct(at: StepAt<"distinct">, effects: StepEffects, keep: PartialCommit): Promise<Change> {

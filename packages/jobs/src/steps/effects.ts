@@ -23,7 +23,7 @@ import type { SharedLimits } from "./shared-limits.ts";
 /** The place of a call in its job. svc never silently executes two calls of the same place. */
 export type CallPlace = {
   readonly stepId: string;
-  /** Ordinal of the row. 0 for a step without rows. For an undo, the ordinal of the undo entry. */
+  /** Ordinal (number in the set) of the row. 0 for a step without rows. For an undo call, the number of the undo entry. */
   readonly ordinal: number;
   /** Id of the call. For an undo, the text `undo`. */
   readonly callId: string;
@@ -35,17 +35,20 @@ export type Invocation = {
   readonly place: CallPlace;
   readonly args: JsonObject;
   /**
-   * Generation of the call. It equals the job's generation, except for a call that began in an earlier attempt of the job and keeps that
-   * generation.
+   * Generation (number of the job's call round) of the call. It is the job's present generation, except for a call that began in an earlier
+   * attempt and is continued.
    */
   readonly generation: number;
   /** Secrets that are inserted into the arguments when the call is sent. */
   readonly secretUses: readonly SecretSlot[];
-  /** The generation that is part of the key sent to the app. */
+  /**
+   * Generation (number of the call round) from which the key for the app is computed. It stays the same if the app must recognize a
+   * repeated call.
+   */
   readonly appGeneration: number;
 };
 
-/** A row of a set whose fields were opened. `data` is empty if the caller did not request the fields. */
+/** A row of a set with its fields decrypted. `data`: empty if the caller did not request the fields. */
 export type ReadRow = {
   readonly ordinal: number;
   readonly rowNumber: number;
@@ -64,7 +67,10 @@ export type SetRow = ReadRow & {
 /** Consecutive rows of a set. `hasMore`: true if more may follow. */
 export type SetPage = { readonly rows: readonly SetRow[]; readonly hasMore: boolean };
 
-/** The rows of a set that a chunk is read from: rows from the ordinal `fromOrdinal` on, limited to `states` if it is given. */
+/**
+ * Selects the rows of a chunk (group of consecutive rows): rows of a set from `fromOrdinal` on. `states`: if given, only rows in these
+ * states.
+ */
 export type ChunkRange = {
   readonly setId: string;
   readonly fromOrdinal: number;
@@ -73,17 +79,18 @@ export type ChunkRange = {
   readonly withData?: boolean | undefined;
 };
 
-/** Consecutive rows of a set. */
+/** A chunk: a group of consecutive rows of a set, as many as fit into the limits. */
 export type SetChunk = {
   readonly rows: readonly ReadRow[];
-  /** The ordinal to continue from. Undefined at the end of the set. */
+  /** Ordinal (number in the set) at which the next chunk begins. Undefined at the end of the set. */
   readonly next: number | undefined;
   /** Approximate memory of the rows, in bytes. */
   readonly bytes: number;
 };
 
 /**
- * Rows of a job that were opened by their row numbers. `rows`: how many of the requested numbers, counted from the first, are in `fields`.
+ * Decrypted rows that were requested by their row numbers. `rows`: number of requested rows, counted from the first, that are present.
+ * `fields`: their fields, by row number.
  */
 export type OpenedRows = {
   readonly rows: number;
@@ -92,10 +99,10 @@ export type OpenedRows = {
   readonly bytes: number;
 };
 
-/** Names that an expression of a map's call can use in addition to the names of steps. */
+/** Names that the condition of a map's call can use in addition to the names of steps: the row, and the answers of its calls so far. */
 export type RowNames = { readonly row: JsonObject; readonly calls: JsonObject };
 
-/** The rows of a set to read: at most `limit` rows from the ordinal `fromOrdinal` on, limited to the given states if any. */
+/** Selects rows of a set: at most `limit` rows from `fromOrdinal` on. `state` or `states`: if given, only rows in these states. */
 export type RowRange = {
   readonly setId: string;
   readonly fromOrdinal: number;
@@ -109,8 +116,8 @@ export type RowRange = {
 };
 
 /**
- * Result of one attempt of a call. `busy`: the call may still run on a lost node. `gone`: the tool no longer exists. `limited`: a call
- * limit delays the call and nothing was sent; this job may call after `waitMs`.
+ * Result of one attempt of a call. `busy`: the call may still run on a node that has stopped. `gone`: the tool no longer exists. `limited`:
+ * nothing was sent because of a call limit; this job may try again after `waitMs`.
  */
 export type AttemptResult =
   | { readonly kind: "limited"; readonly waitMs: number }
@@ -124,14 +131,17 @@ export type AttemptResult =
       readonly retryAfterMs: number | undefined;
       readonly providerStatus: number;
       readonly faults: readonly { readonly pointer: string; readonly message: string }[];
-      /** True if the answer was recorded earlier for a call with the same key. */
+      /** True if the answer was recorded for an earlier call with the same key, and nothing was sent now. */
       readonly isReplay: boolean;
     };
 
-/** Takes the ledger row of an ended call, so that the step action commits that row. */
+/** Receives the ledger row of an ended call, so that it is committed together with the step action. */
 export type TakeRecord = (record: CallRecord) => void;
 
-/** One attempt of a call. If `takeRecord` is absent, the result is committed to the ledger before it is returned. */
+/**
+ * One attempt of a call. `attempt`: number of attempts before it. `takeRecord`: receives the ledger row; if it is absent, the result is
+ * committed to the ledger before it is returned.
+ */
 export type CallTurn = {
   readonly tool: PinnedTool;
   readonly attempt: number;
@@ -146,7 +156,7 @@ export type Child = {
   readonly status: JobStatus;
   /** Reason why the child is parked. Empty if it is not parked. */
   readonly parkReason: string;
-  /** True if its deadline's clock is stopped. */
+  /** True if the clock of the child's deadline is stopped. */
   readonly isClockStopped: boolean;
   readonly isCancelRequested: boolean;
   readonly used: UsedDocument;
@@ -164,45 +174,57 @@ export type Child = {
 /** A skill that a job runs: its pinned version and the loaded program. */
 export type LoadedSkill = { readonly skill: PinnedSkill; readonly loaded: LoadedProgram };
 
-/** The known keys of a set's rows in one driver. `rows`: number of rows in the set when these keys were read. */
+/**
+ * Keys of the rows in a set, as one driver has read them. With them, items that were already added are left out. `rows`: number of rows in
+ * the set when the keys were read.
+ */
 export type KnownKeys = { rows: number; readonly keys: Set<string> };
 
-/** The functions with which a step affects the world outside its job. */
+/** Functions through which a step reads or changes anything outside its job's state. */
 export type StepEffects = {
   readonly clock: Clock;
-  /** Known keys of sets, by step. They save reading the rows and contain nothing that the rows do not contain. */
+  /** Cached keys of sets, by step, so that the rows need not be read again to find known items. */
   readonly knownKeys: Map<string, KnownKeys>;
-  /** True if the job must not begin another call now. The driver knows the reason. */
+  /**
+   * True if no further call of the job may begin now, for example because of a pause or because other jobs wait. The step action then ends
+   * early.
+   */
   mustPause(state: JobState): boolean;
-  /** The shared use of the job's limits, if the job has running branches. Every limit is then checked against this shared use. */
+  /**
+   * Common count of what the running branches have used of the job's limits. Present if the job has running branches; every limit must then
+   * be checked with it.
+   */
   readonly shared?: SharedLimits;
   /**
-   * True if the uncommitted work of a step action must be dropped: the job must end or pause, or the node stops. Other jobs that wait are
-   * not a reason.
+   * True if the step action must stop and drop its uncommitted work, because the job must end or pause, or the node stops. False if only
+   * other jobs wait.
    */
   mustEnd(state: JobState): boolean;
   /**
-   * Runs work that pauses repeatedly, so that other work gets turns. If the work pauses with a promise, it continues when that promise
-   * resolves.
+   * Runs work in small parts, so that other work of the node can run between them. If a part yields a promise, the next part begins after
+   * this promise resolves.
    */
   inTurns<T>(work: Iterator<Promise<void> | undefined, T>): Promise<T>;
-  /** Asks if a call may begin on the node now. Returns undefined if it may, or a promise that resolves at the job's turn. */
+  /** Returns undefined if work of this job may begin on the node now. Otherwise returns a promise that resolves when it may. */
   spareTime(): Promise<void> | undefined;
-  /** Opens an account for the memory that a step action holds for a whole set. The memory is charged to the job's project. */
+  /** Opens an account for memory that a step action holds, for example for all rows of a set. The memory counts for the job's project. */
   holdMemory(): MemoryHold;
-  /** Longest time that a step action waits by itself, in milliseconds. For a longer wait it gives the job back. */
+  /** Maximum time that a step action itself waits, in milliseconds. For a longer wait, the job is given back. */
   readonly patienceMs: number;
   /** Pause before svc checks again a call that may still run on a lost node, in milliseconds. */
   readonly busyPollMs: number;
   /** Makes one attempt of a tool call. For a write, each attempt has its own key, which is committed before the write is sent. */
   call(state: JobState, invocation: Invocation, turn: CallTurn): Promise<AttemptResult>;
-  /** Writes ledger rows that could not be committed with their step action. It writes as many as it can. */
+  /** Writes ledger rows whose step action could not be committed. Rows that cannot be written either are dropped. */
   saveRecords(records: readonly CallRecord[]): Promise<void>;
-  /** Returns the outcome of a condition. `at`: for a map, the row and the answers so far; the caller must not change them afterwards. */
+  /**
+   * Evaluates a condition and returns its outcome. `at`: for a map, the row and the answers so far; the caller must not change them
+   * afterwards.
+   */
   test(state: JobState, condition: Expression, at?: RowNames): Promise<CelOutcome>;
   /**
-   * Returns the outcomes of a condition for rows, in order, and stops at the first row without a value. If `isDue` becomes true during a
-   * long evaluation, it returns fewer outcomes, but at least one.
+   * Returns the outcomes of a condition for rows, in the order of the rows. It ends at the first row for which the condition has no value.
+   * If `isDue` becomes true meanwhile, it returns only the outcomes so far, at least one.
    */
   testRows(
     state: JobState,
@@ -220,14 +242,17 @@ export type StepEffects = {
   /** Returns the computed value of an expression. `scope`: the names that the expression can use. */
   compute(scope: RunScope, expression: Expression): Promise<CelComputed>;
   readRows(state: JobState, range: RowRange): Promise<SetPage>;
-  /** Returns the next rows of a set: a limited number of rows of limited total size, and at least one row if the set has one. */
+  /**
+   * Returns the next chunk of a set: as many rows as fit into its limits of number and size. It has at least one row, unless no row is
+   * left.
+   */
   readChunk(state: JobState, range: ChunkRange): Promise<SetChunk>;
   /**
-   * Opens rows of the job by their row numbers. It opens all of them, or as many from the first on as fit into about `bytesMax` of memory,
-   * at least one.
+   * Decrypts rows of the job by their row numbers. If they do not all fit into about `bytesMax` of memory, it returns the first ones, at
+   * least one.
    */
   openRows(state: JobState, rowNumbers: readonly number[], bytesMax: number): Promise<OpenedRows>;
-  /** Returns the pinned version of a skill that the job's program names. */
+  /** Returns the pinned version of a skill, and its loaded program. `name`: the name that the job's program uses for the skill. */
   loadSkill(state: JobState, name: string): Promise<LoadedSkill>;
   /** Returns the reason why an ended child cannot continue where it stopped, or undefined if the child can continue. */
   whyNotTakenOn(state: JobState, id: Child["id"]): Promise<string | undefined>;

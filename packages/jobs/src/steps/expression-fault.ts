@@ -8,7 +8,7 @@ export function faultOfExpression(callId: string, outcome: Extract<CelOutcome, {
   return { code: codeOf(outcome), message, plain: message };
 }
 
-/** Returns the failure of a step: an expression has no value. `what` names the expression, and `where` names its row. */
+/** Returns the failure of a step, because one of its expressions has no value. `what` names the expression, and `where` names the row. */
 export function expressionFailed(
   stepId: string,
   outcome: Extract<CelOutcome, { error: string }>,

@@ -33,7 +33,7 @@ function advanceFlatten(at: StepAt<"flatten">, effects: StepEffects, keep: Parti
 /** Number of rows that are made before they are stored together. */
 const rowsAtOnce = 500;
 
-/** Makes one row of each list item. Returns true if the set has no room for these rows. */
+/** Makes one row of each list item and stores the rows part by part. Returns true if it stopped because the set has no room for them. */
 function* flattened(
   step: StepAt<"flatten">["step"],
   rows: readonly ReadRow[],

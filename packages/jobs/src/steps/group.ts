@@ -28,7 +28,7 @@ const groupBytes = 192;
 
 const totalBytes = 160;
 
-/** Number of groups whose rows are made together. */
+/** Number of groups of which rows are made before these rows are stored together. */
 const groupsAtOnce = 500;
 
 function advanceGroup(at: StepAt<"group">, effects: StepEffects, keep: PartialCommit): Promise<Change> {

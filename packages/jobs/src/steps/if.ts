@@ -3,7 +3,7 @@ import type { StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Chooses one of two branches. */
+/** The step kind `if`: continues in one of two branches, by a condition. */
 export const ifKind: StepKind<"if"> = {
   needs: "nothing",
   set: undefined,

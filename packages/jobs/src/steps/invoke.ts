@@ -17,8 +17,9 @@ export type CallFault = {
 };
 
 /**
- * Result of a call after its retries. `postponed`: the call is to be repeated after a wait; `attempts`: attempts made so far; `isLimited`:
- * a call limit delays this call, and other calls of the same tool and entity too. `limit`: a limit of the job forbids the call.
+ * Result of a call after its retries. `unknown`: svc does not know if the app executed it. `postponed`: the call must be made again after
+ * `waitMs`; `isLimited` is true if a limit delays other calls of the same tool and entity too. `limit`: a limit of the job forbids the
+ * call.
  */
 export type InvokeResult =
   | { readonly kind: "ok"; readonly value: JsonValue }
@@ -26,12 +27,12 @@ export type InvokeResult =
   | { readonly kind: "postponed"; readonly attempts: number; readonly waitMs: number; readonly isLimited?: boolean }
   | { readonly kind: "limit"; readonly limit: "toolCalls" | "writes" };
 
-/** Numbers of calls that were made or are about to be made. */
+/** Numbers of calls and writes that count for the job's limits. A call counts from just before it is made. */
 export type UsedCalls = { toolCalls: number; writes: number };
 
 /**
- * Use and results of the calls of one step action. They are added to the job only when a change of the action is applied. `all`: the use
- * shared by rows that run at the same time.
+ * Use and results of the calls of one step action, or of one row in it. They reach the job when its change is applied. `used`: the use of
+ * these calls. `all`: the sum over all rows that run at the same time.
  */
 export type Tally = {
   readonly used: UsedCalls;
@@ -49,8 +50,8 @@ export function newTally(all?: UsedCalls): Tally {
 }
 
 /**
- * The state of a call's caller: the job, the results of its step action so far (`tally`), and the number of attempts of this call that any
- * driver has made.
+ * Values that `invoke` needs from its caller: the job, the counts of the step action (`tally`), and the number of earlier attempts of this
+ * call by any driver.
  */
 export type CallerState = {
   readonly state: JobState;
@@ -59,20 +60,22 @@ export type CallerState = {
   readonly attempts: number;
   /** True for an undo call, which counts for no limit. */
   readonly isUndo?: boolean;
-  /** Takes the ledger rows of calls that ended, to commit them with the step action. */
+  /** Receives the ledger rows of ended calls, so that they are committed together with the step action. */
   readonly takeRecord?: TakeRecord;
 };
 
-/** Pause before a call is tried again while running children reserve the rest of a limit, in milliseconds. */
+/**
+ * Pause before a call is tried again if running child jobs have reserved the rest of a limit, in milliseconds. A child that ends may free a
+ * part of it.
+ */
 const heldWaitMs = 15_000;
 
 /** Maximum number of repeats of a keyed write that was lost with its node. It applies whatever the call's `retry` says. */
 const lostRepeatsMax = 3;
 
 /**
- * Makes one call with its retries, and returns its result. Each attempt of a write has its own key, which is committed to the ledger before
- * the write is sent. After a crash, the outcome recorded in the ledger is returned. A write that may have been executed is repeated only if
- * the app accepts a key, and then with the same key for the app.
+ * Makes one call with its retries. Each attempt of a write has its own key and is in the ledger before it is sent. So after a crash, the
+ * recorded outcome is returned. A write that may have been executed is repeated only if the app accepts keys, with the same key.
  */
 export async function invoke(invocation: Invocation, calling: CallerState): Promise<InvokeResult> {
   const { state, effects } = calling;
@@ -114,7 +117,7 @@ export async function invoke(invocation: Invocation, calling: CallerState): Prom
 }
 
 /**
- * Returns the pinned version of a tool, or an equivalent for an HTTP request. Throws an Error if the tool is not pinned; the checker
+ * Returns the pinned definition of a call's tool, or an equivalent one for an HTTP request. Throws an Error if there is none; the checker
  * rejects such programs.
  */
 export function toolOf(
@@ -130,8 +133,8 @@ export function toolOf(
 type Answered = Extract<AttemptResult, { kind: "answered" }>;
 
 /**
- * Counts a call before it is made. Returns the limit that forbids the call, `held` if the call may become possible when a child ends, or
- * undefined if the call may be made.
+ * Counts a call before it is made, and returns undefined. If a limit of the job forbids the call, returns that limit. Returns `held` if
+ * running child jobs have reserved the rest of it.
  */
 function reserve(calling: CallerState, isWrite: boolean): "toolCalls" | "writes" | "held" | undefined {
   const { state, tally, effects, isUndo = false } = calling;
@@ -168,7 +171,7 @@ function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, call
   const limit = reserve(calling, true);
   if (limit === "held") return { kind: "postponed", attempts: calling.attempts, waitMs: heldWaitMs, isLimited: true };
   if (limit !== undefined) return { kind: "limit", limit };
-  // The form of a secret is not checked here, because a call that is not sent reads no secret.
+  // The values of secrets are not checked here, because a simulated call is not sent and so reads no secrets.
   const hidden = new Set(secretUses.map(({ path }) => pointerOf(path)));
   const address = call.http === undefined ? { address: "" } : readHttpAddress(args["url"]);
   const unfit = "fault" in address ? [{ pointer: "/url", message: address.fault }] : [];
@@ -180,8 +183,8 @@ function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, call
 }
 
 /**
- * True if the failed call may be repeated: the tool's answer says so, or a write with a key for the app got a server error or no answer.
- * Such a write is repeated with the same key for the app and a new key in the ledger.
+ * True if a failed call may be repeated: the tool's answer allows it, or a write with a key for the app got a server error or no answer.
+ * The repeated write has the same key for the app, and a new one in the ledger.
  */
 function isRetryable({ action }: PinnedTool, { retryable, outcome, providerStatus }: Answered): boolean {
   if (retryable) return true;
@@ -205,7 +208,10 @@ function faultOf({ outcome, message, providerStatus, faults }: Answered): CallFa
   return { code: outcome, message, plain: plain ?? outcome, ...(providerStatus > 0 && { status: providerStatus }) };
 }
 
-/** With a success status, the error was inside the answer, where the tool's definition finds it. */
+/**
+ * Returns the text of an error with the app's HTTP status. A success status can come with an error, if the tool's definition finds an error
+ * in the answer.
+ */
 function answeredWords(outcome: string, status: number): string {
   const isSuccess = status >= 200 && status <= 299;
   return outcome === "provider_error" && isSuccess

@@ -16,8 +16,8 @@ const bits = { number: 1, text: 2, truth: 4, other: 8 };
 const words = ["numbers", "texts", "true or false", "lists or objects"];
 
 /**
- * The kinds of values in the fields that a join compares. The number 1 does not equal the text "1". If two apps write ids in different
- * ways, no rows would match, and an anti join would take all rows.
+ * Finds out why the compared fields of a join match nothing: their values may have different kinds, because the number 1 does not equal the
+ * text "1". Without this check, an anti join would silently keep all rows.
  */
 class JoinTypes {
   readonly #on: On;
@@ -39,7 +39,8 @@ class JoinTypes {
   }
 
   /**
-   * Returns why no rows can match: two compared fields have values, but none of the same kind. Returns undefined if some rows may match.
+   * Returns the reason why no rows can match: two compared fields have values, but no kind of value is in both. Returns undefined if rows
+   * may match.
    */
   fault(step: { readonly setId: string; readonly right: string }): string | undefined {
     for (const [index, [left, right]] of this.#on.entries()) {
@@ -55,7 +56,7 @@ class JoinTypes {
 
 type Side = { readonly set: string; readonly path: On[number][0]; readonly seen: number };
 
-/** Returns the advice how to make the fields comparable: convert values of other kinds to text. */
+/** Returns advice to make the compared fields comparable: convert values that are not texts to text. */
 function adviceOf(sides: readonly Side[]): string {
   if (sides.some(({ seen }) => (seen & bits.other) !== 0)) return "name fields that hold numbers or texts";
   const steps = sides
@@ -66,7 +67,7 @@ function adviceOf(sides: readonly Side[]): string {
   return `convert them to texts first with ${steps.join(" and ")}, and join its rows`;
 }
 
-/** Returns a path as an expression writes it. */
+/** Returns the path of a field in the form in which expressions contain it. */
 function textOf(path: Side["path"]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;
@@ -107,7 +108,7 @@ export const joinKind: StepKind<"join"> = {
 
 type JoinStep = StepAt<"join">["step"];
 
-/** The kept parts of the right rows, by the values of their compared fields. Each part has its values in the order of `keep`. */
+/** The kept parts of the right rows. The key is the text of their compared values. Each part has its values in the order of `keep`. */
 type Rights = ReadonlyMap<string, readonly (readonly JsonValue[])[]>;
 
 function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
@@ -134,7 +135,7 @@ function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: PartialComm
   });
 }
 
-/** Memory of one compared value, and of each right row that has it, in bytes. The kept parts are counted separately. */
+/** Memory of one key of compared values, and of each right row with this key, in bytes. The kept parts count in addition. */
 const keyBytes = 96;
 const rightBytes = 96;
 
@@ -196,7 +197,10 @@ const noValues: readonly JsonValue[] = [];
 /** Number of pairs that are made before they are stored together. */
 const pairsAtOnce = 500;
 
-/** Makes one row of each pair. Returns true if the set has no room for these rows. */
+/**
+ * Makes one row of each pair of matching rows, and stores the rows part by part. Returns true if it stopped because the set has no room for
+ * them.
+ */
 function* pair(
   step: JoinStep,
   rows: readonly ReadRow[],

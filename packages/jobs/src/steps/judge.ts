@@ -5,7 +5,7 @@ import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 
-/** Asks a judgment point. */
+/** The step kind `judge`: asks the question of a judgment point. */
 export const judgeKind: StepKind<"judge"> = {
   needs: "nothing",
   set: undefined,
@@ -56,8 +56,8 @@ function skipFollowing({ state, instruction }: StepAt<"judge">): Edit[] {
 }
 
 /**
- * Goes back to an earlier step and runs from there with the changes of the answer. The job gets a new generation, so all calls are new
- * calls.
+ * Returns the edits with which the job goes back to an earlier step, with the changes of the answer. The job gets a new generation, so all
+ * calls from there are made again.
  */
 function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: readonly string[]): Edit[] {
   const { program, flow } = state.loaded;

@@ -24,29 +24,28 @@ import type { ChildLimits } from "./shared-limits.ts";
 
 type RunCall = Extract<RowStep, { readonly kind: "run" }>;
 
-/** Until when a row waits that would run a skill: until another row of the map has ended. */
+/** Result for a row that cannot run its skill before another row of the map has ended. */
 const whenOneEnds: RowEnd = { fullUntilMs: Number.POSITIVE_INFINITY };
 
 /**
- * The child jobs of a map's rows. At most as many run as the map runs rows at a time. Each child reserves the maximum that its skill may
- * use of the job's limits. If less than this maximum is left, a new child first waits for the running ones to end, and then gets what is
- * left.
+ * The child jobs of a map's rows. At most as many run as rows of the map may run. Each child reserves the maximum that its skill may use of
+ * the job's limits. If less is left, a new child waits until no child runs, and then gets what is left.
  */
 export class RowChildren {
   readonly #at: MapAt;
   readonly #effects: StepEffects;
   readonly #most: number;
-  /** Children that were running when the step action began. Key: the place `<ordinal>/<call>`. */
+  /**
+   * Children that were running when the step action began. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the
+   * call.
+   */
   readonly #open = new Map<string, Child>();
   readonly #begun = new Map<string, NewChild>();
-  /** Ended children that the step action retries, each in the state in which it ended. */
+  /** Ended children that this step action retries. `ended`: the child in the state in which it ended. */
   readonly #takenOn = new Map<string, { readonly ended: Child; readonly retried: RetriedChild }>();
   readonly #ended = new Map<string, Child>();
   readonly #gone = new Set<string>();
-  /**
-   * The part of the job's limits that children used or have reserved since the start of the step action, plus the use by the rows' own
-   * calls.
-   */
+  /** Use of the job's limits since the step action began: what children used or have reserved, and the use by the rows' own calls. */
   readonly used = { toolCalls: 0, writes: 0, rows: 0, asks: 0 };
 
   constructor(at: MapAt, effects: StepEffects, found: readonly Child[]) {
@@ -76,7 +75,7 @@ export class RowChildren {
     return this.#begun.size + this.#takenOn.size;
   }
 
-  /** True if a child has ended, so that its row can continue. */
+  /** True if the result of an ended or deleted child is not taken yet, so that its row can continue. */
   get hasEnded(): boolean {
     return this.#ended.size + this.#gone.size > 0;
   }
@@ -97,7 +96,9 @@ export class RowChildren {
     return [...this.open.map(awaited), ...begun];
   }
 
-  /** Returns the children to keep in the map's progress after all rows are stored. Empty until the step begins its first child. */
+  /**
+   * Returns the children to store in the map's progress after the step action. Returns an empty object if the step has never begun a child.
+   */
   known(): Pick<MapAt["progress"], "children"> {
     const before = [...this.#open, ...this.#ended].map(([place, { id }]) => [place, id] as const);
     const known = [...before, ...this.#newOnes()];
@@ -131,22 +132,22 @@ export class RowChildren {
     ];
   }
 
-  /** True if a row already has a child for its next call. The condition of that call was then true. */
+  /** True if a child for the row's next call exists. The call's condition was then true and is not evaluated again. */
   has(work: RowWork): boolean {
     const place = placeOf(work);
     if (this.#stoppedAt(work) !== undefined || this.#gone.has(place)) return true;
     return [this.#open, this.#begun, this.#takenOn, this.#ended].some((known) => known.has(place));
   }
 
-  /**
-   * Returns the ended child at a row's next call that an earlier attempt of the job, or an earlier part of this attempt, left there.
-   * Undefined if there is none.
-   */
+  /** Returns the ended child that an earlier run of the row left at its next call, or undefined if there is none. */
   #stoppedAt(work: RowWork): Id<"job"> | undefined {
     return work.childId ?? this.#at.progress.endedChildren?.[placeOf(work)];
   }
 
-  /** Runs a skill for a row, or takes the result of its child. Returns "on" if the row continues. */
+  /**
+   * Begins or retries the child job for a row's next call, or takes the result if the child has ended. Returns "on" if the row continues
+   * with its next call.
+   */
   async run(work: RowWork, call: RunCall): Promise<RowEnd | "on"> {
     const place = placeOf(work);
     const child = this.#ended.get(place);
@@ -176,8 +177,8 @@ export class RowChildren {
   }
 
   /**
-   * Retries a failed child where it stopped. If that is not possible, a new child begins. If the failed child has made writes, the row
-   * fails instead.
+   * Retries an ended child where it stopped. If that is impossible, a new child begins instead. But if the ended child has made writes, the
+   * row fails, because they would be repeated.
    */
   async #takeOn(work: RowWork, call: RunCall, id: Id<"job">): Promise<RowEnd | "on"> {
     const { state, progress } = this.#at;
@@ -185,7 +186,8 @@ export class RowChildren {
     work.childId = id;
     if (child === undefined) return fail(work, childMissing);
     if (child.status === "succeeded") {
-      // The child ended when its parent ended. The parent has already counted the child and can undo it.
+      // The child succeeded although its parent ended first. Its use and its undo entry are already stored with the parent, so only its
+      // result is taken.
       const fault = childFault(child, call.skill);
       if (fault !== undefined) return fail(work, fault);
       work.childId = undefined;
@@ -197,7 +199,8 @@ export class RowChildren {
     if (why !== undefined && child.used.writes > 0) return fail(work, notTakenOn(call.skill, id, why));
     if (why !== undefined) return this.#begin(work, call);
     const { skill, loaded } = await this.#effects.loadSkill(state, call.skill);
-    // From here on nothing may be awaited, as when a new child begins.
+    // Nothing may be awaited from here until the child's part of the limits is reserved. Otherwise rows that run at the same time could
+    // reserve the same part.
     const most = withUsed(mostOf(skill.estimate), child.used);
     const left = withUsed(this.#room(), child.used);
     const full = this.#isFull(left, most);
@@ -206,7 +209,7 @@ export class RowChildren {
     const limits = limitsIn(withinMost(left, most), loaded.program.limits, concurrency);
     const resendsUnknown = progress.resendsUnknown === true;
     this.#takenOn.set(placeOf(work), { ended: child, retried: { id, limits, resendsUnknown } });
-    // The child's earlier use is subtracted now and counted again when the child ends.
+    // The earlier use is part of the new reservation. So it is subtracted here, and counted again when the child ends.
     this.#hold(limits);
     this.#giveBack(child.used);
     this.#effects.shared?.giveBack(child.used);
@@ -214,7 +217,7 @@ export class RowChildren {
     return undefined;
   }
 
-  /** Returns until when a row must wait before it may run a skill. Returns undefined if it may run now. */
+  /** Returns how long a row must wait before its skill can run, or undefined if it can run now. */
   #isFull(room: ChildLimits, most: ChildLimits): RowEnd {
     if (this.#open.size + this.#newSize >= this.#most) return whenOneEnds;
     if (!isTight(room, most)) return undefined;
@@ -235,7 +238,8 @@ export class RowChildren {
     const skill = await this.#effects.loadSkill(state, call.skill);
     const checked = skillInput(skill.loaded, filled.args);
     if ("fault" in checked) return fail(work, checked.fault);
-    // From here on nothing may be awaited: each of the rows that run at the same time must see what the other rows reserved.
+    // Nothing may be awaited from here until the child's part of the limits is reserved. Otherwise rows that run at the same time could
+    // reserve the same part.
     const { estimate } = skill.skill;
     const room = this.#room();
     const most = mostOf(estimate);
@@ -252,7 +256,8 @@ export class RowChildren {
       { name: call.skill, ...skill },
       { id, place, input: checked.input, limits: limitsIn(within, skill.loaded.program.limits, concurrency) },
     );
-    // If an earlier child stopped here for good, the new child exists in addition to it and gets the job's present generation.
+    // An earlier child of this call ended for good. The new child exists in addition to it, so it gets the job's present generation and
+    // with it another key.
     const before = work.childId === undefined ? progress.generation : undefined;
     this.#begun.set(placeOf(work), { ...child, generation: before ?? state.generation });
     this.#hold(child.limits);

@@ -6,7 +6,10 @@ import { passingBytesMax } from "./set-memory.ts";
 /** Largest memory of the rows that are committed together, in bytes. */
 export const keptBytesMax = 4_194_304;
 
-/** Memory of rows above which no further row is read or begun, in bytes. Rows that already run then continue one after another. */
+/**
+ * Memory of a map's rows above which no further row is read or begun, in bytes. Rows that have begun then make their next calls one row
+ * after another.
+ */
 export const handBytesMax = 16_777_216;
 
 /** Interval at which waiting rows check if the driver must stop, in milliseconds. */
@@ -16,17 +19,17 @@ const lookMs = 100;
 type HeldRow = { bytes: number };
 
 /**
- * The memory of a map's rows. A small amount is not charged. A larger amount is charged to the project, twice because svc makes copies of
- * it, and given back when the amount is small again. The runner adds up the row sizes itself, because most rows are small.
+ * The memory of a map's rows. A small amount is not charged. More is charged to the project, at twice its size because svc makes copies,
+ * until the amount is small again. The runner itself adds the rows' sizes to `bytes`.
  */
 export class MapMemory {
   /** Memory of the rows and of their calls' ledger rows, in bytes. */
   bytes = 0;
   /** Running rows, in the order in which they began. */
   readonly begun = new Set<HeldRow>();
-  /** True if the map has ever used much memory. `settle` must then be called when the memory becomes less, or when a row ends. */
+  /** True if the map has ever used much memory. The runner must then call `settle` each time the memory shrinks or a row ends. */
   isWatched = false;
-  /** True if rows were not run because other jobs hold the memory and also wait for the driver's slot. */
+  /** True if rows were not run because other jobs hold the memory and also wait for this job's slot. */
   isPostponed = false;
   readonly #effects: StepEffects;
   readonly #isWanted: () => boolean;
@@ -34,7 +37,7 @@ export class MapMemory {
   #charging: Promise<boolean> | undefined;
   #changed = Promise.withResolvers<void>();
 
-  /** `isWanted`: true if no further call may begin. */
+  /** `isWanted`: returns true if the driver must stop, so that no further call may begin. */
   constructor(effects: StepEffects, isWanted: () => boolean) {
     this.#effects = effects;
     this.#isWanted = isWanted;
@@ -53,7 +56,10 @@ export class MapMemory {
     this.#hold = undefined;
   }
 
-  /** Waits until a row may make its next call. It waits only if much memory is in use. Returns false if the row must be left as it is. */
+  /**
+   * Waits until a row may make its next call, and returns true. It waits only if much memory is in use. Returns false if the driver must
+   * stop; the row then makes no further call.
+   */
   async goOn(work: HeldRow): Promise<boolean> {
     if (!(await this.charge())) return false;
     while (this.bytes >= handBytesMax && !this.#isFirst(work)) {
@@ -70,8 +76,8 @@ export class MapMemory {
   }
 
   /**
-   * Waits until the project's account covers the memory, up to the maximum for one step action. Returns false if the driver is interrupted
-   * first.
+   * Waits until the memory is charged to the project, up to the maximum for one step action, and returns true. Returns false if the driver
+   * must stop before that.
    */
   charge(): Promise<boolean> {
     this.isWatched = true;
@@ -90,7 +96,7 @@ export class MapMemory {
       const hold = this.#hold;
       const missing = Math.min(passing, hold.bytesMax) - hold.bytes;
       if (missing <= 0) return true;
-      // Rows take at most the memory that is left. They never fail because of missing memory.
+      // A row takes at most the memory that is left. So rows never fail because of missing memory.
       const taken = hold.take(missing);
       if (typeof taken === "boolean") return true;
       let isGranted = false;
@@ -115,7 +121,7 @@ export class MapMemory {
   }
 }
 
-/** Memory of a text in addition to its characters, of an object or list in addition to its contents, and of each member, in bytes. */
+/** Memory of a text in addition to its characters, in bytes. */
 const textBytes = 24;
 const containerBytes = 64;
 const entryBytes = 24;

@@ -22,7 +22,7 @@ import { passingBytesMax } from "./set-memory.ts";
 import { unsentWrite } from "./simulated-call.ts";
 import type { StepAt } from "./step-kind.ts";
 
-/** Largest size of one row's fields and answers together, in bytes. */
+/** Maximum memory of one row's fields and answers together, in bytes. */
 const rowBytesMax = 33_554_432;
 
 /** A map step that has begun. */
@@ -51,23 +51,26 @@ export type RowWork = {
   /** State in which the row ended. Undefined until the row has ended. */
   state?: RowState;
   fault?: CallFault;
-  /** For a row in doubt: the generation that is part of the key sent to the app. */
+  /**
+   * For a row in doubt: the generation (number of the call round) in the key that the app received. The key stays the same if the call is
+   * repeated.
+   */
   appGeneration?: number | undefined;
   /** Id of the failed child job at the row's next call. */
   childId?: Id<"job"> | undefined;
-  /** The earlier attempts of the row's next call, and the time at which that call is due. */
+  /** Present if the row's next call is to be retried: the number of its attempts, and when it is due. */
   retry?: RetryProgress | undefined;
 };
 
 /**
- * An extra key among the answers of a row; call names are never empty. For a row in doubt it holds `RowWork.appGeneration`, a number. For a
- * failed row it holds `RowWork.childId`, a text.
+ * Extra key among the stored answers of a row. It is empty, and ids of calls never are. For a row in doubt its value is `appGeneration`, a
+ * number. For a failed row it is `childId`, a text.
  */
 const stoppedAt = "";
 
 /**
- * Returns the part of a row's answers to store. For a row in doubt it includes the generation of the key sent to the app. For a failed row
- * it includes the id of the child job.
+ * Returns the answers of a row that must be stored, or undefined if a later action needs none. For a row in doubt, `appGeneration` is
+ * added; for a failed row, `childId`.
  */
 function keptOutputs({ state, doneCalls, outputs, appGeneration, childId }: RowWork): JsonObject | undefined {
   if (state === "unknown" && appGeneration !== undefined) return { ...outputs, [stoppedAt]: appGeneration };
@@ -75,10 +78,7 @@ function keptOutputs({ state, doneCalls, outputs, appGeneration, childId }: RowW
   return state !== "ok" && doneCalls > 0 ? outputs : undefined;
 }
 
-/**
- * Returns the row to store after a step action, or undefined if the row made no progress. The row's answers are kept while a later part of
- * the map may need them.
- */
+/** Returns the row to store after a step action, in a list. The list is empty if the row made no progress. */
 export function mappedRow(
   { keep }: MapAt["step"],
   work: RowWork,
@@ -99,7 +99,7 @@ export function mappedRow(
   ];
 }
 
-/** Returns the row's fields together with the kept parts of its answers. A missing part becomes null. */
+/** Returns the row's fields, and the parts of its calls' answers that the program keeps. A missing part becomes null. */
 function withKept({ row, outputs }: RowWork, keep: MapAt["step"]["keep"]): JsonObject {
   return { ...row, ...Object.fromEntries(keep.map(([name, path]) => [name, valueAt(outputs, path) ?? null])) };
 }
@@ -110,7 +110,7 @@ export function answersOf({ outputs }: Pick<SetRow, "outputs">): JsonObject {
   return answers;
 }
 
-/** Returns the work of a row that was read. `own`: what earlier step actions stored for this row. */
+/** Returns a row in the form in which a map runs it. `own`: what earlier step actions stored for this row, if anything. */
 export function rowWorkOf(
   row: SetRow,
   own: SetRow | undefined,
@@ -139,7 +139,8 @@ export function rowWorkOf(
 }
 
 /**
- * Why a row could not continue: a limit of the job (`toolCalls`, `writes`), or, until `fullUntilMs`, a call limit that other calls share.
+ * Reason why a row stopped before its end. `toolCalls` or `writes`: a limit of the job is reached. `fullUntilMs`: a limit shared with other
+ * calls is full until then. Undefined if the row ended or waits for itself, for example for a retry.
  */
 export type RowEnd = "toolCalls" | "writes" | { readonly fullUntilMs: number } | undefined;
 
@@ -149,17 +150,19 @@ export type RowParts = {
   readonly memory: MapMemory;
   readonly takeRecord: TakeRecord;
   readonly children: RowJobs | undefined;
-  /** The tools of the step's calls, by index. Undefined for a skill. */
+  /** The tools of the step's calls, by index of the call. The entry of a call that runs a skill is undefined. */
   readonly tools: readonly (PinnedTool | undefined)[];
 };
 
-/** Access to the child jobs of rows. */
+/** The functions of `RowChildren` that a running row needs. */
 export type RowJobs = {
   has(work: RowWork): boolean;
   run(work: RowWork, call: Extract<RowStep, { readonly kind: "run" }>): Promise<RowEnd | "on">;
 };
 
-/** Makes the calls of a row that have not succeeded, in order, until one fails. Returns the limit that forbids a call, if any. */
+/**
+ * Makes the remaining calls of a row in their order, until one fails or must wait. Returns the limit that stopped the row, if a limit did.
+ */
 export async function runRow(
   { state, step, progress }: MapAt,
   work: RowWork,
@@ -266,7 +269,8 @@ function rowTooLarge(callId: string): CallFault {
 }
 
 /**
- * Returns the outcome of a call's condition for a row. The evaluator caches what it makes of an object, so it gets a copy of the answers.
+ * Returns the outcome of a call's condition for a row. It gets a copy of the answers, because the evaluator caches by object and later
+ * calls add answers.
  */
 function testCall(condition: Expression, state: JobState, { row, outputs }: RowWork, effects: StepEffects) {
   return effects.test(state, condition, { row, calls: { ...outputs } });

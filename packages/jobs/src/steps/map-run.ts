@@ -7,53 +7,52 @@ import { type MapAt, type RowJobs, type RowParts, type RowWork, runRow } from ".
 import type { RowWindow } from "./map-window.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
-/**
- * `much`: number of ended rows that are stored at once. `some`: number of ended rows that are stored after `keptAfterMs`. Fewer rows are
- * stored after `laterMs`.
- */
+/** Number of ended rows that are stored without a wait. After `keptAfterMs`, `some` rows are enough, and after `laterMs` any number. */
 const much = 200;
 const some = 32;
 const keptAfterMs = 20;
 const laterMs = 40;
 /** Number of ended but unstored rows at which no further row begins. */
 const endedMax = 2 * much;
-/** Number of rows that must end before a slot returns that a full call limit took away. */
+/** Number of rows that must end before the run again uses all its slots. It lost slots because a call limit was full. */
 const comebackRows = 50;
 
-/** A part of a run to store: `works`, ended rows in order; `records`, the ledger rows of calls; `progress`, the map's progress. */
+/**
+ * Rows to store in one commit. `works`: ended rows, in order. `records`: the ledger rows of their calls. `progress`: the map's progress
+ * after them.
+ */
 export type RowsPart = {
   readonly works: readonly RowWork[];
   readonly records: readonly CallRecord[];
   readonly progress: ProgressOf<"map">;
 };
 
-/** Result of a run. `part`: the last part to store. `open`: the rows that have not ended. */
+/** Result of a run of rows. `part`: the last rows to store. `open`: the rows that have not ended. */
 export type RowsEnd = {
   readonly part: RowsPart;
   readonly open: readonly RowWork[];
-  /** True if the map has no rows left, neither in this run nor later. */
+  /** True if every row of the map has ended. */
   readonly isDone: boolean;
   /**
-   * Why rows are left: `limit` is a limit of the job; `fullUntilMs` is the time until which a call limit shared with other calls is full.
+   * Limit of the job that stopped the run, if any. `fullUntilMs`: instead, the time until which a limit shared with other calls is full.
    */
   readonly limit: "toolCalls" | "writes" | undefined;
   readonly fullUntilMs: number | undefined;
 };
 
-/** Dependencies of a run. */
+/** Dependencies of a run of rows. */
 export type RowsContext = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;
   readonly children?: RowJobs | undefined;
   readonly tools: RowParts["tools"];
-  /** Commits a part while rows continue. Returns the job after the commit. */
+  /** Commits ended rows while other rows continue. Returns the job after the commit. */
   keep(part: RowsPart): Promise<JobState>;
 };
 
 /**
- * Runs up to `concurrency` rows at a time and stores ended rows meanwhile. When a limit of the job is reached or the driver must pause, no
- * further row begins. If a call limit is full, the running rows continue one after another as slots become free; when no row runs, the
- * remaining rows wait. The run resolves when no row is running. The caller stores the rows that are still unstored.
+ * Runs up to `concurrency` rows at a time, and stores ended rows meanwhile. No further row begins if a limit of the job is reached or the
+ * driver must pause. If a call limit is full, fewer rows run at a time. The run ends when no row runs; its caller stores the last rows.
  */
 export class RowsRun {
   readonly #window: RowWindow;
@@ -66,11 +65,11 @@ export class RowsRun {
     this.#context.memory.bytes += record.arguments.byteLength;
   };
   readonly #parts: RowParts;
-  /** The job after the last stored part. */
+  /** The job after the last commit of this run. */
   #state: JobState;
   #ended: RowWork[] = [];
   #records: CallRecord[] = [];
-  /** Memory of the ended rows, and of the ledger rows, in bytes. */
+  /** Memory of the ended rows that are not stored yet, in bytes. */
   #endedBytes = 0;
   #recordBytes = 0;
   #enough = much;
@@ -80,9 +79,9 @@ export class RowsRun {
   #isReading = false;
   /** True if a row waits until the node has time for it. */
   #isInLine = false;
-  /** True if the window has no row to begin and is not reading any. */
+  /** True if no row is ready to begin and none is being read. */
   #isDry = false;
-  /** `#endedCount`: rows that stopped running since counting began. `#waiting`: those of these rows that wait for a retry. */
+  /** Number of rows that have ended in this run. */
   #endedCount = 0;
   #waiting = 0;
   #endedSinceFull = 0;
@@ -127,7 +126,7 @@ export class RowsRun {
     return this.#active > 0 || this.#isReading || this.#isInLine;
   }
 
-  /** True if there are too many ended rows for the commit that ends the step action. */
+  /** True if the ended rows have too much memory for one commit, so that some must be stored before. */
   #isMuchLeft(): boolean {
     return this.#failure === undefined && this.#ended.length > 1 && this.#endedBytes > keptBytesMax;
   }
@@ -155,12 +154,12 @@ export class RowsRun {
   }
 
   async #keep(): Promise<void> {
-    // Sealing rows occupies the thread, so it waits for free time on the node.
+    // Rows are encrypted on the main thread, so storing them waits until the node has time.
     const turn = this.#context.effects.spareTime();
     if (turn !== undefined) await turn;
     this.#moved = Promise.withResolvers();
     if (this.#failure !== undefined) {
-      // No further rows are stored; this only waits until the running rows end.
+      // After an error nothing more is stored. This only waits for the rows that still run.
       if (this.#isUnderWay()) await this.#moved.promise;
       return;
     }
@@ -225,7 +224,7 @@ export class RowsRun {
 
   /** Begins rows while slots are free. Each row begins when the node has time for it, because incoming requests come first. */
   #begin(): void {
-    // Rows that begin together also stop together.
+    // Rows that begin in the same loop would also have to stop for the same reasons. So these are checked only once.
     for (let isFirst = true; this.#hasRow(isFirst); isFirst = false) {
       const turn = this.#context.effects.spareTime();
       if (turn !== undefined) {
@@ -238,13 +237,13 @@ export class RowsRun {
   }
 
   /**
-   * True if a row is to begin. It also starts reading further rows when it is time. `isFirst`: if true, it also checks if the run must
-   * stop.
+   * True if a row can begin now. It also starts to read further rows when few are left. `isFirst`: true if it must also check if the run
+   * must stop.
    */
   #hasRow(isFirst: boolean): boolean {
     if (this.#isInLine || this.#isDry || this.#active >= this.#places) return false;
     if (isFirst && this.#mustStop()) return false;
-    // If commits have to wait, ended rows would pile up, so no further row begins.
+    // Commits are slower than rows end. Ended rows would fill the memory, so no further row begins.
     if (this.#ended.length >= endedMax) return false;
     const mayRead = this.#window.mayRead({ ended: this.#endedCount, waiting: this.#waiting });
     if (mayRead && !this.#isReading) void this.#read();
@@ -287,7 +286,10 @@ export class RowsRun {
     this.#move();
   }
 
-  /** Takes one slot away because a call limit is full. When no slot is left, the remaining rows wait. */
+  /**
+   * Puts a row back because a call limit is full, and runs fewer rows at a time. If no row runs any more, the run ends and the remaining
+   * rows wait until `untilMs`.
+   */
   #wasFull(row: RowWork, untilMs: number): void {
     this.#window.putBack(row);
     this.#isDry = false;
@@ -319,7 +321,7 @@ function inOrder(works: RowWork[]): RowWork[] {
   return works.sort((a, b) => a.ordinal - b.ordinal);
 }
 
-/** Drops the parts of an ended row that are not stored. Returns true if only a small part of the row is left. */
+/** Drops the parts of an ended row that need not be stored. Returns true if so little is left that its memory no longer counts. */
 function shedEnded(work: RowWork, keep: MapAt["step"]["keep"]): boolean {
   if (keep.length > 0) return false;
   work.row = {};

@@ -12,13 +12,16 @@ import { answersOf, type MapAt, type RowWork, rowWorkOf } from "./map-row.ts";
 /** Approximate sealed bytes of rows that are read together. A larger row is read alone. */
 const pageBytesMax = 1_048_576;
 
-/** Largest number of rows that were read and have not ended. */
+/** Maximum number of rows that are in memory and have not ended. */
 const openMax = 200;
-/** Rows that are read together. */
+/** Maximum number of rows that are read together. */
 const pageRows = 100;
-/** Largest distance, in rows, from the first unfinished row to the last row read. The progress lists the finished rows between the two. */
+/**
+ * Maximum distance, in rows, from the first unfinished row to the last row read. The map's progress lists the finished rows between them,
+ * so this limits its size.
+ */
 const spanMax = 1_000;
-/** No row of a set has a higher ordinal. */
+/** Highest possible ordinal (number of a row in its set). */
 const lastOrdinal = 2_147_483_647;
 
 type Retries = Readonly<Record<string, RetryProgress>>;
@@ -30,24 +33,24 @@ type WindowParts = { readonly memory: MapMemory; readonly used?: UsedCalls | und
 type LeftRows = { readonly ended: number; readonly waiting: number };
 
 /**
- * The rows of a map that a step action holds, in order. It reads further rows as rows end, even if one row takes long. After an unfinished
- * row it keeps the ordinals of finished rows, up to a limit.
+ * The rows of a map that a step action has in memory, in order. It reads further rows when rows end, even while an earlier row takes long.
+ * For rows that ended after an unfinished row, it keeps the ordinals (numbers in the set), up to a limit.
  */
 export class RowWindow {
   readonly #at: MapAt;
   readonly #effects: StepEffects;
   readonly #memory: MapMemory;
-  /** The use of limits that all rows share. */
+  /** Use of the job's limits, counted over all rows of the step action. */
   readonly #used: UsedCalls;
   /** All rows read so far, beginning with the first unfinished row. */
   readonly #entries = new Map<number, Entry>();
   readonly #queue: RowWork[] = [];
-  /** Number of rows that were read to run. */
+  /** Number of rows read so far that had not ended in an earlier step action. */
   #readCount = 0;
   #nextOrdinal: number;
   #isAtEnd = false;
 
-  /** `used`: the shared use of limits, if other parts of the step add to it. */
+  /** `used`: the object that counts the use of limits, if child jobs of the step count in it too. */
   constructor(at: MapAt, effects: StepEffects, { memory, used = { ...noUsedCalls } }: WindowParts) {
     this.#at = at;
     this.#memory = memory;
@@ -68,12 +71,12 @@ export class RowWindow {
     return row;
   }
 
-  /** Returns a row to the window that began but could not run. */
+  /** Puts a row back in front of the waiting rows, because it could not run. */
   putBack(work: RowWork): void {
     this.#queue.unshift(work);
   }
 
-  /** Removes ended rows that are about to be stored. Returns the map's progress after that. */
+  /** Removes ended rows that are about to be stored. Returns the map's progress to store with them. */
   pass(ended: readonly RowWork[]): ProgressOf<"map"> {
     this.#passAll(ended);
     return this.#progress(({ next }) => this.#retriesKept(next));
@@ -86,7 +89,7 @@ export class RowWindow {
   close(ended: readonly RowWork[]): { open: readonly RowWork[]; isDone: boolean; progress: ProgressOf<"map"> } {
     this.#passAll(ended);
     const open = this.#listOpen();
-    // If the progress has retries, even an empty list, rows may be stored between two of their calls.
+    // If `retries` is present, even without entries, the next step action knows that rows may be stored between two of their calls.
     const retries = open.length === 0 ? undefined : { ...retriesOf(open), ...this.#retriesUnread() };
     return { open, isDone: this.#isAtEnd && open.length === 0, progress: this.#progress(() => retries) };
   }
@@ -102,13 +105,13 @@ export class RowWindow {
     const { retries: _retries, ended: before = [], ...rest } = this.#at.progress;
     const [next = this.#nextOrdinal] = this.#entries.keys();
     const endedHere = [...this.#entries].flatMap(([ordinal, { isTaken }]) => (isTaken ? [ordinal] : []));
-    // Earlier step actions may have ended rows that come after the last row read by this step action. These rows stay in the list.
+    // Earlier step actions may have ended rows beyond those that this step action has read. They stay in the list of ended rows.
     const ended = [...endedHere, ...before.filter((ordinal) => ordinal >= this.#nextOrdinal)];
     const retries = retriesAt({ next });
     return { ...rest, next, ...(ended.length > 0 && { ended }), ...(retries && { retries }) };
   }
 
-  /** Returns the retries of rows that this step action did not change. */
+  /** Returns the retries of calls of rows that this step action did not change. Returns undefined if there can be none. */
   #retriesKept(next: number): Retries | undefined {
     const { retries: before, next: from = 0 } = this.#at.progress;
     if (before === undefined || next >= from + spanMax) return undefined;
@@ -121,7 +124,7 @@ export class RowWindow {
     return Object.fromEntries(before.filter(([call]) => Number.parseInt(call, 10) >= this.#nextOrdinal));
   }
 
-  /** True if it is time to read more rows. */
+  /** True if further rows are to be read now: few are left to begin, and there is room for more. */
   mayRead({ ended, waiting }: LeftRows): boolean {
     const isWanted = this.#queue.length < pageRows && this.#readCount - ended + pageRows <= openMax;
     // While a row waits for a retry, only rows that were already read begin. An app that refuses requests then does not get ever more of
@@ -164,7 +167,7 @@ export class RowWindow {
     if (!mayBeLeft) return { ...page, leftOf: new Map() };
     const left = await this.#effects.readRows(state, { ...own, withData: false });
     const leftOf = new Map(left.rows.map((row) => [row.ordinal, row]));
-    // These stored parts may be large too, so the page ends where they end.
+    // The stored parts of unfinished rows may be large, so they are read in pages too. The page of rows then ends at the same row.
     const last = left.hasMore ? (left.rows.at(-1)?.ordinal ?? lastOrdinal) : lastOrdinal;
     const rows = page.rows.filter(({ ordinal }) => ordinal <= last);
     return { rows, leftOf, hasMore: page.hasMore || rows.length < page.rows.length };
@@ -189,7 +192,7 @@ export class RowWindow {
   }
 }
 
-/** Returns the retries of rows, grouped by call. */
+/** Returns the retries of calls. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call. */
 function retriesOf(works: readonly RowWork[]): Retries {
   return Object.fromEntries(
     works.flatMap(({ ordinal, doneCalls, retry }) =>
@@ -198,18 +201,21 @@ function retriesOf(works: readonly RowWork[]): Retries {
   );
 }
 
-/** Rows that are settled together: at most `limit` rows and about `bytesMax` sealed bytes. */
+/** Limits for settling rows in one step action: number of rows, and approximate encrypted bytes. */
 const atOnce = { limit: 200, bytesMax: 1_048_576 };
 
-/** True if undo entries are created when people treat a map's rows in doubt as done. */
+/**
+ * True if the program undoes calls, and at least one call of the map has an undo. Then rows in doubt that people treat as done need undo
+ * entries.
+ */
 export function undoesDoubt({ isSimulated, loaded }: JobState, { calls }: MapAt["step"]): boolean {
   if (isSimulated || loaded.program.sagaOn.length === 0) return false;
   return calls.some((call) => isCall(call) && call.undo !== undefined);
 }
 
 /**
- * Settles, part by part, the rows in doubt that people treat as done. Each row becomes ok, and its write gets an undo entry, like a write
- * that was answered. If that undo needs the unknown answer, the undo counts as failed.
+ * Returns the change that settles one part of the rows in doubt (executed or not) that people treat as done. Each row becomes `ok`, and its
+ * write gets an undo entry. If the undo call needs the unknown answer, a failed undo is counted.
  */
 export async function settleDoubt({ state, step, progress }: MapAt, effects: StepEffects): Promise<Change> {
   const range = { setId: step.id, state: "unknown", fromOrdinal: 0, ...atOnce } as const;
@@ -238,7 +244,7 @@ export async function settleDoubt({ state, step, progress }: MapAt, effects: Ste
   };
 }
 
-/** Returns the undo entry of the write at which a row in doubt stopped. */
+/** Returns the undo entry for the write of a row in doubt, or undefined if this write has no undo. */
 async function undoOfDoubt(
   { state, step }: Pick<MapAt, "state" | "step">,
   row: SetRow,

@@ -28,8 +28,8 @@ export const mapKind: StepKind<"map"> = {
 };
 
 /**
- * Returns the progress with which a retry continues the map. First the unfinished rows continue with the keys of their calls. Then failed
- * rows run again, and rows in doubt too if the person who retries requests that.
+ * Returns the progress with which a retry continues the map. Unfinished rows continue first, with the same keys of their calls. After them
+ * failed rows run again, and rows in doubt (executed or not) too if the retry requests it.
  */
 function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown }: JobRetry): ProgressOf<"map"> {
   const { askId: _ask, hasFailed: _hasFailed, resendsUnknown: _resends, ...kept } = progress;
@@ -86,7 +86,7 @@ type RanCalls = {
   readonly isPostponed: boolean;
 };
 
-/** Returns the change at the end of a step action for a map whose rows make calls. */
+/** Returns the change at the end of a step action, for a map without skills. */
 function follow(at: MapAt, { end, now, mustPause, isPostponed }: RanCalls, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
   if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: at.step.id, limit: end.limit } };
@@ -119,8 +119,8 @@ type RanRows = {
 };
 
 /**
- * Returns the change at the end of a step action for a map whose rows run skills. The change stores the new children together with the
- * rows' progress; then the map waits for the children.
+ * Returns the change at the end of a step action, for a map that runs skills. It stores new children together with the rows' progress.
+ * While children run, the map waits for them.
  */
 function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
@@ -133,7 +133,8 @@ function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, eff
     return { edits: [...edits, ...last], next };
   }
   const reached: Edit[] = [...edits, { kind: "logProgress", stepId: step.id }, ...children.beginEdits(), progress];
-  // Rows that can continue at once do so. Rows that wait for a retry continue when the retry is due.
+  // If the driver must pause, the job is only committed. Otherwise it waits for its children, at most until the first retry of a call is
+  // due.
   if (mustPause) return { edits: reached, next: { kind: "commit" } };
   const dueAts = end.open.flatMap(({ retry }) => (retry === undefined ? [] : [retry.dueAt]));
   const stands = children.hasBegun ? [] : standWith(now, step.id, children.open, effects.clock.now());
@@ -145,8 +146,8 @@ function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, eff
 }
 
 /**
- * Returns the edits for ended rows: their states, counts, errors and undo entries in order, the ledger rows of their calls, and the total
- * counts so far.
+ * Returns the edits that store ended rows, with their counts, errors, undo entries and ledger rows. Also returns the map's total counts
+ * after that.
  */
 function partEdits(
   { step, progress: { again } }: MapAt,
@@ -188,8 +189,8 @@ function countRow(rows: RowCounts, ended: keyof RowCounts, again: "failed" | "un
 }
 
 /**
- * Returns what the job does next. If all remaining rows wait, the job is given back. Whether there are rows after these is known only in
- * the next step action.
+ * Returns what the job does after this step action. It is given back only if every unfinished row waits. Otherwise another step action
+ * follows, which may find further rows.
  */
 function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
   const nowMs = clock.now();
@@ -199,12 +200,12 @@ function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
   return { kind: "until", atMs: Math.min(...dueAts, fullUntilMs ?? Number.POSITIVE_INFINITY) };
 }
 
-/** No row of a set has this ordinal. */
+/** Highest possible ordinal. Source rows never have it, so no row is left from there on. */
 const lastOrdinal = 2_147_483_647;
 
 /**
- * Returns the change that ends a map when every row has ended. It first asks about rows in doubt, then about failed rows if there are more
- * than the program tolerates.
+ * Returns the change when every row of a map has ended. First it asks about rows in doubt (executed or not), then about failed rows if they
+ * are more than the program tolerates. Otherwise the step ends.
  */
 function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;
@@ -219,8 +220,8 @@ function conclude(at: MapAt, counts: RowCounts): Change {
       next: { kind: "on" },
     };
   }
-  // The next ordinal is set to the highest possible one, because the ordinals of the source may have gaps. After any answer the step comes
-  // to this point again, unless the answer runs rows again.
+  // The next ordinal becomes the highest possible one, so that no source row is read again. After an answer the step comes back to this
+  // point, unless the answer runs rows again.
   const edits: Edit[] = [{ kind: "progress", progress: { ...progress, next: lastOrdinal } }];
   if (counts.unknown > 0) return askAbout(at, "unknown", counts, edits);
   const { tolerate } = step;
@@ -228,7 +229,8 @@ function conclude(at: MapAt, counts: RowCounts): Change {
   if (counts.failed > 0 && !isTolerated) return askAbout(at, "failed", counts, edits);
   const isSimulated =
     state.isSimulated && step.calls.some((call) => !isCall(call) || toolOf(state, call).action.class !== "read");
-  // Rows that a condition skips are skipped as the program says. Failed rows that a person skips are not.
+  // Rows that were skipped by a condition are intended by the program, so the step can be complete. Failed rows that a person decided to
+  // skip make it partial.
   const isSkippedAsMeant = step.calls.some(({ when }) => when !== undefined) && !hasSkipped(at);
   const isPartial = counts.failed > 0 || (counts.skipped > 0 && !isSkippedAsMeant);
   const ended = isPartial ? "partial" : isSimulated ? "simulated" : "completed";
@@ -305,8 +307,8 @@ function retryRows(
 }
 
 /**
- * Returns the change that runs rows again, each from its first call that did not succeed. For rows in doubt the app gets the same keys as
- * before.
+ * Returns the edits that run failed rows or rows in doubt again, each from its first call that did not succeed. For rows in doubt, the app
+ * gets the same keys as before.
  */
 function runAgain(
   { state, step }: Pick<StepAt<"map">, "state" | "step">,

@@ -6,8 +6,8 @@ import type { Edit } from "../state/change.ts";
 const namesMax = 50;
 
 /**
- * Returns the edits that a `retry-with` answer makes: it changes params, or the arguments of one step. The answer was checked when the
- * person gave it.
+ * Returns the edits that a `retry-with` answer makes to params or to the arguments of one step. The values were checked when the answer was
+ * given.
  */
 export function overrideEdits(
   stepId: string,

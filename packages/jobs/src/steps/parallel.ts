@@ -1,7 +1,7 @@
 import type { Change } from "../state/change.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Splits the job into its branches. The driver joins them. */
+/** The step kind `parallel`: splits the job's position into one for each branch. The driver joins the branches at their end. */
 export const parallelKind: StepKind<"parallel"> = {
   needs: "nothing",
   set: undefined,

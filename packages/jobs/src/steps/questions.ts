@@ -7,8 +7,8 @@ import { shownOf } from "../state/shown.ts";
 import { type AskedPlan, planText } from "./plan-text.ts";
 
 /**
- * Returns the question of a judgment point that the program declares for a step. `counts`: given if the question is about rows. An absent
- * source is replaced by its name, and a sensitive value by `***`.
+ * Returns the question of a judgment point, filled in for a step. `counts`: given if it is about rows. A reference without a value is shown
+ * as its name, and a sensitive value as `***`.
  */
 export function pointQuestion(
   point: Point,
@@ -39,11 +39,11 @@ export function pointQuestion(
 }
 
 /**
- * Returns a text of the program for people. An absent source is replaced by its name, and a sensitive value by `***`. `id` names the text
- * if it cannot be filled in.
+ * Returns a text of the program, filled in for people. A reference without a value is shown as its name, and a sensitive value as `***`. If
+ * it cannot be filled in, the returned text names it by `id`.
  */
 export function textForPeople(template: Point["question"], id: string, state: JobState): string {
-  // Without sensitive values there is nothing to hide, so the job itself is shown.
+  // Without sensitive values nothing must be hidden, so the job's own values are used.
   const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
   const resolved = resolveText(template, shown?.scope ?? state.scope, ({ text }) => `(no ${text})`);
   if (!("value" in resolved)) return `${id}: ${resolved.fault.message}`;
@@ -61,7 +61,7 @@ export function systemQuestion(kind: keyof typeof systemContinuations, stepId: s
   return { ...undeclared, stepId, pointId: kind, kind, question, continuations: systemContinuations[kind] };
 }
 
-/** Returns the question that asks if a plan may run. It states the maximum that the plan does. */
+/** Returns the question for the approval of a plan. It states the maximum of calls and rows that the plan may use. */
 export function planQuestion(plan: AskedPlan): JobQuestion {
   return {
     ...undeclared,

@@ -5,7 +5,7 @@ import { memoryOfText } from "./map-memory.ts";
 
 type Path = readonly (string | number)[];
 
-/** Longer keys are kept as digests, so that every key needs little memory. */
+/** Maximum characters of a key that is kept as text. Longer keys are kept as digests, so that each key needs little memory. */
 const keyCharactersMax = 64;
 
 /** Returns the kept fields of an item as a row. If the item is not an object, the row has one field, `value`. */
@@ -35,7 +35,8 @@ export function keyOfRow(row: JsonObject, field: string): string | undefined {
 }
 
 /**
- * Returns the same text as `keyOf`. Returns undefined if one of the values is null or absent, because such a row never matches another row.
+ * Returns a text that is equal for rows with the same values in the fields `by`. Returns undefined if one of these values is null or
+ * absent, because such a row never matches.
  */
 export function matchOf(row: JsonObject, by: readonly Path[]): string | undefined {
   for (const path of by) if ((fieldOf(row, path) ?? null) === null) return undefined;
@@ -56,7 +57,10 @@ function textOf(value: JsonValue): string {
   return typeof value === "object" && value !== null ? canonicalJson(value) : JSON.stringify(value);
 }
 
-/** No JSON text begins like a digest, so the two cannot be confused. */
+/**
+ * Returns a key in the form in which it is kept: a digest if it is long. JSON texts never begin like a digest, so the two forms cannot be
+ * confused.
+ */
 function shortened(text: string): string {
   return text.length <= keyCharactersMax ? text : `#${hash("sha256", text, "base64")}`;
 }
@@ -65,20 +69,25 @@ function shortened(text: string): string {
 type SortValue = JsonNumber | boolean | string | undefined | null;
 type Present = Exclude<SortValue, null>;
 
-/** Number of characters by which texts are sorted. Only this beginning of a text is held, so that a large set does not fill the memory. */
+/**
+ * Number of characters of a text that are compared when rows are sorted. Only these characters are held in memory, so that a large set
+ * fits.
+ */
 const textMax = 256;
 
 /**
- * `rowBytes`: memory of a sorted row for its number and its positions before and after sorting. `valueBytes`: memory for each sort key.
- * Both in bytes; sort texts are counted separately.
+ * Memory of a sorted row for its number and its places before and after sorting, in bytes. The values of its sort keys count in addition.
  */
 const rowBytes = 32;
 const valueBytes = 24;
 
-/** Distance of row numbers above which two neighboring rows share no storage block. */
+/** Difference of two row numbers above which the rows cannot be in the same storage block. */
 const farApart = 100;
 
-/** True if many neighbors in a list of row numbers are so far apart that they share no storage block. */
+/**
+ * True if many rows that follow each other in the list are in different storage blocks. Reading them in this order then decrypts many
+ * blocks.
+ */
 export function isScattered(rowNumbers: readonly number[]): boolean {
   let jumps = 0;
   for (let at = 1; at < rowNumbers.length; at++) {
@@ -130,8 +139,8 @@ function beginningOf(text: string): string {
 }
 
 /**
- * Returns a comparison of two rows, given by their indexes in the columns. It compares by each key in turn: numbers before texts before
- * other values, and absent values last in both directions.
+ * Returns a function that compares two rows by their indexes in the columns, key by key. Numbers come before texts, and texts before other
+ * values. Absent values come last in both directions.
  */
 function compareBy(by: readonly SortKey[], columns: readonly SortValue[][]): (a: number, b: number) => number {
   const keys = by.map(({ isDescending }, index) => ({ isDescending, column: columns[index] ?? [] }));
@@ -165,11 +174,11 @@ function rankOf(value: Present): number {
   return typeof value === "string" ? 1 : 0;
 }
 
-/** Number of rows that are sorted without a pause, and number of row moves between two checks of the time. */
+/** Number of rows that are sorted without a pause. Also the number of moved rows after which the time is checked again. */
 const runRows = 128;
 const movesAtOnce = 1_000;
 
-/** Sorts a list in place and keeps the order of equal items. It pauses repeatedly, so that other work gets turns. */
+/** Sorts a list in place; equal items keep their order. It pauses repeatedly, so that other work can run. */
 function* sortInTurns<T>(items: T[], compareItems: (a: T, b: T) => number): Generator<undefined, T[]> {
   for (let from = 0; from < items.length; from += runRows) {
     const run = items.slice(from, from + runRows).sort(compareItems);
@@ -185,7 +194,7 @@ function* sortInTurns<T>(items: T[], compareItems: (a: T, b: T) => number): Gene
   return source;
 }
 
-/** Merges pairs of sorted runs of length `width` from one list into another list. */
+/** Merges each pair of neighboring sorted runs (parts of `width` items) from one list into another list. */
 function* mergeRuns<T>(
   source: T[],
   target: T[],

@@ -49,8 +49,8 @@ async function advanceRun(at: StepAt<"run">, effects: StepEffects): Promise<Chan
 }
 
 /**
- * Returns the change with which a retry continues the child of an earlier attempt where that child stopped. If the child succeeded
- * meanwhile, its result is taken.
+ * Returns the change that retries the child of an earlier attempt where that child stopped. If the child has succeeded, its result is taken
+ * instead.
  */
 async function retryChild(
   { state, step }: StepAt<"run">,
@@ -62,12 +62,13 @@ async function retryChild(
   const progress: Edit = { kind: "progress", progress: { kind: "run", stepId: step.id, childId: id } };
   if (child === undefined) return { edits: [progress], next: { kind: "on" } };
   const uncounted = uncountChild(step.id, child);
-  // The child's work is already counted and can be undone. Running the child again would change nothing.
+  // The child succeeded, but its result could not be computed. Its work is counted and can be undone. To run it again would give the same
+  // error, so the step fails.
   const fault = child.status === "succeeded" ? childFault(child, step.skill) : undefined;
   if (fault !== undefined) return { edits: [progress], next: { kind: "fail", stepId: step.id, ...fault } };
   if (child.status === "succeeded") return { edits: [...uncounted, progress], next: { kind: "on" } };
   const { skill, loaded } = await effects.loadSkill(state, step.skill);
-  // A child's limits apply to all its attempts together: a retry may use again as much as the first attempt could use.
+  // The child's limits hold for all its attempts together. So its earlier use is added to what is left for it now.
   const { shared, clock } = effects;
   const most = withUsed(mostOf(skill.estimate), child.used);
   const left = withUsed(shared?.room() ?? roomOf(state), child.used);
@@ -90,7 +91,7 @@ async function retryChild(
   };
 }
 
-/** The new child and the step's wait for that child are stored in one commit. */
+/** Returns the change that begins the step's child job. One commit stores the new child and the wait for it. */
 async function startChild(at: StepAt<"run">, effects: StepEffects): Promise<Change> {
   const { state, step, progress } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
@@ -102,7 +103,8 @@ async function startChild(at: StepAt<"run">, effects: StepEffects): Promise<Chan
   const skill = await effects.loadSkill(state, step.skill);
   const checked = skillInput(skill.loaded, filled.args);
   if ("fault" in checked) return fail(checked.fault);
-  // From here on nothing may be awaited: each of the branches that run at the same time must see what the others reserved.
+  // Nothing may be awaited from here until the child's part of the limits is reserved. Otherwise branches that run at the same time could
+  // reserve the same part.
   const { shared, clock } = effects;
   const most = mostOf(skill.skill.estimate);
   const room = shared === undefined ? roomOf(state) : withinMost(shared.room(), most);

@@ -5,26 +5,25 @@ import type { SetWriter } from "./set-writer.ts";
 import type { StepAt } from "./step-kind.ts";
 
 /**
- * `firstBytes`: size of the first memory request. Each later request asks for as much as is already held, up to `mostBytes`. This keeps
- * both the number of requests and the unused memory low. In bytes.
+ * Size of the first request for memory, in bytes. Each later request doubles the held memory, but asks for at most `mostBytes`. So there
+ * are few requests, and little memory is unused.
  */
 const firstBytes = 65_536;
 const mostBytes = 4_194_304;
 
-/** Largest chunk of passing rows (rows that are read and not kept) that is not charged, in bytes. Only chunks of large rows exceed it. */
+/**
+ * Maximum size of a chunk of rows that are read and not kept (passing rows), in bytes, up to which it is not charged. Only chunks of large
+ * rows are larger.
+ */
 export const passingBytesMax = 1_048_576;
 
-/**
- * `lookMs`: interval at which a step action that waits for memory checks if the driver must stop. `againMs`: time until a job continues
- * that gave its slot away. Both in milliseconds.
- */
+/** Interval at which a step action that waits for memory checks if the driver must stop, in milliseconds. */
 const lookMs = 100;
 const againMs = 500;
 
 /**
- * The memory that a step action holds for a set's rows, and for chunks of large rows while they are processed. The action requests memory
- * before it reads rows, and waits while other jobs hold too much. It keeps its slot on the node in two cases: no other job waits for a
- * slot, or the action holds memory. In the second case other jobs will soon release their memory.
+ * The memory that a step action holds for rows of a set. It requests memory before it reads rows, and waits while other jobs hold too much.
+ * While it waits, it keeps its slot if no other job needs the slot, or if it already holds memory.
  */
 export class SetMemory {
   readonly #at: Pick<StepAt, "state" | "step">;
@@ -33,7 +32,7 @@ export class SetMemory {
   #bytes = 0;
   /** Memory held for the rows of the last chunk, in bytes. */
   #chunkBytes = 0;
-  /** Size of the largest chunk of passing rows so far, in bytes. */
+  /** Memory requested for the largest chunk of passing rows (rows that are read and not kept) so far, in bytes. */
   #passingBytes = 0;
   #stopped: "tooLarge" | "wanted" | undefined;
 
@@ -58,7 +57,7 @@ export class SetMemory {
   }
 
   /**
-   * Runs a step action over a chunk of large rows when there is memory for the chunk. `begun`: the edits of the action if it must end
+   * Runs a step action over a chunk of large rows as soon as there is memory for the chunk. `begun`: edits to commit if the action must end
    * before that.
    */
   static whilePassing(
@@ -73,14 +72,14 @@ export class SetMemory {
     });
   }
 
-  /** Counts further bytes as held. */
+  /** Counts bytes of rows that are kept. The next `hasRoom` requests memory for them. */
   add(bytes: number): void {
     this.#chunkBytes += bytes;
   }
 
   /**
-   * Waits until there is memory for what is held and for the next chunk. `isLast`: true if no chunk follows. Returns false if the step
-   * action must end; see `stop`.
+   * Waits until there is memory for the kept rows and for the next chunk, and returns true. `isLast`: true if no chunk follows. Returns
+   * false if the step action must end; then call `stop`.
    */
   hasRoom({ isLast = false } = {}): Promise<boolean> {
     this.#bytes += this.#chunkBytes;
@@ -89,7 +88,10 @@ export class SetMemory {
     return this.#grow(this.#bytes + next);
   }
 
-  /** Waits until there is memory for a passing chunk and for one more chunk of the same size. Returns false if the step action must end. */
+  /**
+   * Waits until there is memory for a chunk of passing rows (read and not kept), and for a second one that is read meanwhile. Returns false
+   * if the step action must end.
+   */
   hasRoomToPass(bytes: number): Promise<boolean> | boolean {
     const passing = 2 * (bytes - passingBytesMax);
     if (passing <= this.#passingBytes) return true;
@@ -108,7 +110,10 @@ export class SetMemory {
     return 0;
   }
 
-  /** A passing chunk never fails because of memory: it takes what is left. */
+  /**
+   * Waits until the account has memory for `held` bytes and for passing rows. For passing rows it takes only what is left, so that they
+   * never fail. Returns false if the step action must end.
+   */
   async #grow(held: number): Promise<boolean> {
     const { bytesMax } = this.#hold;
     const needed = Math.max(held, Math.min(held + this.#passingBytes, bytesMax));
@@ -119,14 +124,17 @@ export class SetMemory {
     return true;
   }
 
-  /** Returns the change that ends a step action that stopped before it had read all rows. */
+  /** Returns the change that ends a step action after `hasRoom` or `hasRoomToPass` returned false. */
   stop(writer: SetWriter): Promise<Change> {
     const next = this.nextOfStop();
     if (next === undefined) return writer.giveUp();
     return next.kind === "until" ? writer.postpone(next.atMs) : writer.fail(next);
   }
 
-  /** Returns what the job does next after a stopped step action, or undefined if the driver must end. */
+  /**
+   * Returns what the job does after such a stop: it is given back, or the step fails because its rows need too much memory. Returns
+   * undefined if the driver itself must stop.
+   */
   nextOfStop(): Extract<Change["next"], { kind: "until" | "fail" }> | undefined {
     if (this.#stopped === "wanted") return { kind: "until", atMs: this.#effects.clock.now() + againMs };
     if (this.#stopped === undefined) return undefined;
@@ -157,7 +165,10 @@ export class SetMemory {
     return true;
   }
 
-  /** True if the driver must stop for something else: the job ends, or other jobs wait and this step action holds no memory yet. */
+  /**
+   * True if the driver must stop waiting for memory: the job must end or pause, or other jobs wait and this step action holds no memory
+   * yet.
+   */
   #isWanted(): boolean {
     const { state } = this.#at;
     if (this.#effects.mustEnd(state)) return true;

@@ -6,12 +6,11 @@ import { keyOfRow, pickFields } from "./row-fields.ts";
 import { SetMemory } from "./set-memory.ts";
 import type { CallAt } from "./step-kind.ts";
 
-/** The part of a set to read: which rows, and if their fields are needed. */
+/** Selects the rows of a set to read. `withData`: false if their fields are not needed. */
 type SetPart = Omit<ChunkRange, "fromOrdinal">;
 
 /**
- * Receiver of a set's rows. It has the account of the memory held for these rows. `holds`: true if it keeps memory after a chunk is
- * processed.
+ * Receives the rows of a set. `memory`: the account for the rows. `holds`: true if the receiver keeps memory after a chunk is processed.
  */
 type SetTaker = {
   readonly memory: SetMemory;
@@ -21,8 +20,8 @@ type SetTaker = {
 };
 
 /**
- * Passes all rows of a set to a receiver, one chunk at a time, and reads the next chunk meanwhile. Returns false if the step action must
- * end or the receiver needs no more rows.
+ * Passes all rows of a set to a receiver, chunk by chunk, while the next chunk is read. Returns true at the end of the set. Returns false
+ * if the step action must end, or if the receiver needs no more rows.
  */
 export async function eachChunk(
   state: JobState,
@@ -56,12 +55,12 @@ const keyBytes = 160;
  */
 const knownKeysMax = 10_000;
 
-/** The new rows of a page, or what the job does next if their keys need too much memory. */
+/** The new rows of a page. `stopped`: instead, what the job does next because the keys of the rows do not fit into memory. */
 type NewRows = { readonly rows: readonly JsonObject[] } | { readonly stopped: Next };
 
 /**
- * Returns an answer's items as rows. It leaves out items whose key the step's set already has, and later items with the same key in the
- * answer. The known keys are those of stored rows. So a page that is read twice, even by another node, adds no row twice.
+ * Returns the items of an answer as rows, without items whose key is already in the step's set or earlier in the answer. The known keys
+ * come from stored rows. So a page that is read twice, even by another node, adds each row once.
  */
 export async function newRowsOf(
   at: CallAt,
@@ -93,7 +92,8 @@ async function knownKeysOf(
 ): Promise<KnownKeys | undefined> {
   const rows = state.steps.get(step.id)?.receipt.rows?.in ?? 0;
   const known = effects.knownKeys.get(step.id);
-  // If the counts differ, a commit was lost: the cached keys belong to rows that are not stored.
+  // If the numbers of rows differ, a commit was lost. The cached keys then include keys of rows that are not stored, so the keys are read
+  // again.
   if (known?.rows === rows) {
     memory.add(known.keys.size * keyBytes);
     return known;
@@ -121,7 +121,7 @@ async function knownKeysOf(
   return isRead ? { rows, keys } : undefined;
 }
 
-/** Returns the items with unknown keys, and adds their keys to the known keys. */
+/** Returns the items whose keys are not known as rows, and adds these keys to the known keys. */
 function* unknownOf(
   list: readonly JsonValue[],
   { key, keep }: { readonly key: string; readonly keep: readonly string[] },

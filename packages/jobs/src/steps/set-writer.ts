@@ -4,7 +4,8 @@ import type { StepEffects } from "./effects.ts";
 import type { PartialCommit, StepAt } from "./step-kind.ts";
 
 /**
- * Number of chosen rows that are committed together. New rows are committed in smaller parts, because they must also be sealed and stored.
+ * Maximum number of existing rows that one commit adds to a set. New rows are committed in smaller parts, because they must also be
+ * encrypted and stored.
  */
 const chosenAtOnce = 2_000;
 const madeAtOnce = 1_000;
@@ -25,8 +26,8 @@ function charactersOf(row: JsonObject): number {
 type WrittenStep = Pick<StepAt, "state" | "instruction"> & { readonly step: Step };
 
 /**
- * Writes the set of a step that is made in one step action. It writes part by part, so that no commit is large. The action begins the step
- * and drops what an earlier action left of the set. Nothing is lost by that, because such a step makes no calls.
+ * Writes the set of a step that makes its whole set in one step action. It commits in parts, so that no commit is large. The action first
+ * drops what an earlier, interrupted action left; this is safe because such a step makes no calls.
  */
 export class SetWriter {
   readonly #at: WrittenStep;
@@ -91,7 +92,7 @@ export class SetWriter {
     const edits = this.#edits;
     this.#edits = [];
     this.#waiting = 0;
-    // Waits for the commit of the part before. The next part is made while this part is committed.
+    // Waits until the part before is committed. This part is committed while the next one is made.
     await this.#keeping;
     this.#keeping = this.#keep([...edits, { kind: "logProgress", stepId: this.#at.step.id }]);
     // The error is not lost: the code that awaits `#keeping` gets it.
@@ -108,7 +109,7 @@ export class SetWriter {
     return { edits: [...this.#edits, finish], next: { kind: "on" } };
   }
 
-  /** Returns the change that gives up the step action. The driver knows the reason; a later action makes the set. */
+  /** Returns the change that ends the step action early. A later action makes the whole set again. */
   async giveUp(): Promise<Change> {
     await this.#keeping;
     return { edits: this.#edits, next: { kind: "commit" } };
@@ -120,7 +121,7 @@ export class SetWriter {
     return { edits: [], next: { kind: "until", atMs } };
   }
 
-  /** Returns the change that fails the step because the set would have more rows than the job may have. */
+  /** Returns the change that fails the step, for example because its set has more rows than the job may have. `next`: the failure. */
   async fail(next: Extract<Change["next"], { kind: "fail" | "limit" }>): Promise<Change> {
     await this.#keeping;
     return { edits: this.#edits, next };

@@ -2,22 +2,22 @@ import type { Id } from "@svc/core";
 import type { Limits } from "@svc/program";
 import type { LimitName } from "../state/change.ts";
 
-/** The maximum that one child may use of its parent's limits. The child's own running children are counted separately. */
+/** Maximum that one child job may use of each of its parent's limits, including the use by the child's own children. */
 export type ChildLimits = Pick<Limits, LimitName>;
 
 const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
 
 /**
- * The use of a job's limits that its branches share. It belongs to one driver, which creates it from the stored job. It shows each step
- * action what other branches have taken, before that use is part of the job.
+ * Counts what the branches of a job use of its limits. Each branch sees at once what the others have taken, before that is stored with the
+ * job. One driver creates it from the stored job.
  */
 export class SharedLimits {
-  /** The job's stored use, plus what calls, rows and questions have taken since. The use of children is added when they end. */
+  /** The job's stored use, and the use by calls, rows and questions since then. A child's use is added when the child ends. */
   readonly own: { -readonly [Name in LimitName]: number };
   /** Number of branches. */
   readonly branches: number;
   readonly #limits: Limits;
-  /** Reservations of the running children. */
+  /** The parts of the limits that running children have reserved, by child. */
   readonly #held = new Map<Id<"job">, ChildLimits>();
 
   constructor(limits: Limits, used: ChildLimits, branches: number) {
@@ -27,7 +27,7 @@ export class SharedLimits {
     this.#limits = limits;
   }
 
-  /** True if a child is running. Its end may give a part of its reservation back. */
+  /** True if a child is running. When it ends, a part of its reservation may be free again. */
   get isHeld(): boolean {
     return this.#held.size > 0;
   }
@@ -42,7 +42,7 @@ export class SharedLimits {
     this.#held.delete(id);
   }
 
-  /** Subtracts the use of an ended child that continues. That use is counted again when the child ends. */
+  /** Subtracts the use of an ended child, because the child continues. The whole use is counted again when the child ends. */
   giveBack(used: ChildLimits): void {
     for (const name of limitNames) this.own[name] -= used[name];
   }
@@ -59,7 +59,10 @@ export class SharedLimits {
     return { toolCalls: left("toolCalls"), writes: left("writes"), rows: left("rows"), asks: left("asks") };
   }
 
-  /** True if nothing is left of a limit now, but the end of a child may give some back. */
+  /**
+   * True if nothing is left of a limit now, but a running child may give back a part when it ends. False if something is left, or if the
+   * limit is used up for good.
+   */
   isFullForNow(name: LimitName): boolean {
     return this.#left(name) <= 0 && this.own[name] < this.#limits[name];
   }

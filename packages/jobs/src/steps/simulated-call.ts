@@ -9,7 +9,10 @@ import type { CallPlace } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
 import type { StepAt } from "./step-kind.ts";
 
-/** A filled-in write of a simulated job. `at`: for a map, the map step, the row, and the answers of the row's calls so far. */
+/**
+ * A write of a simulated job with its arguments filled in. `at`: present for a map: the map step, the row, and the answers of the row's
+ * calls so far.
+ */
 export type FilledWrite = {
   readonly call: MapCall;
   readonly place: CallPlace;
@@ -23,8 +26,8 @@ export type FilledWrite = {
 };
 
 /**
- * `textMax`: characters of a text, and `itemsMax`: items of a list, above which the value is cut for display. `argumentsMax`: size above
- * which a value is left out.
+ * Maximum characters of a text that are shown; the rest is cut. `itemsMax`: the same for items of a list. `argumentsMax`: arguments that
+ * are larger in total are not shown.
  */
 const textMax = 200;
 const itemsMax = 10;
@@ -32,8 +35,8 @@ const argumentsMax = 4_096;
 const masked = "***";
 
 /**
- * Returns the writes that a simulated job does not send: one for a write, none for a read. The contents of the write are included if they
- * are still shown.
+ * Returns the count of writes that a simulated call would send: one for a write, none for a read. Its contents are included if fewer than
+ * the maximum are shown so far.
  */
 export function unsentWrite(state: JobState, write: FilledWrite): UnsentWrites {
   const { call, place } = write;

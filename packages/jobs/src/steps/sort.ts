@@ -18,7 +18,7 @@ export const sortKind: StepKind<"sort"> = {
   answer: undefined,
 };
 
-/** Number of rows below which the order does not matter: a reader of the rows opens each storage block once in any order. */
+/** Number of rows from which the order in storage matters. A reader of fewer rows decrypts each storage block only once in any order. */
 const scatteredMin = 2_000;
 
 function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
@@ -51,8 +51,8 @@ function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: PartialComm
 }
 
 /**
- * True if a step reads all rows of a set. If no step does (for example if only the first rows are taken), the rows need not be rewritten in
- * the order of the set.
+ * True if some step reads all rows of a set. False if no step does, for example because only the first rows are taken; then it does not pay
+ * to rewrite the rows in the set's order.
  */
 function isReadWhole({ loaded }: JobState, setId: string): boolean {
   return loaded.flow.instructions.some((at) => at.kind === "step" && readsWhole(at.step, setId));

@@ -19,13 +19,13 @@ export type StepAt<Kind extends Step["kind"] = Step["kind"]> = {
 /** A step that is one call: a tool call, or an HTTP request of the program. */
 export type CallAt = StepAt<"call"> | StepAt<"http">;
 
-/** A question that was settled. `chain`: the causes of the changes that follow. */
+/** A question that was settled. `chain`: causes that the log names for the changes that follow. */
 export type SettledQuestion = {
   readonly kind: AskKind;
   readonly stepId: string;
-  /** The decision as it is shown to people. */
+  /** The decision as people see it, with sensitive values as `***`. */
   readonly decision: DecisionDocument;
-  /** The overrides as the person answered them. Empty if the answer has none. */
+  /** The overrides (changed values) exactly as the person gave them. Empty if the answer has none. */
   readonly overridesJson: string;
   readonly chain: readonly string[];
 };
@@ -34,13 +34,13 @@ export type SettledQuestion = {
 export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
 
 /**
- * One kind of step, as the driver runs it. A step is data. A step action takes the job and the effects, and returns its changes. If a kind
- * makes calls, its first action only begins the step, and that action is committed before the first call.
+ * One kind of step, as the driver runs it. Steps are data: a step action gets the job and the effects (functions that reach outside), and
+ * returns its changes. If a kind makes calls, the step's beginning is committed before the first call.
  */
 export type StepKind<Kind extends Step["kind"]> = {
   /**
-   * Required commit before a step action. `rows`: the rows of sets, for kinds that read rows. `commit`: everything, including the
-   * beginning of the step, for kinds that make calls; the driver then begins the step.
+   * Work that must be committed before a step action. `nothing`: none. `rows`: the rows of sets, because the action reads them. `commit`:
+   * everything, including the step's beginning, because the action makes calls; the driver begins the step.
    */
   readonly needs: "nothing" | "rows" | "commit";
   /** The count of rows that is the size of the step's set. Undefined if the step makes no set. */
@@ -48,8 +48,8 @@ export type StepKind<Kind extends Step["kind"]> = {
   /** The first counts of the step's receipt, if the driver begins the step. Undefined if the receipt has no first counts. */
   readonly beginsWith?: RowCounts;
   /**
-   * Returns the first call of the next step action if that call is certain. The driver starts this call together with the commit before the
-   * action. Absent if only the action itself starts calls.
+   * Returns the first call of the next step action, or undefined if it is not certain. The driver begins this call in the commit before the
+   * action. Absent if this kind never lets the driver begin its calls.
    */
   readonly firstCall?: (
     at: StepAt<Kind>,
@@ -60,12 +60,13 @@ export type StepKind<Kind extends Step["kind"]> = {
   /** For a kind that repeats its steps: returns what follows at the end of a round. `progress` of `at` is undefined there. */
   readonly again?: (at: StepAt<Kind>, round: AgainInstruction, effects: StepEffects) => Promise<Change>;
   /**
-   * Returns the progress with which another attempt of the job continues a failed or interrupted step. If it returns undefined, the step
-   * begins again with a new set, value and calls. A kind that writes always continues; it never repeats a write that is done or in doubt.
+   * Returns the progress with which a retry continues a failed or interrupted step. Undefined or `"anew"` means that the step begins again
+   * with a new set, value and calls. A kind that writes never repeats a write that is done or in doubt.
    */
   readonly retried: ((at: RetriedAt<Kind>, retry: JobRetry) => StepProgress | undefined) | "anew";
   /**
-   * Returns the changes that an answer to the step's question makes. Other code handles abort. Undefined for a kind that asks no questions.
+   * Returns the change that applies the answer to the step's question. The answer `abort` is handled elsewhere. Undefined for a kind that
+   * asks no questions.
    */
   readonly answer:
     | ((at: StepAt<Kind>, settled: SettledQuestion, effects: Pick<StepEffects, "compute">) => Change | Promise<Change>)
@@ -78,14 +79,15 @@ export type RetriedAt<Kind extends Step["kind"] = Step["kind"]> = StepAt<Kind> &
 };
 
 /**
- * How a job is to be retried. `generation`: generation of the attempt that ended. `resendsUnknown`: true if writes in doubt are sent again.
+ * Facts about a retry of a job. `generation`: number of the call round of the attempt that ended. `resendsUnknown`: true if writes in doubt
+ * (executed or not) are sent again.
  */
 export type JobRetry = { readonly generation: number; readonly resendsUnknown: boolean };
 
 /** A call that the next step action is certain to make. */
 export type FirstCall = { readonly invocation: Invocation; readonly turn: CallTurn };
 
-/** Returns the set that a step reads, and which of its rows the step reads. */
+/** Returns the set that a step reads, and the states of the rows that it reads. */
 export function sourceOf({
   source,
   states,

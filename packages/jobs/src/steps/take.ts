@@ -13,7 +13,7 @@ export const takeKind: StepKind<"take"> = {
   answer: undefined,
 };
 
-/** Rows that are committed together. */
+/** Number of rows that are committed together. */
 const rowsAtOnce = 500;
 
 async function advanceTake(at: StepAt<"take">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
@@ -43,7 +43,10 @@ async function advanceTake(at: StepAt<"take">, effects: StepEffects, keep: Parti
   return { edits: [...edits, finish], next: { kind: "on" } };
 }
 
-/** Returns the kept fields of each item; of items with the same key, only the first. The same list always gives the same result. */
+/**
+ * Returns the items of the list as rows with the kept fields. Of items with the same key, it returns only the first. The same list always
+ * gives the same rows.
+ */
 function* newItems({ key, keep }: StepAt<"take">["step"], list: readonly JsonValue[]) {
   const seen = new Set<string>();
   const rows: JsonObject[] = [];

@@ -16,7 +16,7 @@ import type { ReadRow } from "./effects.ts";
 /** Reason why a value over rows (for example a sum) cannot be computed. */
 export type TotalFault = { readonly code: string; readonly message: string };
 
-/** A value over rows that is being computed, with the memory it holds in bytes. It belongs to one step action. */
+/** State of a value that is computed over rows, for example a sum, with its memory in bytes. It belongs to one step action. */
 export type RunningTotal = {
   count: number;
   sum: Total["sum"];
@@ -28,10 +28,10 @@ export type RunningTotal = {
 
 type Of<Kind extends Reduction["kind"]> = Extract<Reduction, { readonly kind: Kind }>;
 
-/** Largest text or list over rows, in bytes. The value of a step has the same limit. */
+/** Maximum size of a text or list that is computed over rows, in bytes. The value of a step has the same limit. */
 const bytesMax = 65_536;
 
-/** Returns a running total that continues a stored one. Without a stored one it is new. */
+/** Returns the state of a value over rows, continued from its stored form. Without a stored form, it starts empty. */
 export function runningTotal({ count, sum, best, text = "", list = [], bytes = 0 }: Total = nothing): RunningTotal {
   return { count, sum, best, text, list: [...list], bytes };
 }
@@ -42,8 +42,8 @@ const nothing: Total = { count: 0, sum: 0, best: null };
 type ReducedRow = Pick<ReadRow, "data" | "state" | "ordinal">;
 
 /**
- * Adds rows to the running values, one row in each turn. Returns the reason if a row cannot be added. `scope`: names that texts can use in
- * addition to the row.
+ * Adds rows to the values that are computed, with a possible pause after each row. Returns the reason if a row cannot be added, or
+ * undefined. `scope`: names that texts can use in addition to the row.
  */
 export function* addRows(
   totals: readonly RunningTotal[],
@@ -60,7 +60,8 @@ export function* addRows(
 }
 
 /**
- * Adds one row to the running values. Returns the reason if that is impossible. `scope`: names that texts can use in addition to the row.
+ * Adds one row to the values that are computed. Returns the reason if it cannot be added, or undefined. `scope`: names that texts can use
+ * in addition to the row.
  */
 export function addRow(
   totals: readonly RunningTotal[],
@@ -113,7 +114,9 @@ function addTo(
   }
 }
 
-/** Has a fast path for single names, because most fields are single names and there are very many rows. */
+/**
+ * Returns the value of a field of a row. Single names have a fast path, because most fields are single names and there are very many rows.
+ */
 function fieldOf(data: JsonObject, field: Path): JsonValue | undefined {
   const [name = ""] = field;
   return field.length === 1 && Object.hasOwn(data, name) ? data[name] : valueAt(data, field);
@@ -125,12 +128,12 @@ function fieldOf(data: JsonObject, field: Path): JsonValue | undefined {
  */
 type Misfit = (field: string) => string;
 
-/** Returns the example with which a compute step converts the field to a number. */
+/** Returns an example for error messages: how a compute step converts the field to a number. */
 function computed(field: string): string {
   return `{"${field.split(".").at(-1)}": "double(row.${field})"}`;
 }
 
-/** Returns a misfit if the value is not a number: leaving the value out would silently make the sum wrong. */
+/** Adds a number to a sum. Returns a misfit if the value is not a number, because leaving it out would silently give a wrong sum. */
 function addNumber(total: RunningTotal, value: JsonValue): Misfit | undefined {
   if (!isJsonNumber(value)) {
     return (field) => {
@@ -146,8 +149,8 @@ function addNumber(total: RunningTotal, value: JsonValue): Misfit | undefined {
 }
 
 /**
- * Adds a value to a least or greatest value. Numbers are compared as numbers, texts by their characters; so dates of the same form are in
- * order.
+ * Updates the least or greatest value with a further value. Returns a misfit if the values cannot be compared. Numbers are compared as
+ * numbers, and texts by their characters, so dates of the same form are in order.
  */
 function addBest(total: RunningTotal, kind: "min" | "max", value: JsonValue): Misfit | undefined {
   const { best } = total;
@@ -192,7 +195,7 @@ function addToList(total: RunningTotal, value: JsonValue): TotalFault | undefine
   return hold(total, Buffer.byteLength(JSON.stringify(value)) + 1);
 }
 
-/** The number of rows beyond the limit is counted. */
+/** Adds a row to a text. Rows beyond the maximum are only counted. Returns the reason if the row cannot be added, or undefined. */
 function addToText(total: RunningTotal, { of, separator, max }: Of<"text">, scope: RunScope): TotalFault | undefined {
   total.count++;
   if (total.count > max) return undefined;

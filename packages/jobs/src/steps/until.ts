@@ -21,7 +21,7 @@ export const untilKind: StepKind<"until"> = {
   answer: undefined,
 };
 
-/** At the end of a round, checks if it was the last round. If not, the next round begins after the pause. */
+/** Returns the change at the end of a round. If it was the last round, the step ends. Otherwise the next round begins after the pause. */
 async function endRound(at: StepAt<"until">, round: AgainInstruction, effects: StepEffects): Promise<Change> {
   const { state, step } = at;
   const { rounds, wakeAt } = roundsOf(at);

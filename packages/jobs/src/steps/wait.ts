@@ -10,7 +10,7 @@ export const waitKind: StepKind<"wait"> = {
   needs: "nothing",
   set: undefined,
   advance: advanceWait,
-  // On a retry the wake time stays the same.
+  // A retry of an interrupted wait keeps its wake time. A wait that failed begins again.
   retried: ({ progress: { hasFailed, ...progress } }) => (hasFailed === true ? undefined : progress),
   answer: undefined,
 };
@@ -44,8 +44,8 @@ async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Ch
 }
 
 /**
- * Returns why a wait cannot begin: the job would expire before the wait ends. Returns undefined while the deadline's clock is stopped,
- * because the expiry is then unknown.
+ * Returns the reason why a wait cannot begin: the job would expire before it ends. Returns undefined if the wait can begin, also while the
+ * deadline's clock is stopped, because the expiry is then unknown.
  */
 function faultOfTime(wakeAt: number, { deadline }: JobState): string | undefined {
   if (!("atMs" in deadline) || wakeAt < deadline.atMs) return undefined;

@@ -4,19 +4,21 @@ import type { OpenedRows, StepEffects } from "./effects.ts";
 import type { SetMemory } from "./set-memory.ts";
 import type { SetWriter } from "./set-writer.ts";
 
-/** Approximate bytes of opened rows. `openedMin`: always allowed at once. `openedMax`: the maximum if there is room in memory. */
+/** Memory of decrypted rows that is always allowed at once, approximately, in bytes. `openedMax`: the maximum if enough memory is free. */
 const openedMin = 6_291_456;
 const openedMax = 50_331_648;
-/** Share of the memory that rows of average size should fill. If rows do not fit, they are opened again later. */
+/**
+ * Share of the memory that a part of the rows should fill, if they have average size. Rows that do not fit are decrypted again in the next
+ * part.
+ */
 const fill = 0.9;
 
-/** Rows in an order, by their row numbers. `bytes`: approximate memory of all rows. */
+/** Rows in the order of their set, by row number. `bytes`: approximate memory of all of them. */
 type InOrder = { readonly state: JobState; readonly numbers: readonly number[]; readonly bytes: number };
 
 /**
- * Rewrites rows in the order of their set. Otherwise each storage block would hold rows from every part of the set, and a reader that reads
- * part by part would open every block for every part. It rewrites in parts that are as large as the memory allows. Returns false if the
- * step action must end.
+ * Stores rows again in the order of their set, in parts as large as the memory allows. Otherwise each storage block would contain rows of
+ * all parts of the set, so that a reader would decrypt every block for each part. Returns false if the step action must end.
  */
 export async function writeInOrder(
   { state, numbers, bytes }: InOrder,
@@ -35,7 +37,7 @@ export async function writeInOrder(
   return true;
 }
 
-/** Number of rows that are passed on together. */
+/** Number of rows that are passed to the writer together. */
 const rowsAtOnce = 500;
 
 function* writeOpened(

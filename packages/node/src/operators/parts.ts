@@ -6,8 +6,8 @@ import type { Quarantine, TriggersContext } from "@svc/triggers";
 export type OperatorContext = TriggersContext & { readonly quarantine: Quarantine };
 
 /**
- * True if the project is the only project of the deployment. Quarantined posts belong to no project, and may contain data of any project.
- * If there are several projects, only the administrator can see them.
+ * True if the project is the only project of the deployment; its approvers may then see quarantined posts. False if there are others: a
+ * post may contain data of any project, so only the administrator may see it.
  */
 export async function isOnlyProject({ db }: OperatorContext, { projectId }: ProjectPrincipal): Promise<boolean> {
   const projects = await listProjects(db, { after: undefined, limit: 2 });

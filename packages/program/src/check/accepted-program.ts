@@ -18,11 +18,13 @@ export type AcceptedProgram = {
   readonly skills: ReadonlyMap<string, CheckedSkill>;
   /** Depth of the program's nested skills. 0 if it runs no skill. */
   readonly depth: number;
-  /** True if the plan of this program needs approval because of one of its skills. */
+  /**
+   * True if the plan of this program needs approval because the plan of one of its skills would need it. False if no skill requires this.
+   */
   readonly demandsApproval: boolean;
-  /** The skill that asks for an approval during the run, for example `skills/tidy`. */
+  /** The first skill of the program that asks for an approval during the run, for example `skills/tidy`. Undefined if none does. */
   readonly skillGate: string | undefined;
-  /** The part of the program's use (calls, rows, asks) that does not depend on the number of rows or repetitions. */
+  /** Calls, rows and asks that the program uses in any case. Those that depend on the number of rows or repetitions are not included. */
   readonly fixedUse: Use;
   /** Schema of the program's declared result, for another program that runs this one as a skill. */
   readonly resultType: JsonSchema;

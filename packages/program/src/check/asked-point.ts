@@ -18,7 +18,10 @@ import type { PointUse } from "./steps.ts";
 /** Kinds of steps that contain other steps. If such a step is skipped, everything inside it is skipped too. */
 const blocks: ReadonlySet<Step["kind"]> = new Set(["if", "until", "parallel"]);
 
-/** A point and the step that asks it. `leftOut`: ids of steps that could not be read and are missing from the program. */
+/**
+ * A judgment point (question to people) and the step that asks it. `leftOut`: ids of steps that could not be read and are missing from the
+ * program.
+ */
 export type AskedPoint = {
   readonly program: Program;
   readonly point: Point;
@@ -31,7 +34,10 @@ export function placeOf({ step, field }: PointUse): Path {
   return [...pathOf(step.pointer), ...field];
 }
 
-/** True if the document has a field, but the reader left it out because it is faulty. The missing field is then not reported again. */
+/**
+ * True if a point of the document has this field, but the reader left the field out because it is faulty. Its absence is then not reported
+ * again.
+ */
 export function hasField({ faults }: Check, { pointer }: Point, field: string): boolean {
   return faults.has(`${pointer}/${field}`);
 }
@@ -56,7 +62,10 @@ export function checkAskedPoint(asked: AskedPoint, check: Check): void {
   checkRowTarget(asked, check);
 }
 
-/** Returns the path of a continuation in a point. Returns the path of the point if the point does not have this continuation. */
+/**
+ * Returns the path at which a point declares a continuation (action after an answer). Returns the path of the point if it does not declare
+ * this one.
+ */
 function continuationPath(point: Point, continuation: Continuation): Path {
   return [...pathOf(point.pointer), "continuations", point.continuations.indexOf(continuation)];
 }
@@ -78,8 +87,8 @@ function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: 
 }
 
 /**
- * Kinds of steps that only prepare data for later steps. `filter` and `reduce` are missing, because version 0.1 allowed programs to skip
- * them.
+ * Kinds of steps that only prepare data for later steps. `filter` and `reduce` also do, but version 0.1 allowed programs to skip them, so
+ * they are left out here.
  */
 const preparing: ReadonlySet<string> = new Set([
   "sort",
@@ -103,7 +112,8 @@ function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint,
     return;
   }
   const next = list[list.indexOf(step) + 1];
-  // If steps were left out, the real next step is unknown.
+  // `next` is the step that `skip` would skip. If it does not exist, nothing is checked; if steps were left out, the real next step is
+  // unknown.
   if (next === undefined || leftOut.size > 0) return;
   if (!preparing.has(next.kind)) {
     noteSkip(point, next, writesAfterSkip(program, step, next, check), { step, faults });

@@ -105,7 +105,7 @@ export function faultOfZone(text: string): ConstantFault | undefined {
   return { message: `names the time zone ${formatValue(text)}, which does not exist`, hint };
 }
 
-/** The kinds of values that each clause of a format accepts, by the clause's letter. An empty list accepts every kind. */
+/** The kinds of values that each clause of a format (such as `%d`) accepts, by the clause's letter. An empty list accepts every kind. */
 const clauses: Readonly<Record<string, readonly CelKind[]>> = {
   s: [],
   d: ["int", "uint"],

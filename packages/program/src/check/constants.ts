@@ -12,13 +12,16 @@ import { isFunction } from "../types/cel-kinds.ts";
 import type { Constants, Scope } from "../types/scope.ts";
 import { type ConstantFault, faultOfZone, takesZone } from "./constant-arguments.ts";
 
-/** Maximum steps (run/meter.ts) of a constant that the check evaluates. They take at most 1 ms. */
+/** Maximum evaluation steps (units of work, see run/cost-of-text.ts) of a constant that the check evaluates. They take at most 1 ms. */
 const stepsMax = 100_000;
 
 /** The value of a constant part of an expression. `error`: why every evaluation of that part fails. */
 type ConstantResult = { readonly value: JsonValue } | { readonly error: string };
 
-/** Evaluates a constant part of an expression. Returns undefined if the part would take too many steps or the check's budget is spent. */
+/**
+ * Returns the value of a constant part of an expression, or why its evaluation fails. Returns undefined if the part would take too many
+ * steps or the check's budget is spent.
+ */
 function evaluateConstant(node: Expr, constants: Constants): ConstantResult | undefined {
   const { params, budget } = constants;
   if (budget.evaluations <= 0) return undefined;
@@ -54,7 +57,10 @@ export function constantValue(node: Expr, { constants }: Pick<Scope, "constants"
   return found !== undefined && "value" in found ? found.value : undefined;
 }
 
-/** True if a part of an expression contains only constants. `takesParams`: params count as constants too. */
+/**
+ * True if the value of a part of an expression does not depend on data of the run. `takesParams`: true if the program's params count as
+ * constants too.
+ */
 function isConstant(node: Expr, takesParams: boolean, locals: ReadonlySet<string> = new Set()): boolean {
   const { exprKind } = node;
   switch (exprKind.case) {
@@ -81,7 +87,7 @@ function isConstant(node: Expr, takesParams: boolean, locals: ReadonlySet<string
   }
 }
 
-/** A template with its constants filled in. `isFilled`: true if it had any constants. */
+/** A template in which the constants are filled in. `isFilled`: true if there were any to fill in. */
 export type FilledTemplate = { readonly template: ValueTemplate; readonly isFilled: boolean };
 
 /** Fills in the parts of a template that are known before the program runs: constants, and params that no answer changes. */
@@ -124,8 +130,8 @@ function filledPart(part: ValueTemplate, constants: Constants): ValueTemplate {
 }
 
 /**
- * Limits of a value that the check fills in: `values` (count) and `characters`. A larger value is filled in at run time, with the limits of
- * the run.
+ * Maximum size of a value that the check fills in: number of values in it, and characters. A larger value is filled in at run time, with
+ * the limits of the run.
  */
 const filledMax = { values: 1_000, characters: 10_000 };
 
@@ -179,8 +185,8 @@ function computedConstant(expression: Expression, constants: Constants): Constan
 }
 
 /**
- * Returns why every evaluation of an expression fails, because of a constant in a part that is always evaluated. Returns undefined if there
- * is no such constant.
+ * Returns why every evaluation of an expression fails because of a constant. Only parts that are evaluated every time are checked. Returns
+ * undefined if there is no such constant.
  */
 export function constantFault(node: Expr, { constants }: Pick<Scope, "constants">): ConstantFault | undefined {
   if (constants === undefined || node.exprKind.case === "constExpr") return undefined;

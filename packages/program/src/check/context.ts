@@ -24,7 +24,7 @@ export type CheckContext = {
    * project has no skills.
    */
   findSkill?(name: SkillName): Promise<SkillText | undefined>;
-  /** If the program belongs to a skill: the skill versions that enclose it (each runs the next one), as `slug@version`. */
+  /** Only for the program of a skill: the skill versions inside which it runs, as `slug@version`. Each of them runs the next one. */
   readonly within?: readonly string[];
   /**
    * Returns for each name, in the same order, true if the project has a secret of that name. No name occurs twice. Not called with an empty

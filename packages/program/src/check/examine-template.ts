@@ -16,8 +16,8 @@ export type ExamineContext = {
 export type ExamineResult = { readonly faults: readonly TemplateFault[]; readonly filled: ValueTemplate };
 
 /**
- * Compares a template with a schema, first by types, then by the values that are already known before the program runs. The second
- * comparison is newer than some stored programs, so its faults do not count for them.
+ * Compares a template with a schema: first by types, then with the values that are already known before the program runs. Returns the
+ * faults. The second comparison does not apply to stored programs, because it is newer than some of them.
  */
 export function examineWithConstants(
   template: ValueTemplate,
@@ -40,7 +40,7 @@ export function examineWithConstants(
   return { faults: [...faults, ...more.map((fault) => ({ ...fault, isYounger: true as const }))], filled };
 }
 
-/** True if the two paths are equal or one leads into the other. */
+/** True if the two paths are equal, or if one of them begins with the other. */
 function isAlong(path: Path, other: Path): boolean {
   return path.slice(0, other.length).every((step, index) => step === other[index]);
 }

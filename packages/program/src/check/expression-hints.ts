@@ -31,7 +31,7 @@ export const roots: readonly string[] = [
   "output",
 ] satisfies ReferenceRoot[];
 
-/** Returns a hint: how to select the rows that are also in another set. */
+/** Returns a hint for a condition that looks for a row's value in another set: how to select the rows that are also in that set. */
 export function hintOfMember(sought: Expr | undefined, set: string): string {
   const path = pathOfNode(sought);
   const field = path?.root === "row" ? path.path.join(".") : "id";
@@ -69,12 +69,12 @@ export function hintOfName(name: string, whole: string, scope: Scope): string {
   return `start with ${roots.join(", ")} or now`;
 }
 
-/** One side of a comparison: `node` is its part of the expression, `type` what is known of its values. */
+/** One side of a comparison. `node`: its part of the expression. `type`: the known type of its values, undefined if nothing is known. */
 type Side = { readonly node: Expr | undefined; readonly type: ValueType };
 
 /**
- * Why a comparison is never true. `isNote`: reported only as a note, because the values come from an argument of the tool and the app may
- * answer others.
+ * Why a comparison is never true. `isNote`: true if it is only a note, because the allowed values are those of a tool's argument, and the
+ * app may answer others.
  */
 type MemberFault = ConstantFault & { readonly isNote?: boolean };
 

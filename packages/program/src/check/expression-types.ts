@@ -34,12 +34,12 @@ export type ExpressionWalk = {
   readonly scope: Scope;
   readonly locals: ReadonlyMap<string, TypedPart>;
   /**
-   * Steps and calls whose existence the expression checks with has(), as `steps.<id>` and `calls.<id>`. If it checks only a field of them,
-   * a dot follows: `steps.<id>.`.
+   * Steps and calls for which the expression itself checks with has() that they exist, as `steps.<id>` and `calls.<id>`. If it checks only
+   * a field of them, a dot follows: `steps.<id>.`.
    */
   readonly guarded: ReadonlySet<string>;
   fault(message: string, hint: string): void;
-  /** Records a fault that version 0.1 did not check. It does not count for stored programs. */
+  /** Records a fault of a rule that version 0.1 did not have. It does not count for stored programs. */
   youngerFault(message: string, hint: string): void;
   noName(message: string, hint: string): void;
   /** Adds a note on a comparison that may never be true. */
@@ -229,7 +229,10 @@ function typeOfPath(node: Expr, walk: ExpressionWalk): TypedPart {
   return typeOfReference(path, walk);
 }
 
-/** Returns the type of a value from outside the program (such as `fire`). These values are read like fields of one object. */
+/**
+ * Returns the type of a value from outside the program, such as the event that starts it (`fire`). The path is read like a path of fields
+ * in an object.
+ */
 function typeOfGiven(given: ReadonlyMap<string, ValueType>, path: NodePath, walk: ExpressionWalk): TypedPart {
   if (given.has(path.root)) {
     const type = given.get(path.root);

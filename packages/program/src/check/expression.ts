@@ -28,8 +28,8 @@ export function checkExpression(expression: Expression, scope: Scope, faults: Fa
 }
 
 /**
- * Checks the condition of a step that would run, and that it can be true. In an error handler, the step that it handles has failed, so a
- * condition that excludes this is reported.
+ * Checks the condition of a step, and that it can be true. A condition in an error handler is reported if it can be true only when the
+ * handled step did not fail.
  */
 export function checkCondition(expression: Expression, scope: Scope, faults: FaultList): void {
   checkExpression(expression, scope, faults);

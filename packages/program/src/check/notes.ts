@@ -34,7 +34,10 @@ function notePages(call: StepOf<"call">, { steps }: Program, text: string, { act
   faults.note("PAGES_UNREAD", [...pathOf(pointer), "rows"], message, `${readAll}; or ${first}`);
 }
 
-/** True if the program uses only the first few rows of a set, and the first page contains them all. */
+/**
+ * True if the program uses only the first few rows of a set, and the first page of the call contains them all. Reading more pages is then
+ * not necessary.
+ */
 function takesFirst(call: StepOf<"call">, action: Action, steps: readonly Step[], text: string): boolean {
   const readers = steps.filter((step) => {
     return ("source" in step && step.source === call.id) || (step.kind === "join" && step.right === call.id);
@@ -96,7 +99,10 @@ function skillWrites(name: string, skills: Check["skills"]): boolean {
   return skill !== undefined && "mayWrite" in skill && skill.mayWrite;
 }
 
-/** Times that a part of a program waits, in milliseconds. `leastMs`: on every path. `mostMs`: on its longest path. */
+/**
+ * Waits of a part of a program, in milliseconds. `leastMs`: sum of the waits that happen on every path. `mostMs`: sum on the path with the
+ * longest waits.
+ */
 type WaitTimes = { readonly leastMs: number; readonly mostMs: number };
 
 const none: WaitTimes = { leastMs: 0, mostMs: 0 };
@@ -105,8 +111,8 @@ const none: WaitTimes = { leastMs: 0, mostMs: 0 };
 type OwnMs = (step: Step) => number;
 
 /**
- * Checks that all waits on one path through the program together end before its deadline. Fixed single waits are checked when they are
- * read; a computed wait is checked here.
+ * Reports waits that together end after the program's deadline. All waits on one path are added up. A fixed single wait is checked when it
+ * is read, so here it counts only in the sum.
  */
 export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Scope, { faults }: Check): void {
   const spans = new Map<Step, number>();

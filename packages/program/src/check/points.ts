@@ -138,13 +138,19 @@ function checkOverrideTarget(
   }
 }
 
-/** True if the target is a sensitive argument that the answer would reveal. */
+/**
+ * True if an answer would show the value of a sensitive argument. False if the argument is not sensitive, or if the answer's schema marks
+ * the value as sensitive.
+ */
 function isShown(name: string, schema: unknown, { type }: Target): boolean {
   if (type === undefined || !holdsSensitivePlace(placeAt(schemaPlace(type), name))) return false;
   return !isObject(schema) || !marksSensitive(schema);
 }
 
-/** The target of an answer's changes. `type`: its type. `fixed`: fields that the answer cannot change. */
+/**
+ * The object whose values an answer changes (params, or a call's arguments). `type`: its type. `fixed`: fields that the answer cannot
+ * change.
+ */
 type Target = { readonly type: ValueType; readonly fixed: readonly string[] };
 
 function targetType(program: Program, target: OverrideTarget, actions: Check["actions"]): Target | { fault: string } {

@@ -189,8 +189,8 @@ function startOf({ program, leftOut, faults }: ReadProgram): Scope {
 }
 
 /**
- * Budget of one check for evaluating constant expressions: `evaluations`, `steps` (run/meter.ts) and `characters`. All together take a few
- * milliseconds.
+ * Budget of one check for evaluating constant expressions: `evaluations`, evaluation `steps` (units of work, see run/cost-of-text.ts) and
+ * `characters`. All together take a few milliseconds.
  */
 const evaluated = { evaluations: 50, steps: 300_000, characters: 300_000 };
 
@@ -198,7 +198,7 @@ function constantsOf({ params }: Program): Constants {
   return { params, budget: { ...evaluated } };
 }
 
-/** True if an answer may change params. */
+/** True if a person's answer to a question may change the program's params. False if no point declares params as its target. */
 function changesParams({ points }: Program): boolean {
   return [...points.values()].some(({ overrides }) => overrides?.target.kind === "params");
 }
@@ -318,8 +318,8 @@ function createCheck(
 }
 
 /**
- * Returns a validator that accepts everything if a part of a schema cannot be compiled alone. The call's own validation at run time then
- * decides.
+ * Returns a validator for a part of a schema. If the part cannot be compiled alone, this validator accepts everything, and only the
+ * validation at run time decides.
  */
 function lenient(validator: SchemaValidator): SchemaValidator {
   return (value) => {

@@ -5,7 +5,10 @@ import { typesOf } from "../types/schema-type.ts";
 import { resolveType, type Scope } from "../types/scope.ts";
 import { checkComputed } from "./expression.ts";
 
-/** `takes`: returns true if a secret is allowed at a path of a template. `hint`: where a secret is allowed instead. */
+/**
+ * Places of a template that may contain secrets. `takes`: returns true if a secret is allowed at a path. `hint`: says where a secret is
+ * allowed instead.
+ */
 export type SecretPlaces = { readonly takes: (path: Path) => boolean; readonly hint: string };
 
 const nowhere: SecretPlaces = {

@@ -60,8 +60,8 @@ export async function askContacts(program: Program, { faults }: Check, context: 
 }
 
 /**
- * Returns each contact that the program names, with its path. If a hop could not be read, its principal is empty and its fault is already
- * recorded.
+ * Returns each contact that the program names, with its path. If a hop (stage of an escalation) could not be read, its contact is empty and
+ * its fault is already recorded.
  */
 function hopsOf({ approval, points }: Program): { readonly path: Path; readonly principal: string }[] {
   const ladders = [

@@ -104,7 +104,10 @@ export function knownSkillsOf(skills: CheckedSkills): KnownSkills {
   );
 }
 
-/** Returns the pins of a program's skills. A pin names a skill's program and pinned definitions by their hash. */
+/**
+ * Returns the pins of a program's skills. Each pin fixes a skill by the hash of its program and definitions, so later changes of the skill
+ * have no effect.
+ */
 export function skillPinsOf(skills: ReadonlyMap<string, CheckedSkill>): PinnedSkills {
   return Object.fromEntries(
     [...skills].map(([name, { slug, version, programJson, accepted }]) => {

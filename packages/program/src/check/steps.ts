@@ -9,7 +9,7 @@ import { type Scope, type ScopeHints, type StepOutcome, whereAsked } from "../ty
 import type { Check } from "./context.ts";
 import { checkCondition } from "./expression.ts";
 
-/** The error of a step in `steps.<id>.error`. `status`: the app's HTTP status, 0 if it did not answer. */
+/** Type of the error of a failed step (`steps.<id>.error`). `status`: the HTTP status of the app's answer, 0 if it did not answer. */
 const errorType: JsonSchema = {
   type: "object",
   properties: { code: { type: "string" }, message: { type: "string" }, status: { type: "integer" } },
@@ -18,7 +18,10 @@ const errorType: JsonSchema = {
 /** The value of `steps.<id>` for a failed step whose error is handled. */
 const onlyError: JsonSchema = { type: "object", properties: { error: errorType } };
 
-/** A use of a point: the step that asks it, and the names known there (`scope`). `list`: the list of steps that contains the step. */
+/**
+ * A use of a point (question to people): the step that asks it, and the names known there (`scope`). `list`: the list of steps that
+ * contains the step.
+ */
 export type PointUse = StepPoint & {
   readonly step: Step;
   readonly list: readonly Step[];

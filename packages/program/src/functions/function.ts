@@ -22,14 +22,17 @@ import type { CelKind, Signature } from "../types/cel-signature.ts";
 export type CelFunction = {
   /** The name with its namespace, such as `math.abs`. */
   readonly name: string;
-  /** True if it is called on a value. */
+  /** True if the function is called on a value, such as `text.trim()`. False if all its values are arguments. */
   readonly isMethod: boolean;
   /** Number of arguments. The receiver is not counted. */
   readonly count: number;
   readonly signatures: readonly Signature[];
-  /** Returns the maximum steps of the function. The call itself and the reading of its arguments are not included. */
+  /**
+   * Returns the maximum evaluation steps (units of work) of the function for arguments of these sizes. The call itself and the reading of
+   * its arguments are not included.
+   */
   steps(of: readonly Extent[]): number;
-  /** Returns the largest possible extent (size) of its result. */
+  /** Returns the largest possible extent (size) of the result, for arguments of these sizes. */
   extent(of: readonly Extent[]): Extent;
   /** Returns the result. Throws an Error for arguments that the function does not accept. */
   run(values: readonly CelValue[]): CelInput;
@@ -37,7 +40,7 @@ export type CelFunction = {
 
 const { DYN } = CelScalar;
 
-/** Returns a function for the evaluator. It takes its steps from the budget before it runs. */
+/** Returns a function for the evaluator. It counts its evaluation steps (units of work) against the budget before it runs. */
 export function celFuncOf(form: CelFunction): CelFunc {
   const types = Array.from({ length: form.count }, () => DYN);
   const run = (values: readonly CelValue[]): CelInput => {

@@ -57,7 +57,9 @@ function total(items: readonly CelValue[]): CelInput {
 /** Returns the extent of a result that is at most as large as its source. */
 const noLarger = ([list = scalar]: readonly Extent[]): Extent => ({ ...list, depth: 0 });
 const walked = ([list = scalar]: readonly Extent[]) => list.total * stepsOf.value;
-/** Returns the steps of sorting: each of n items is compared about 2·log n times, one character at a time. */
+/**
+ * Returns the evaluation steps (units of work) of sorting a list: each of n items is compared about 2·log n times, one character at a time.
+ */
 const compared = ([list = scalar]: readonly Extent[]) => 20 * list.total * (stepsOf.value + 16 * stepsOf.character);
 
 function onList(

@@ -81,7 +81,7 @@ const quotes: Readonly<Record<string, string>> = {
   "\\": "\\\\",
 };
 
-/** Returns the steps of a function that reads each character once. */
+/** Returns the evaluation steps (units of work) of a function that reads each character of a text once. */
 const perCharacter = ([text = scalar]: readonly Extent[]) => text.text * stepsOf.made;
 /** Returns the extent of a result that is not longer than its source. */
 const noLonger = ([text = scalar]: readonly Extent[]) => textExtent(text.text);

@@ -149,8 +149,8 @@ export function checkGivenExpression(expression: Expression, given: GivenTypes, 
   const asked = new Set(paths.filter(({ isTest }) => isTest).map(textOf));
   for (const named of paths) {
     const { root, path, isTest } = named;
-    // If the condition checks that a value exists, the value is not missing when the check is true. Tools seldom declare which fields of a
-    // row always exist, so missing row fields are accepted.
+    // Index of the first part of the path that may be absent; otherwise -1. A path inside has() may be absent, so it gets -1. Paths of rows
+    // do too, because tools seldom declare which fields always exist.
     const lacked =
       isTest || root === "row"
         ? -1

@@ -2,10 +2,13 @@ import { hours, parseExpression, rewriteCalls } from "./cel-calls.ts";
 
 // Recognizes expressions in other languages, and returns their CEL form for hints.
 
-/** Stands in an expression for a quoted text that was removed. This private character does not occur in expressions. */
+/** Placeholder in an expression for a quoted text that was removed. This private character does not occur in expressions. */
 const mark = "\uE000";
 
-/** `source`: an expression whose quoted texts are replaced by a mark. `texts`: the removed texts. They are the same in every language. */
+/**
+ * `source`: an expression in which each quoted text is replaced by `mark`. `texts`: the removed texts in order. Texts are written alike in
+ * every language, so only the rest is translated.
+ */
 type BareSource = { readonly source: string; readonly texts: readonly string[] };
 
 function withoutTexts(source: string): BareSource {
@@ -123,7 +126,8 @@ export function translated(source: string, sets: readonly string[] = []): string
   written = rewriteDurations(withTexts({ source: spaced, texts })).trim();
   for (const set of sets)
     written = written.replaceAll(new RegExp(`\\bsize\\((?:rows\\.|steps\\.)?${set}\\)`, "g"), `rows.${set}`);
-  // A set is not a list and has no fields: `rows.<set>` is the number of its rows.
+  // True if the expression reads a field or an item of a set. No CEL form exists for this: a set is not a list, and `rows.<set>` is the
+  // number of its rows.
   const isOfSet =
     /(?<![\w.])rows\.\w+\./.test(written) ||
     ["rows\\.\\w+", ...sets].some((set) => new RegExp(`(?<![\\w.])${set}\\[`).test(written));

@@ -12,10 +12,11 @@ export function readExpression(node: ShapeNode, reader: ShapeReader): Expression
   return source === undefined ? undefined : { source, pointer: pointerOf(node.path) };
 }
 
-// Start of a path of a program. A plain text with such a path in braces looks like a template, but would be sent unchanged.
+// Pattern for the start of a program's path, such as `row.`. A plain text with such a path in braces looks like a template, but would be
+// sent unchanged.
 
 const root = String.raw`(?:row|rows|steps|input|params|calls|output)\s*\.`;
-/** Names that people often use for the current row. */
+/** Pattern for names that people often use for the current row, which programs call `row`. */
 const rowAlias = String.raw`(?:item|it|this|record|each|element|entry)\s*\.`;
 /** Recognizes braces around a name of the program: `{…}`, `{{…}}` or `${…}`. */
 const own = new RegExp(

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@svc/catalog";
 import { type FaultText, isObject } from "@svc/core";
 
-/** Returns a hint with the place where a misplaced field belongs. Returns undefined if it belongs nowhere. */
+/** Returns a hint that says where in the document a misplaced field belongs. Returns undefined if it belongs nowhere. */
 export type FieldPlaces = (name: string) => FaultText | undefined;
 
 /** Other names that people use for fields. */

@@ -1,13 +1,16 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { Bounds } from "../limits.ts";
 
-/** The required and optional fields of an object, each with its JSON Schema. Any other field is unknown. */
+/** The required and optional fields of an object in a document, each with its JSON Schema. Any other field is reported as unknown. */
 export type FieldForms = {
   readonly required: Readonly<Record<string, JsonSchema>>;
   readonly optional: Readonly<Record<string, JsonSchema>>;
 };
 
-/** The form of an object, used by its reader and for the JSON Schema. `rules`: further keywords of the JSON Schema. */
+/**
+ * Form of an object in a document: its fields. Its reader and its JSON Schema both use this form. `rules`: further keywords of the JSON
+ * Schema.
+ */
 export type ObjectForm = FieldForms & {
   readonly description: string;
   readonly examples: readonly unknown[];

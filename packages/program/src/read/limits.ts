@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import { limitBounds } from "../limits.ts";
 import { durationSchema, type ObjectForm, wholeSchema } from "./form.ts";
 
-/** The form of `limits`. */
+/** The required and optional fields of `limits`, with their schemas. */
 export const limitsForm: ObjectForm = {
   description: "Limits of the job. A step that reaches one fails with LIMIT_REACHED.",
   required: {},

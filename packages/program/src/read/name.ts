@@ -20,7 +20,7 @@ export function readName(node: ShapeNode, reader: ShapeReader): string | undefin
   return reader.text(node, { ...idForm, hint: hintOfSet(node.value) });
 }
 
-/** Returns the hint for a wrong name of a set: a set has the id of its step. */
+/** Returns the hint for a wrong name of a set (named rows that a step made). The right name is the id of that step. */
 function hintOfSet(value: ShapeNode["value"]): string {
   const [, id] =
     typeof value === "string"

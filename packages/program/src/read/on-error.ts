@@ -65,7 +65,7 @@ const example = {
   then: "continue",
 };
 
-/** The form of `onError`. */
+/** The required and optional fields of `onError`, with their schemas. */
 export const onErrorForm: ObjectForm = {
   description:
     "Steps that run when the step fails, or when a step in it fails without an onError. steps.<id>.error has code, message and status.",

@@ -10,7 +10,7 @@ import { checkSchemaDocument } from "./schema-document.ts";
 import type { ShapeFields, ShapeNode, ShapeReader } from "./shape.ts";
 import { readText } from "./value.ts";
 
-/** The form of `overrides`. */
+/** The required and optional fields of `overrides`, with their schemas. */
 const overridesForm: ObjectForm = {
   description: "The target that a retry-with answer changes.",
   required: {
@@ -71,7 +71,7 @@ const answerSchema: JsonSchema = {
   examples: [{ type: "object", additionalProperties: false, properties: { minGuests: { type: "number" } } }],
 };
 
-/** The form of a hop. */
+/** The required and optional fields of a hop (stage of an escalation), with their schemas. */
 const hopForm: ObjectForm = {
   description: "One contact that svc asks.",
   required: { principal: principalSchema("lead") },

@@ -47,7 +47,7 @@ function isScalar(template: ValueTemplate): boolean {
 const ends = ["failed", "aborted", "cancelled"] as const satisfies readonly SagaEnd[];
 const endCount = { min: 1, max: ends.length };
 
-/** The form of `saga`. */
+/** The required and optional fields of `saga`, with their schemas. */
 const sagaForm: ObjectForm = {
   description: "Undoes the job's calls, in reverse order, when the job ends in one of the named ways.",
   required: {
@@ -101,7 +101,7 @@ const approverForm: ObjectForm = {
   examples: [{ principal: "head" }],
 };
 
-/** The form of `approval`. */
+/** The required and optional fields of `approval`, with their schemas. */
 const approvalForm: ObjectForm = {
   description: "Says if the plan needs approval before it runs, and from whom.",
   required: {},
@@ -174,7 +174,7 @@ function describe(fault: ProgramFault | undefined): string {
   return fault === undefined ? "it is not an object" : `${fault.pointer} ${fault.message}`;
 }
 
-/** The form of a program. */
+/** The required and optional fields of a program, with their schemas. */
 export const programForm: ObjectForm = {
   description:
     "A program: data that svc interprets. At most 256 KiB and 100 steps, including branches and calls of maps. SubmitJob also checks rules that a schema cannot express, and reports all errors at once.",

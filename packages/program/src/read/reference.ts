@@ -126,8 +126,8 @@ export function parseTemplate(value: JsonValue, path: Path, onFault: OnTemplateF
 }
 
 /**
- * Returns a literal if all items are literals, otherwise a template of a list. Without `$literal` among the items, the literal is the given
- * list itself.
+ * Returns a template of a list, or a literal if all items are literals. The literal is the given list itself, unless an item uses
+ * `$literal`.
  */
 function listOf(items: readonly ValueTemplate[], value: readonly JsonValue[]): ValueTemplate {
   const values: JsonValue[] = [];
@@ -164,7 +164,7 @@ function parseReferenceObject(object: JsonObject, path: Path, onFault: OnTemplat
   return before && otherwise !== "faulty" ? { kind: "reference", reference, otherwise } : brokenTemplate;
 }
 
-/** Parses the replacement for an absent value (`else`). Returns undefined if there is none. */
+/** Parses the replacement for an absent value (`else`). Returns undefined if there is none, and "faulty" if it contains a reference. */
 function parseElse(
   object: JsonObject,
   path: Path,
@@ -177,7 +177,7 @@ function parseElse(
   return "faulty";
 }
 
-/** Returns a replacement that is a literal value. */
+/** Returns the value of a replacement: without its `$literal` wrapper if it has one, otherwise unchanged. */
 function meant(value: JsonValue): JsonValue {
   if (!isObject(value) || !Object.hasOwn(value, "$literal") || Object.keys(value).length > 1) return value;
   return value.$literal ?? null;

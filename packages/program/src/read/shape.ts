@@ -89,7 +89,7 @@ export function createShapeReader(
     return undefined;
   };
   const told = new Set<ObjectForm["examples"]>();
-  /** Returns the form for a hint. The first fault shows the form in full, later faults only its field names. */
+  /** Returns the description of a form for a hint. The first hint shows the form in full, later hints only its field names. */
   const shapeOnce = (form: ObjectForm) => {
     if (told.has(form.examples)) {
       return `use ${[...Object.keys(form.required), ...Object.keys(form.optional)].join(", ")}`;

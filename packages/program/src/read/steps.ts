@@ -17,7 +17,7 @@ export type StepContext = { readonly limits: Limits; readonly leftOut: Set<strin
 
 type Walk = StepContext & {
   readonly reader: ShapeReader;
-  /** The first place where each id is used. */
+  /** The place of the first step with each id, so that a second step with the same id is reported. */
   readonly seen: Map<string, string>;
   count: number;
   /** True if a hint already showed an example of each kind of step. */
@@ -48,7 +48,7 @@ export function readSteps(node: ShapeNode, reader: ShapeReader, context: StepCon
 function readList(node: ShapeNode, standing: ListPlace, count: Bounds, walk: Walk): Step[] {
   return (walk.reader.items(node, count) ?? []).flatMap((item) => {
     if (walk.count >= programStepsMax) {
-      // The program has too many steps and is refused, so further steps are not read.
+      // The program has too many steps and will be refused. So this step is only counted, not read.
       walk.count++;
       return [];
     }
@@ -147,7 +147,10 @@ function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | u
   return undefined;
 }
 
-/** Returns the kind that was probably meant for a step without a known kind: by its `type` field, or by a field of another language. */
+/**
+ * Returns the kind that was probably meant for a step without a known kind. It is found by the step's `type` field, or by a field that
+ * another language uses.
+ */
 function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kind"] | undefined {
   const types = [value.type, value.kind].flatMap((type) => (typeof type === "string" ? [type] : []));
   const names = [...types, ...Object.keys(value).slice(0, 50)];

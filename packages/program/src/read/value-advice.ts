@@ -7,7 +7,7 @@ import { parsePath, referenceRoots } from "./reference.ts";
 /** Maximum characters of a program's text that a hint repeats. */
 const repeatedMax = 300;
 
-/** Keys that other languages use for an expression, a joined text or a reference. */
+/** Keys that other languages use for an expression. The next constants have their keys for joined texts, paths and times. */
 const expressionKeys = new Set(["$expr", "$expression", "$eval", "$js", "$jsonata", "$jq", "$fn", "$compute"]);
 const joinKeys = new Set(["$concat", "$join", "$template", "$format", "Fn::Join", "Fn::Sub", "$string"]);
 const pathKeys = new Set(["$var", "$path", "$get", "$param", "$params", "$input", "$step", "$steps", "$row", "$from"]);
@@ -77,7 +77,7 @@ function joined(items: readonly JsonValue[]): string | undefined {
   return form("$text", texts.join(""));
 }
 
-/** Common names for the current row, and for the answer of an app or a step. */
+/** Pattern for names that other languages often use for the current row, at the start of a path. */
 const rowWords = /^(?:\$?(?:json|item|it|this|record|each|element|entry|self))\.(?=[A-Za-z_])/;
 
 /** Returns a path of a program for a path that is written in another language. Returns undefined if unknown. */

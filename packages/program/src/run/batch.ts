@@ -1,8 +1,8 @@
 import type { CelBindings, CelRow } from "./expression.ts";
 
 /**
- * An expression and the rows that a thread evaluates with it. Rows and computed values are sent as JSON text, because a structured clone
- * would lose digits of large integers.
+ * A batch for a thread: an expression, and the rows with which to evaluate it. Rows and computed values are sent as JSON text, because a
+ * structured clone would lose digits of large integers.
  */
 export type RowBatch = {
   readonly source: string;

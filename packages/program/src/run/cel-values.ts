@@ -119,7 +119,7 @@ const textOfTime = plan(celEnv(), parse("string(time)"));
 
 /**
  * Returns a value as JSON: times as RFC 3339, durations as seconds followed by `s`, bytes as base64. Whole numbers keep all their digits.
- * Throws NoJsonError.
+ * Throws NoJsonError if the value has no JSON form.
  */
 function toJson(value: CelValue): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;

@@ -1,40 +1,45 @@
 import { patternSteps } from "@svc/catalog/patterns";
 
-/** Cost of the parts of expressions, in steps of about 10 ns. Each cost was measured, for successes and failures, and rounded up. */
+/**
+ * Cost of the parts of expressions, in evaluation steps (units of work of about 10 ns). Each cost was measured, for successes and failures,
+ * and rounded up.
+ */
 export const stepsOf = {
-  /** One evaluation of any expression. */
+  /** Steps (units of about 10 ns) for one evaluation of any expression. */
   evaluation: 400,
-  /** A name, a constant, or a logical operator. */
+  /** Steps (units of about 10 ns) for a name, a constant, or a logical operator in an expression. */
   node: 50,
-  /** A call of a function or operator: the evaluator finds it by the types of its arguments. */
+  /** Steps (units of about 10 ns) for a call of a function or operator. The evaluator searches for it by the types of its arguments. */
   call: 200,
-  /** A field or item: the evaluator converts it, or compares it with another. */
+  /** Steps (units of about 10 ns) for one field or item that the evaluator converts or compares. */
   value: 40,
-  /** One character that a pattern reads, for each instruction of the pattern. */
+  /** Steps (units of about 10 ns) for one character that a pattern reads, for each instruction of the pattern. */
   pattern: 8,
-  /** A character that is copied or compared. */
+  /** Steps (units of about 10 ns) for one character that is copied or compared. */
   character: 1 / 16,
-  /** A character that is counted, or read as a number or a time. */
+  /** Steps (units of about 10 ns) for one character that is counted, or read as part of a number or time. */
   read: 2,
-  /** One character that a function of this package makes or reads. */
+  /** Steps (units of about 10 ns) for one character that a function of this package makes or reads. */
   made: 4,
-  /** A text that is read as a time or a duration. */
+  /** Steps (units of about 10 ns) for one text that is read as a time or a duration. */
   time: 1_000,
-  /** Reading a part of a time in a named time zone, or writing one number in a format. */
+  /** Steps (units of about 10 ns) for reading a part of a time in a named time zone, or for writing one number in a format. */
   zone: 20_000,
-  /** One digest, in addition to the cost of its characters. */
+  /** Steps (units of about 10 ns) for one digest (hash), in addition to the steps for its characters. */
   digest: 1_000,
 };
 
-/** Steps that the current evaluation may still use. Evaluation is synchronous, so one variable is enough. */
+/**
+ * Evaluation steps (units of work) that the current evaluation may still use. Evaluation is synchronous, so one variable for all is enough.
+ */
 let stepsLeft = Number.POSITIVE_INFINITY;
 
 /** Thrown when an evaluation has used all its steps. The evaluator treats it like any other error; `meteredEach` distinguishes it. */
 class StepsSpentError extends Error {}
 
 /**
- * Evaluates values one after another, each with the given number of steps, while `next` returns true. `next` gets each outcome, whether the
- * steps ran out, and how many steps were used.
+ * Evaluates values one after another, each with the given number of evaluation steps (units of work). Calls `goesOn` with each outcome,
+ * true if the steps ran out, and the steps used. Ends when `goesOn` returns false.
  */
 export function meteredEach<V, T>(
   stepsMax: number,
@@ -60,8 +65,8 @@ export function meteredEach<V, T>(
 }
 
 /**
- * Takes steps from the budget before the work is done. After the budget is empty, every further call throws at once, so the evaluation
- * ends.
+ * Takes evaluation steps (units of work) from the budget before the work is done. When the budget is empty, this and every further call
+ * throws, so the evaluation ends.
  */
 export function take(steps: number): void {
   stepsLeft -= steps;
@@ -69,14 +74,14 @@ export function take(steps: number): void {
 }
 
 /**
- * Returns the maximum steps of searching one text in another. `text`, `sought`: their lengths. In the worst case the sought text is
- * compared at every position.
+ * Returns the maximum evaluation steps (units of work) of searching one text in another. `text`, `sought`: their lengths. In the worst case
+ * the sought text is compared at every position.
  */
 export function containsSteps(text: number, sought: number): number {
   return text * (1 + sought) * stepsOf.character;
 }
 
-/** Returns the steps of matching a pattern. `text`: the length of the text. */
+/** Returns the evaluation steps (units of work) of matching a text with a pattern. `text`: the length of the text. */
 export function matchesSteps(pattern: string, text: number): number {
   return patternSteps(pattern) * (text + 1) * stepsOf.pattern;
 }

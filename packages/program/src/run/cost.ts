@@ -19,18 +19,18 @@ import {
 type Cost = { readonly steps: number; readonly extent: Extent };
 type Values = Readonly<Record<string, unknown>>;
 type Scope = {
-  /** The values that the expression's paths lead to, at the index of each path. */
+  /** The sizes of the values to which the expression's paths lead, in the order of the paths. */
   readonly reached: readonly PathExtent[];
   readonly locals: ReadonlyMap<string, Extent>;
 };
-/** Returns the cost of a part of an expression for given values. */
+/** Returns the cost (evaluation steps and size of the result) of a part of an expression for given values. */
 type CostFunction = (scope: Scope) => Cost;
 
 const noLocals: ReadonlyMap<string, Extent> = new Map();
 
 /**
- * Returns a function that computes the maximum steps of an expression. `values`: its values by name. `rows`: the result holds for each of
- * them. Returns about 1e15 if there is no limit. Computing the maximum takes much less time than the evaluation, even for large values.
+ * Returns a function that computes the maximum evaluation steps (units of work) of an expression. `values`: its values by name. The maximum
+ * holds for each of the `rows`. It is about 1e15 if there is no limit. Computing it takes much less time than the evaluation.
  */
 export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) => number {
   const paths: Chain[] = [];
@@ -43,7 +43,10 @@ export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) 
   };
 }
 
-/** Returns the cost function of a part of an expression. `paths`: collects the chains of names in it. */
+/**
+ * Returns a function that computes the cost of a part of an expression. `paths`: a list to which the chains of names in that part are
+ * added.
+ */
 function costingOf(node: Expr | undefined, paths: Chain[]): CostFunction {
   const { exprKind } = node ?? { exprKind: { case: undefined } };
   switch (exprKind.case) {
@@ -66,7 +69,7 @@ function costingOf(node: Expr | undefined, paths: Chain[]): CostFunction {
   }
 }
 
-/** Returns the cost of a value made of parts: a list, a map, or a selection from a computed value. */
+/** Returns a function that computes the cost of a value made of parts: a list, a map, or a field of a computed value. */
 function costingOfParts(children: readonly Expr[], steps: number, paths: Chain[]): CostFunction {
   const costings = children.map((child) => costingOf(child, paths));
   return (scope) => {
@@ -76,7 +79,9 @@ function costingOfParts(children: readonly Expr[], steps: number, paths: Chain[]
   };
 }
 
-/** Returns the cost of a chain of names (`row.a.b`). Each object in the chain is converted to a map of its fields. */
+/**
+ * Returns a function that computes the cost of a chain of names (`row.a.b`). Each object in the chain is converted to a map of its fields.
+ */
 function costingOfPath(node: Expr | undefined, paths: Chain[]): CostFunction {
   const path = pathOfNode(node);
   if (path === undefined) return costingOfParts(node === undefined ? [] : childrenOf(node), stepsOf.call, paths);
@@ -95,8 +100,8 @@ function costingOfPath(node: Expr | undefined, paths: Chain[]): CostFunction {
 }
 
 /**
- * Returns the cost of a macro such as `filter` or `map`. Its list is evaluated twice, because its length is checked first. The list it
- * makes is built by joining lists, so it is nested as deep as it is long.
+ * Returns a function that computes the cost of a macro such as `filter` or `map`. The macro's list is evaluated twice, because its length
+ * is checked first. The list that it makes is built by joining lists, so it is nested as deep as it is long.
  */
 function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFunction {
   if (node?.exprKind.case !== "comprehensionExpr") return () => ({ steps: 0, extent: scalar });
@@ -189,8 +194,8 @@ function extentOfCall(name: string, given: readonly Cost[], left: Extent, right:
 }
 
 /**
- * Returns a function for the steps of a CEL function, from the sizes of its first two arguments. The steps of the arguments and of the call
- * itself are not included.
+ * Returns a function that computes the evaluation steps (units of work) of a CEL function from the sizes of its first two arguments. The
+ * steps of the arguments and of the call itself are not included.
  */
 function ownSteps(name: string, args: readonly Expr[]): (left: Extent, right: Extent) => number {
   switch (name) {
@@ -235,14 +240,14 @@ function sumOf(parts: readonly Cost[]): number {
   return steps;
 }
 
-/** Returns the steps of a function, including the steps of reading its arguments. */
+/** Returns the evaluation steps (units of work) of a function, including the steps of reading its arguments. */
 function wholeSteps({ steps }: CelFunction, of: readonly Extent[]): number {
   let looked = 0;
   for (const { total, depth } of of) looked += total * (1 + depth) * stepsOf.value;
   return looked + steps(of);
 }
 
-/** Returns one extent that is large enough for each of several values, and for a list or map of them. */
+/** Returns an extent (size) that is large enough for each of several values, and also for a list or map of all of them. */
 function together(parts: readonly Extent[]): Extent {
   let { items, text, total, depth } = { ...scalar, items: parts.length };
   for (const part of parts) {

@@ -15,8 +15,8 @@ const sources = new Map<string, CompiledExpression>();
 serveTasks(testBatch);
 
 /**
- * Evaluates a batch in a thread. Returns the outcomes in order; after a failure no more rows are evaluated. This file imports little, so
- * that a thread starts quickly.
+ * Evaluates one batch in a thread. Returns the outcomes in the order of the rows. After the first failure, no more rows are evaluated. This
+ * file imports little, so that a thread starts quickly.
  */
 function testBatch(message: unknown): readonly (CelOutcome | ComputedText)[] {
   if (typeof message !== "string") throw new Error("a thread received a message that is not a batch");

@@ -15,8 +15,8 @@ import { timeParts } from "./time-parts.ts";
 const namedMax = 3;
 
 /**
- * Returns a function that lists the fields of an expression that are absent in given values. It lists names only, never values. Returns ""
- * if there are none.
+ * Returns a function that lists which of an expression's fields are absent in given values, for a message. It lists names only, never
+ * values. It returns "" if there are none.
  */
 function absentFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   let chains: readonly (readonly Field[])[] | undefined;

@@ -11,8 +11,8 @@ export type Evaluator = {
   /** Returns the outcome of a condition. `row`: the current row, if the condition may name one. */
   test(expression: Expression, bindings: CelBindings, work: Work, row?: CelRow): Promise<CelOutcome>;
   /**
-   * Returns the outcomes for rows, in order; after a failure no more rows are evaluated. If `isDue` returns true, it stops early with at
-   * least one outcome.
+   * Returns the outcomes of a condition for rows, in order. After a failure, no more rows are evaluated. If `isDue` returns true, it stops
+   * early, but after at least one row.
    */
   testRows(
     expression: Expression,
@@ -35,15 +35,21 @@ export type Evaluator = {
 export type CelComputed = { readonly value: JsonValue } | CelFailure;
 
 /**
- * Maximum computed steps of an expression that runs on the event loop: 5 ms at worst. Comparisons, patterns over short texts, and lists of
- * some hundred items need far fewer steps. Sending them to a thread would take longer than running them.
+ * Maximum steps (units of work) of an expression that runs on the event loop: 5 ms at worst. Comparisons and lists of some hundred items
+ * need far fewer. Sending them to a thread would take longer than running them.
  */
 export const inlineStepsMax = 500_000;
 
-/** Number of rows that are measured and evaluated together on the event loop. Each row takes little time compared with the call itself. */
+/**
+ * Number of rows whose cost is computed together before they are evaluated on the event loop. One row takes little time compared with the
+ * call itself.
+ */
 const rowsAtOnce = 20;
 
-/** Approximate limits of one message to a thread: `rows`, `total` (their size, see Extent) and `steps`. */
+/**
+ * Approximate limits of one message to a thread. `rows`: number of rows. `total`: their size, see Extent. `steps`: their evaluation steps
+ * (units of work).
+ */
 const batchMax = { rows: 100, total: 50_000, steps: 50_000_000 };
 
 /** The module that runs in the evaluator's threads. */
@@ -78,7 +84,8 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     const outcomes: (T | CelFailure)[] = [];
     let isLast = rows.length === 0;
     /**
-     * Evaluates rows on the event loop while they are cheap. Returns the remaining rows, which start with an expensive one, for the pool.
+     * Evaluates rows on the event loop while they are cheap. Returns the remaining rows, which the pool must evaluate. The first of them is
+     * an expensive one; if none is, the list is empty.
      */
     const slice = (): readonly CelRow[] => {
       do {

@@ -4,7 +4,7 @@ export type Extent = {
   readonly items: number;
   /** Characters of the longest text. */
   readonly text: number;
-  /** Number of values and names, plus one for every 16 characters. */
+  /** Measure of the whole size: one for each value and name inside, plus one for every 16 characters. */
   readonly total: number;
   /** Nesting of joined lists (`a + b`). Reading an item goes through all of the joined lists. */
   readonly depth: number;
@@ -18,7 +18,7 @@ export const scalar: Extent = { items: 0, text: 0, total: 1, depth: 0 };
 /** Maximum number of values that are counted. A larger value counts as unlimited, because counting further would take too long. */
 const valuesMax = 100_000;
 
-/** Stands for an unlimited number. It is finite, because its product with zero must be zero. */
+/** Used in place of an unlimited number. It is finite, because its product with zero must be zero. */
 export const endlessly = 1e15;
 const endless: Extent = { items: endlessly, text: endlessly, total: endlessly, depth: 0 };
 
@@ -37,11 +37,11 @@ export function extentOf(value: unknown): Extent {
   return whole;
 }
 
-/** The size of what a chain of names leads to, in each of several values. */
+/** The size of the values to which a chain of names (`row.a.b`) leads. It holds for each of several starting values. */
 export type PathExtent = {
-  /** The size that is large enough for the result in each of the values. */
+  /** A size that is large enough for each of the values to which the chain leads. */
   readonly extent: Extent;
-  /** Maximum number of fields or items of the objects and lists along the chain. */
+  /** Number of fields or items in the largest object or list through which the chain goes. */
   readonly items: number;
 };
 
@@ -51,7 +51,10 @@ export type Chain = { readonly root: string; readonly path: readonly (string | n
 /** The size for a chain of names that leads to nothing. */
 export const nothingReached: PathExtent = { extent: scalar, items: 0 };
 
-/** Returns what chains of names lead to. `row` stands for any one of several rows; other names are looked up among the values. */
+/**
+ * Returns the size of what each chain of names leads to. For chains that start with `row`, the size holds for every row. Other first names
+ * are looked up in `values`.
+ */
 export function reachAll(
   chains: readonly Chain[],
   values: Readonly<Record<string, unknown>>,
@@ -60,7 +63,7 @@ export function reachAll(
   return chains.map(({ root, path }) => reach(root === "row" ? rows : [values[root]], path));
 }
 
-/** Follows a chain of names in each of several values. If a value is missing, it counts as nothing. */
+/** Follows a chain of names from each start. Returns a size that is large enough for each result; a missing result counts as nothing. */
 function reach(starts: readonly unknown[], path: readonly (string | number)[]): PathExtent {
   let reached: PathExtent | undefined;
   for (const start of starts) {
@@ -123,7 +126,7 @@ function largestOf(list: readonly unknown[]): Extent {
   return { ...largest, depth: 0 };
 }
 
-/** Measures a value. Returns false if it is too large to measure. */
+/** Adds the size of a value to `measured`. Returns false if the value is too large to be measured, true otherwise. */
 function measure(value: unknown, measured: MeasureState): boolean {
   measured.total++;
   if (typeof value === "string") {

@@ -3,7 +3,9 @@ import { isRawJson, nearestDouble, type RawNumber } from "@svc/core/raw-json";
 // Keeps the digits of long numbers. An expression computes with doubles, so a number with more digits becomes its nearest double. If the
 // expression returns that double unchanged, the result has all the original digits.
 
-/** For each double of an evaluation: the longer number that it stands for. `unclear`: it stands for several different numbers. */
+/**
+ * For each double of an evaluation that replaces a longer number: that number. `unclear`: the double replaces several different numbers.
+ */
 type LongNumbers = ReadonlyMap<number, RawNumber | "unclear">;
 
 const known = new WeakMap<object, LongNumbers>();
@@ -11,7 +13,7 @@ const known = new WeakMap<object, LongNumbers>();
 /** The long numbers of the current evaluation. Evaluation is synchronous, so one variable is enough. */
 let current: LongNumbers | undefined;
 
-/** Records which doubles in `values` stand for longer numbers. `given`: the JSON values with the original numbers. */
+/** Records which doubles in `values` replace longer numbers. `given`: the JSON values with the original numbers. */
 export function noteLongNumbers(values: object, given: readonly unknown[]): void {
   const parts = given.map(foundIn);
   const found = new Map<number, RawNumber | "unclear">();
@@ -33,8 +35,8 @@ export function beginWith(values: object): void {
 }
 
 /**
- * Returns the longer number that a double stands for in the current evaluation. Returns undefined if the double stands for itself, and
- * `unclear` if it stands for several numbers.
+ * Returns the longer number that a double replaces in the current evaluation. Returns undefined if it replaces none, and `unclear` if it
+ * replaces several.
  */
 export function longNumberOf(double: number): RawNumber | "unclear" | undefined {
   return current?.get(double);
@@ -42,7 +44,7 @@ export function longNumberOf(double: number): RawNumber | "unclear" | undefined 
 
 type NumberFindings = { readonly raws: readonly RawNumber[]; readonly numbers: ReadonlySet<number> };
 
-/** Cache for a value that many rows share. */
+/** Cache of the long numbers found in a value, because many rows share the same value. */
 const foundBefore = new WeakMap<object, NumberFindings>();
 
 function foundIn(value: unknown): NumberFindings {
@@ -54,7 +56,7 @@ function foundIn(value: unknown): NumberFindings {
     const next = waiting.pop();
     if (typeof next === "number") found.numbers.add(next);
     else if (isRawJson(next)) {
-      // A negative zero is an ordinary double.
+      // A negative zero is an ordinary double, so it is not recorded as a long number.
       if (Object.is(nearestDouble(next), -0) && !/[1-9]/.test(JSON.stringify(next).split(/[eE]/)[0] ?? ""))
         found.numbers.add(0);
       else found.raws.push(next);

@@ -2,8 +2,8 @@ import type { Program } from "../program.ts";
 import { listsOf, type Step, stepsOf } from "../steps/index.ts";
 
 /**
- * The steps that a rerun repeats, in the order of the program, or why a rerun is not possible. `block`: the rerun would leave a block other
- * than an `if`.
+ * The steps that a rerun repeats, in the order of the program, or why a rerun is not possible. `block`: not possible, because the rerun
+ * would leave a step (other than an `if`) that contains the judge step.
  */
 export type RepeatedSteps =
   | { readonly steps: readonly Step[] }
@@ -39,7 +39,7 @@ function holds(list: readonly Step[], id: string): boolean {
   return [...stepsOf(list)].some((step) => step.id === id);
 }
 
-/** True if a step is in another branch than the judge step, below a step that contains both. That branch is not repeated. */
+/** True if both steps are in one enclosing step, but in different branches of it. The branch without the judge step is not repeated. */
 function isElsewhere(all: readonly Step[], step: Step, judge: string): boolean {
   return all.map(listsOf).some((lists) => {
     const taken = lists.find((list) => holds(list, judge));

@@ -57,7 +57,7 @@ const formInMap: ObjectForm = {
   ],
 };
 
-/** The language of `call`. */
+/** Definition of the step kind `call`: its fields, and how it is read, checked and estimated. */
 export const callLanguage: StepLanguage<CallStep> = {
   form,
   formInMap,
@@ -91,9 +91,10 @@ export const callLanguage: StepLanguage<CallStep> = {
     if (call.undo !== undefined) checkUndo(call, call.undo, action?.outputSchema, scope, check);
     const answer: StepOutcome = { ...nothing, value: { type: action && answerTypeOf(action) } };
     const set = setOf(call, action, check);
-    // Rows of a call in a map are a fault by themselves: later calls name its answer.
+    // The step leaves its answer as a value. A call in a map (`scope.calls`) always does, because later calls of the map name its answer;
+    // `rows` there is reported separately.
     if (set === undefined || scope.calls !== undefined) return { own: answer, inner: [] };
-    // If `rows` could not be read, it is unknown if the step leaves a value or a set, so both are accepted.
+    // The step leaves a set. If `rows` could not be read, the author may have meant a value or a set, so both are accepted.
     return {
       own: call.rows === undefined ? { ...nothing, value: { type: undefined }, set } : { ...nothing, set },
       inner: [],
@@ -106,7 +107,7 @@ export const callLanguage: StepLanguage<CallStep> = {
   estimate: useOfCall,
 };
 
-/** Returns the maximum use of a call, including its retries and pages. */
+/** Returns the maximum use (calls, writes, rows) of a call, including its retries and pages. */
 export function useOfCall(call: StepCall, { isRepeating, rowsMax, classOf }: Omit<Measure<never>, "list">): Use {
   const { rows, retry } = call;
   const times = (rows?.page?.max ?? 1) * (isRepeating ? 1 + retry.max : 1);
@@ -125,7 +126,7 @@ function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: C
   return checkRows(rows, [...pathOf(pointer), "rows"], action, check);
 }
 
-/** Returns the use of up to `count` calls of a tool. At least one of them is made. */
+/** Returns the use (calls, writes, rows) of at least one and at most `count` calls of a tool. */
 function useOfCalls(count: number, access: AccessClass): Use {
   return {
     ...noUse,

@@ -19,7 +19,7 @@ export type ComputeStep = AnyStep &
 
 const fieldCount = { min: 1, max: 20 };
 
-/** The language of `compute`. */
+/** Definition of the step kind `compute`: its fields, and how it is read, checked and estimated. */
 export const computeLanguage: StepLanguage<ComputeStep> = {
   form: {
     description:

@@ -10,7 +10,7 @@ export type DistinctStep = AnyStep & RowSource & { readonly kind: "distinct"; re
 
 const fieldCount = { min: 1, max: 10 };
 
-/** The language of `distinct`. */
+/** Definition of the step kind `distinct`: its fields, and how it is read, checked and estimated. */
 export const distinctLanguage: StepLanguage<DistinctStep> = {
   form: {
     description: "A new set without duplicates: of rows that are equal in the named fields, only the first stays.",

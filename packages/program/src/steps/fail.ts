@@ -14,7 +14,7 @@ export type FailStep = AnyStep & { readonly kind: "fail"; readonly text: TextTem
 
 const textMax = 500;
 
-/** The language of `fail`. */
+/** Definition of the step kind `fail`: its fields, and how it is read, checked and estimated. */
 export const failLanguage: StepLanguage<FailStep> = {
   form: {
     description:

@@ -10,7 +10,7 @@ import { noUse } from "./use.ts";
 /** A step that makes a new set of the rows for which a condition is true. */
 export type FilterStep = AnyStep & RowSource & { readonly kind: "filter"; readonly where: Expression };
 
-/** The language of `filter`. */
+/** Definition of the step kind `filter`: its fields, and how it is read, checked and estimated. */
 export const filterLanguage: StepLanguage<FilterStep> = {
   form: {
     description: "A new set of the rows for which the expression over row is true.",

@@ -17,7 +17,7 @@ export type FlattenStep = AnyStep &
     readonly keep: AddedFields;
   };
 
-/** The language of `flatten`. */
+/** Definition of the step kind `flatten`: its fields, and how it is read, checked and estimated. */
 export const flattenLanguage: StepLanguage<FlattenStep> = {
   form: {
     description:

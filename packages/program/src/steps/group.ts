@@ -18,7 +18,7 @@ export type GroupStep = AnyStep &
 
 const fieldCount = { min: 1, max: 10 };
 
-/** The language of `group`. */
+/** Definition of the step kind `group`: its fields, and how it is read, checked and estimated. */
 export const groupLanguage: StepLanguage<GroupStep> = {
   form: {
     description:

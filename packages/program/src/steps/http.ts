@@ -78,7 +78,7 @@ const formInMap: ObjectForm = {
   examples: [example],
 };
 
-/** The language of `http`. */
+/** Definition of the step kind `http`: its fields, and how it is read, checked and estimated. */
 export const httpLanguage: StepLanguage<HttpStep> = {
   form,
   formInMap,
@@ -228,7 +228,7 @@ function checkRequest({ args, http, pointer }: HttpStep, scope: Scope, check: Ch
   checkValues(rest, path, scope, check);
 }
 
-/** Returns a schema that marks the headers that give access as sensitive. */
+/** Returns a schema for a request that marks its secret headers (such as Authorization) as sensitive. */
 function markedSchema(rest: ValueTemplate): JsonSchema {
   const headers = entriesOf(rest)?.find(([name]) => name === "headers")?.[1];
   const names = headers === undefined ? [] : (entriesOf(headers) ?? []).map(([name]) => name);

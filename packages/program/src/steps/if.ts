@@ -26,7 +26,10 @@ const form: ObjectForm = {
   examples: [{ id: "busy", if: "rows.open > 0", then: branchExample }],
 };
 
-/** Returns the language of `if`, whose branches contain steps of type `Inner`. */
+/**
+ * Returns the definition of the step kind `if`: its fields, and how it is read, checked and estimated. `Inner`: the type of the steps in
+ * its branches.
+ */
 export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner>, Inner> {
   return {
     form,

@@ -24,13 +24,13 @@ import { type TakeStep, takeLanguage } from "./take.ts";
 import { type UntilStepOf, untilLanguage } from "./until.ts";
 import { type WaitStep, waitLanguage } from "./wait.ts";
 
-/** One of two lists of steps. */
+/** A step that runs one of two lists of steps, as its condition decides. */
 export interface IfStep extends IfStepOf<Step> {}
 
-/** Lists of steps that run at the same time. */
+/** A step that runs several lists of steps at the same time. */
 export interface ParallelStep extends ParallelStepOf<Step> {}
 
-/** A list of steps that is repeated. */
+/** A step that repeats a list of steps until its condition is true. */
 export interface UntilStep extends UntilStepOf<Step> {}
 
 type Kinds = {
@@ -70,8 +70,8 @@ export type Step = Steps[keyof Steps];
 export type StepOf<Kind extends Step["kind"]> = Steps[Kind];
 
 /**
- * The definition of every kind of step (a "language": how it is read, checked and measured), by its distinguishing field. Messages list
- * kinds in this order.
+ * The definition of every kind of step: how it is read, checked and estimated. The keys are the kinds, named like the field that
+ * distinguishes them. Messages list kinds in this order.
  */
 const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], Step> } = {
   call: callLanguage,
@@ -104,7 +104,7 @@ export function languageOf(kind: Step["kind"]): StepLanguage<Step, Step> {
   return languages[kind];
 }
 
-/** The condition that every step may have. */
+/** The field `when`, which every step may have: if this condition is false, the step is skipped. */
 const when = {
   ...ref("expression"),
   description:

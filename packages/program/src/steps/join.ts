@@ -33,7 +33,7 @@ export type JoinKind = (typeof joinKinds)[number];
 
 const pairCount = { min: 1, max: 5 };
 
-/** The language of `join`. */
+/** Definition of the step kind `join`: its fields, and how it is read, checked and estimated. */
 export const joinLanguage: StepLanguage<JoinStep> = {
   form: {
     description:

@@ -7,7 +7,7 @@ import { noUse } from "./use.ts";
 /** A step that asks a judgment point (a question to people). */
 export type JudgeStep = AnyStep & { readonly kind: "judge"; readonly point: string };
 
-/** The language of `judge`. */
+/** Definition of the step kind `judge`: its fields, and how it is read, checked and estimated. */
 export const judgeLanguage: StepLanguage<JudgeStep> = {
   form: {
     description: "Asks a point and continues by the answer; skipped if when is false.",

@@ -58,7 +58,7 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
 /** Why a step is not allowed at its place. */
 export type StepRefusal = { readonly message: string; readonly hint: string };
 
-/** Words for hints, such as "a filter". Undefined if the kind has no such part. */
+/** Words for hints, such as "a filter". A word is undefined if steps of this kind never have that result or part. */
 export type StepWords = {
   /** Word for a step of this kind that leaves a value (`steps.<id>`). */
   readonly value: string | undefined;
@@ -95,30 +95,30 @@ export type StepCheckContext<Inner extends AnyStep> = {
 /** The results that a step leaves for later steps. `own`: under its own id. `inner`: under the ids of steps inside it. */
 export type StepOutcomes = { readonly own: StepOutcome; readonly inner: readonly (readonly [string, StepOutcome])[] };
 
-/** A point that a step may ask. */
+/** A point (question to people) that a step may ask, and what the question is about. */
 export type StepPoint = {
   readonly point: string;
   /** The subject of the question: the plan at this step (`step`), or the rows of the step that failed or whose outcome is unknown. */
   readonly about: "step" | "failed" | "unknown";
   /** The path of the field in which the step names the point. */
   readonly field: Path;
-  /** True if the point is asked every time the step is reached. */
+  /** True if the point is asked every time the step is reached. False if it is asked only under a condition, such as failed rows. */
   readonly isCertain: boolean;
 };
 
-/** Context of measuring steps. */
+/** Context in which a step estimates its use (calls, rows, asks). */
 export type Measure<Inner extends AnyStep> = {
   /** Maximum rows of one set. */
   readonly rows: number;
   /** Maximum rows of all sets together. */
   readonly rowsMax: number;
-  /** True if retries of a call are counted. */
+  /** True if retries of a call are counted. False if each call counts once. */
   readonly isRepeating: boolean;
-  /** Returns the most rows of an earlier step's set. */
+  /** Returns the maximum number of rows in the set of an earlier step. */
   sizeOf(set: string): number;
   classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
   /** Returns the use of one run of a skill. */
   useOfSkill(name: string): Use;
-  /** Measures a list in the step. */
+  /** Returns the use (calls, rows, asks) of a list of steps inside the step. */
   list(steps: readonly Inner[]): Use;
 };

@@ -5,10 +5,10 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** Keeps the first rows of a set. */
+/** A step that keeps only the first rows of a set, at most `max`. */
 export type LimitStep = AnyStep & RowSource & { readonly kind: "limit"; readonly max: number };
 
-/** The language of `limit`. */
+/** Definition of the step kind `limit`: its fields, and how it is read, checked and estimated. */
 export const limitLanguage: StepLanguage<LimitStep> = {
   form: {
     description: "The first rows of a set, as a new set.",

@@ -21,7 +21,7 @@ export type MapCall = CallStep | HttpStep;
 /** An action for a row of a map: a call, or the run of a skill. */
 export type RowStep = MapCall | RunStep;
 
-/** True if the action for a row is a call. */
+/** True if the action for a row is a call of a tool or an HTTP request. False if it runs a skill. */
 export function isCall(step: RowStep): step is MapCall {
   return step.kind !== "run";
 }
@@ -36,7 +36,10 @@ export type MapStep = AnyStep &
     readonly concurrency: number;
     /** How many rows may fail without failing the step. Both limits apply: at most `count` rows and at most `percent` of the rows. */
     readonly tolerate: { readonly count: number; readonly percent: number };
-    /** Points that are asked about rows: `failed` and `unknown` name a point each. */
+    /**
+     * Points (questions to people) of a map. `failed`: the point about its failed rows. `unknown`: the point about rows with an unknown
+     * outcome. Undefined if no question is asked.
+     */
     readonly onRows: { readonly failed: string | undefined; readonly unknown: string | undefined };
     readonly calls: readonly RowStep[];
     /** Fields that rows get from answers. Each path begins with the id of a call. */
@@ -113,7 +116,7 @@ const form: ObjectForm = {
   ],
 };
 
-/** The language of `map`. */
+/** Definition of the step kind `map`: its fields, and how it is read, checked and estimated. */
 export const mapLanguage: StepLanguage<MapStep, RowStep> = {
   form,
   formInMap: undefined,
@@ -167,7 +170,7 @@ export const mapLanguage: StepLanguage<MapStep, RowStep> = {
   setSize: ({ source }, { sizeOf }) => sizeOf(source),
 };
 
-/** Reports a point about rows that no row can ever reach. Records every fault. */
+/** Reports a point about failed or unknown rows of a map if no row can ever end in that state. Such a question would never be asked. */
 function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, actions }: Check): void {
   const path = [...pathOf(pointer), "onRows"];
   const refused = (state: string, why: string, hint: string) =>

@@ -39,7 +39,10 @@ const form: ObjectForm = {
   examples: [{ id: "gather", parallel: example }],
 };
 
-/** Returns the language of `parallel`, whose branches contain steps of type `Inner`. */
+/**
+ * Returns the definition of the step kind `parallel`: its fields, and how it is read, checked and estimated. `Inner`: the type of the steps
+ * in its branches.
+ */
 export function parallelLanguage<Inner extends AnyStep>(): StepLanguage<ParallelStepOf<Inner>, Inner> {
   return {
     form,

@@ -5,10 +5,10 @@ import { checkReductions, type Reductions, readReductions, reductionsSchema } fr
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** Computes values over a set, by name. */
+/** A step that computes values over all rows of a set. `as`: the values by name. */
 export type ReduceStep = AnyStep & RowSource & { readonly kind: "reduce"; readonly as: Reductions };
 
-/** The language of `reduce`. */
+/** Definition of the step kind `reduce`: its fields, and how it is read, checked and estimated. */
 export const reduceLanguage: StepLanguage<ReduceStep> = {
   form: {
     description: "Values over a set, read as steps.<id>.<name>.",

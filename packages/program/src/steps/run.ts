@@ -31,7 +31,7 @@ const form: ObjectForm = {
   examples: [{ id: "tell", run: "skills.announce", input: { text: { $ref: "input.text" } } }],
 };
 
-/** The language of `run`. */
+/** Definition of the step kind `run`: its fields, and how it is read, checked and estimated. */
 export const runLanguage: StepLanguage<RunStep> = {
   form,
   formInMap: { ...form, description: "Runs a skill for each row of a map, as a separate job." },

@@ -8,7 +8,7 @@ import { checkField, fieldPathSchema, fieldPlace, readFieldPath } from "./parts/
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** Sorts the rows of a set. */
+/** A step that sorts the rows of a set. `by`: the fields to sort by. */
 export type SortStep = AnyStep & RowSource & { readonly kind: "sort"; readonly by: readonly SortKey[] };
 
 /** A field to sort by. `isDescending`: true if the largest value comes first. */
@@ -25,7 +25,7 @@ const keyForm: ObjectForm = {
   examples: [{ field: "value", order: "desc" }],
 };
 
-/** The language of `sort`. */
+/** Definition of the step kind `sort`: its fields, and how it is read, checked and estimated. */
 export const sortLanguage: StepLanguage<SortStep> = {
   form: {
     description:

@@ -13,7 +13,7 @@ export type TakeStep = AnyStep & ItemRows & { readonly kind: "take"; readonly li
 
 const { keep, key } = itemRowsForm;
 
-/** The language of `take`. */
+/** Definition of the step kind `take`: its fields, and how it is read, checked and estimated. */
 export const takeLanguage: StepLanguage<TakeStep> = {
   form: {
     description: "Makes rows of a list of the input.",

@@ -13,7 +13,7 @@ export type UntilStepOf<Inner extends AnyStep> = AnyStep & {
   readonly kind: "until";
   readonly condition: Expression;
   readonly body: readonly Inner[];
-  /** Maximum rounds. */
+  /** Maximum number of rounds (repetitions of the steps). */
   readonly max: number;
   /** Pauses between rounds: `everyMs` is the first pause, each later pause is `factor` times the one before, and `capMs` is the longest. */
   readonly pause: { readonly everyMs: number; readonly factor: number; readonly capMs: number };
@@ -52,7 +52,10 @@ const form: ObjectForm = {
   ],
 };
 
-/** Returns the language of `until`, which contains steps of type `Inner`. */
+/**
+ * Returns the definition of the step kind `until`: its fields, and how it is read, checked and estimated. `Inner`: the type of the repeated
+ * steps.
+ */
 export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf<Inner>, Inner> {
   return {
     form,
@@ -95,7 +98,7 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
 
     check({ condition, body }, { scope, check, list }) {
       const left = list(body, scope);
-      // The condition is evaluated after a round, so the results of all steps in it exist.
+      // The condition is evaluated after each round, so it can use the results of all steps of the round.
       checkExpression(condition, { ...scope, ended: new Map([...scope.ended, ...left]) }, check.faults);
       return { own: nothing, inner: [...left] };
     },

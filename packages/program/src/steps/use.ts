@@ -1,5 +1,5 @@
 /**
- * The use of steps (calls, rows, questions). Fields that end with `Min`: at least, for a run in which every judge step is answered with
+ * Calls, rows and questions that steps use. Fields that end with `Min`: at least, for a run in which every judge step is answered with
  * `proceed`. Fields that end with `Max`: at most. Undo calls do not count.
  */
 export type Use = {
@@ -13,7 +13,7 @@ export type Use = {
   readonly asksMax: number;
 };
 
-/** The use of a step that neither calls nor asks. */
+/** The use (calls, rows, questions) of a step that makes no call and asks no question. */
 export const noUse: Use = {
   callsMin: 0,
   callsMax: 0,
@@ -24,12 +24,12 @@ export const noUse: Use = {
   asksMax: 0,
 };
 
-/** Returns the use of two parts that both run. */
+/** Returns the use (calls, rows, questions) of two parts that both run. */
 export function bothUses(a: Use, b: Use): Use {
   return combine(a, b, (one, other) => one + other);
 }
 
-/** Returns the use of two parts of which only one runs. Rows and questions of both parts are counted. */
+/** Returns the use (calls, rows, questions) of two parts of which only one runs. The rows and questions of both are added up. */
 export function eitherUse(a: Use, b: Use): Use {
   return {
     ...combine(a, b, Math.max),
@@ -40,7 +40,7 @@ export function eitherUse(a: Use, b: Use): Use {
   };
 }
 
-/** Returns the use of something that runs at most `times` times, or not at all. */
+/** Returns the use (calls, rows, questions) of something that runs at most `times` times, and perhaps not at all. */
 export function upTo(times: number, { callsMax, writesMax, destructiveMax, rowsMax, asksMax }: Use): Use {
   return {
     callsMin: 0,

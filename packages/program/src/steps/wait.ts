@@ -14,7 +14,7 @@ import { nothing, resolveType, type Scope } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { noUse } from "./use.ts";
 
-/** Waits for a time to pass, or until a time. */
+/** A step that waits for a given time span, or until a given time. */
 export type WaitStep = AnyStep & {
   readonly kind: "wait";
   readonly wait: { readonly forMs: number } | { readonly until: ValueTemplate };
@@ -43,7 +43,7 @@ const form: ObjectForm = {
   examples: [{ id: "pause", wait: "10m" }],
 };
 
-/** The language of `wait`. */
+/** Definition of the step kind `wait`: its fields, and how it is read, checked and estimated. */
 export const waitLanguage: StepLanguage<WaitStep> = {
   form,
   formInMap: undefined,
@@ -127,7 +127,7 @@ function checkUntil(until: ValueTemplate, path: Path, scope: Scope, faults: Chec
     const isFaulty = template.kind === "literal" && !isTime(template) && faults.count === before;
     if (isFaulty) faults.addYounger("PROGRAM_MALFORMED", path, "is a constant, but not a time", timeHint);
   } else if (!isTime(until)) {
-    // Version 0.1 accepted days that do not exist (30 February), and 24:00.
+    // Texts of this form are accepted for stored programs, because version 0.1 accepted days that do not exist (30 February), and 24:00.
     const isForm = until.kind === "literal" && typeof until.value === "string" && timestampPattern.test(until.value);
     faults[isForm ? "addYounger" : "add"]("PROGRAM_MALFORMED", path, "is not a time", timeHint);
   }

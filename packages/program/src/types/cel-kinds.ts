@@ -6,7 +6,10 @@ import type { CelKind, Signature } from "./cel-signature.ts";
 /** The result of a function or operator. `kind`: the kind of its value. `signature`: for a function, the signature that matched. */
 export type CelResult = { readonly kind: CelKind; readonly signature?: Signature };
 
-/** Why a call matches no signature. `isYounger`: version 0.1 accepted the call, although it fails at run time. */
+/**
+ * Why a call does not fit the signatures of its function. `isYounger`: true if version 0.1 accepted the call, although it fails at run
+ * time.
+ */
 type KindFault = {
   readonly fault: string;
   readonly hint: string;

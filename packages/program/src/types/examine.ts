@@ -221,7 +221,10 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Applies the keywords that combine schemas (such as anyOf). A branch counts only if it is certainly satisfied or certainly broken. */
+/**
+ * Compares a template with the keywords of a schema that combine schemas, such as anyOf. A combined schema counts only if it is certainly
+ * satisfied or certainly broken.
+ */
 function ofRules(template: ValueTemplate, schema: JsonSchema, examiner: Examiner, path: Path): Examination {
   const look = (rule: unknown) => examine(template, rule, examiner, path);
   const parts = branchesOf(schema, "allOf").map(look);

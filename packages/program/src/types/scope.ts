@@ -58,9 +58,14 @@ export type Scope = {
   readonly ended: ReadonlyMap<string, StepOutcome>;
   /** Every id of the program. Ids that are not in `ended` belong to later steps. */
   readonly ids: ReadonlySet<string>;
-  /** Steps whose error the enclosing conditions check: the condition is true at this place. */
+  /**
+   * Steps of which an enclosing condition has checked that they have an error. At this place the condition is true, so `steps.<id>.error`
+   * may be used.
+   */
   readonly asked?: ReadonlySet<string> | undefined;
-  /** Sets whose existence the enclosing conditions check: the condition is true at this place. */
+  /**
+   * Sets of which an enclosing condition has checked with has() that they exist. At this place the condition is true, so they may be used.
+   */
   readonly askedSets?: ReadonlySet<string> | undefined;
   /** Steps whose error is handled at this place, so they have failed. */
   readonly failed?: ReadonlySet<string> | undefined;
@@ -94,7 +99,10 @@ export function firstScope(
   return { hints, input: inputSchema ?? typeOfConstant(input), params: typeOfConstant(params), ended: new Map(), ids };
 }
 
-/** Returns the scope in which a condition is true: steps' errors and sets that it checks are known to exist. */
+/**
+ * Returns the scope for a place that is reached only if the condition is true. The errors and sets that the condition checks are known to
+ * exist there.
+ */
 export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">): Scope {
   const asked = [...source.matchAll(/\bsteps\.([A-Za-z0-9_]+)\.error\b/g)].map(([, id = ""]) => id);
   const sets = [...source.matchAll(/\bhas\(\s*rows\.([A-Za-z0-9_]+)\s*\)/g)].map(([, id = ""]) => id);

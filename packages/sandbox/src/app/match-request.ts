@@ -33,8 +33,8 @@ export function matchRequest(
 }
 
 /**
- * True if the path of a request fits the action. The path of the base URL may come before it. It may also be missing, because calls of an
- * app without an address have no base URL.
+ * True if the path of a request fits the action's path template. The request's path may begin with the path of the base URL. It may also
+ * lack it, because an app without an address has no base URL.
  */
 function matchPath(toolkit: Toolkit, action: Action, pathname: string, unifier: Unifier): boolean {
   const own = segmentsOf(templateOf(action.request.path));
@@ -67,7 +67,7 @@ function basePathOf({ baseUrl }: Toolkit): string {
   return slash < 0 ? "" : rest.slice(slash).replace(/\/$/, "");
 }
 
-/** Splits a path template at its slashes and returns the templates between them. The part before the first slash is left out. */
+/** Returns the segments of a path template: the templates between its slashes. The part before the first slash is left out. */
 function segmentsOf({ text, parts }: Template): Template[] {
   if (text === "") return [];
   const segments: Template["parts"][number][][] = [[]];
@@ -89,7 +89,7 @@ function decodeSegment(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
   } catch {
-    // decodeURIComponent throws only on malformed percent-encoding.
+    // The text has malformed percent-encoding; decodeURIComponent throws for no other reason.
     return undefined;
   }
 }
@@ -160,13 +160,13 @@ function parseBody(body: string): unknown {
   try {
     return parseExactJson(body);
   } catch {
-    // JSON.parse throws only if the text is not JSON, or if it is nested more deeply than any call.
+    // The text is not JSON, or it is nested more deeply than any call. JSON.parse throws for no other reason.
     return undefined;
   }
 }
 
 /**
- * Returns undefined for an empty list where the definition declares a list, because none of the list's values was given. Returns any other
+ * Returns undefined for an empty list if the definition declares the list: no argument for an item of the list was given. Returns any other
  * value unchanged.
  */
 function emptied(own: TemplateTree | undefined, value: unknown): unknown {
@@ -181,8 +181,8 @@ function wholeBody(always: Map<string, TemplateTree>, own: TemplateTree | undefi
 }
 
 /**
- * Adds the faults of arguments that do not fit the input schema, because real apps check the values too. Checks only arguments that reached
- * the app with their JSON type.
+ * Adds a fault for each argument that does not fit the input schema, because real apps check values too. Does not check arguments that
+ * arrived as text (for example in a query), because their JSON type is lost.
  */
 function checkArguments(action: Action, { args, exact, faults }: Unifier): void {
   if (faults.length > 0) return;

@@ -15,7 +15,7 @@ import { itemsOf, propertiesOf, readScalar } from "./refusal.ts";
 
 /**
  * Finds the arguments from which a request was made. It compares the values of the request with the template, part by part. It does not use
- * the code that fills in templates.
+ * the code that fills in templates, so a mistake in that code becomes visible.
  */
 export class Unifier {
   readonly faults: string[] = [];
@@ -121,8 +121,8 @@ export class Unifier {
   }
 
   /**
-   * Adds a fault if a missing field is required. A field may be missing if it depends on an argument that may be missing. An object that
-   * has a constant next to arguments is always required.
+   * Adds a fault if a required field is missing. A field may be missing if its template uses an argument that may be missing. An object
+   * that contains a constant in addition to arguments is always required.
    */
   #absent(tree: TemplateTree, place: string): void {
     if (tree.kind === "object") {
@@ -153,7 +153,7 @@ export class Unifier {
     return schema;
   }
 
-  /** Returns the argument that was the input of the placeholder's filters, converted from its text. */
+  /** Returns the argument from which the filters of a placeholder made this value. It is converted from its text. */
   #undo(placeholder: Placeholder, value: unknown): unknown {
     const schema = this.#schemaOf(placeholder);
     const filters = placeholder.filters.toReversed();
@@ -185,7 +185,7 @@ function nameOf(placeholder: Placeholder): string {
   return String(placeholder.path[0]);
 }
 
-/** Not an assignment, because a name may be __proto__. */
+/** Sets an own property of `target`. A plain assignment would not do this for the name `__proto__`. */
 function define(target: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
 }
@@ -223,7 +223,7 @@ function undoFilter(filter: TemplateFilter, value: unknown, schema: JsonSchema):
         return wrong(`must hold objects with ${filter.argument} alone`);
       });
     case "segment":
-      // The text around the segment is lost, so the argument cannot be found.
+      // The filter has removed the text around the segment, so the original argument cannot be found.
       return value;
   }
 }
@@ -238,7 +238,7 @@ function parseJson(value: unknown): unknown {
   try {
     return parseExactJson(String(value));
   } catch {
-    // JSON.parse throws only if the text is not JSON, or if it is nested more deeply than any call.
+    // The text is not JSON, or it is nested more deeply than any call. JSON.parse throws for no other reason.
     return wrong("must be JSON text");
   }
 }
@@ -248,8 +248,9 @@ function wrong(what: string): never {
 }
 
 /**
- * Splits a text at the literal pieces of a template. The text must start with the first piece and end with the last one. Each piece between
- * is matched at its first occurrence. Takes linear time for any text and template. Returns undefined if the text does not match.
+ * Splits a text at the literal pieces of a template, and returns each placeholder with its text. The text must start with the first piece
+ * and end with the last one. Each other piece is matched at its first occurrence. Takes linear time. Returns undefined if the text does not
+ * match.
  */
 function splitText({ parts }: Template, text: string): [Placeholder, string][] | undefined {
   const found: [Placeholder, string][] = [];
@@ -274,9 +275,9 @@ function splitText({ parts }: Template, text: string): [Placeholder, string][] |
 }
 
 /**
- * Returns each item of a list together with its template. An item whose argument was missing is not in the list. If the list is shorter
- * than the templates, the items are paired in order, and templates whose constants do not match are skipped. Returns undefined if there are
- * more items than templates.
+ * Returns each item of a list together with its template. The list lacks items whose argument was missing, so it may be shorter than the
+ * templates. The pairs then follow the order, and a template whose constants do not match the item is skipped. Returns undefined if there
+ * are more items than templates.
  */
 function alignItems<T>(
   trees: readonly TemplateTree[],

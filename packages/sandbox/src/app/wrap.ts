@@ -20,8 +20,8 @@ export function replyWith(action: Action, result: unknown): AppReply {
 }
 
 /**
- * Returns an error in the form of the app's response. If the definition has an error rule, the status is 200 and the error is at the rule's
- * place. Otherwise the status is 422.
+ * Returns an error in the form of the app's response. If the definition has an error rule (how svc recognizes an error in a 2xx answer),
+ * the status is 200. The error is then in the field that the rule checks. Otherwise the status is 422.
  */
 export function replyWithError(action: Action, message: string): AppReply {
   const { error } = action.response;
@@ -35,7 +35,10 @@ export function replyWithError(action: Action, message: string): AppReply {
   return { status: 200, body };
 }
 
-/** True if the empty result that the action declares contains every field of its output. */
+/**
+ * True if the app may answer without a body. This is so if the definition declares a result for empty answers (`empty`), and this result
+ * contains every field of the output.
+ */
 function isWithoutBody({ response: { empty }, outputSchema }: Action): boolean {
   if (empty === undefined) return false;
   const names = propertiesOf(outputSchema).map(([name]) => name);

@@ -34,7 +34,7 @@ type Work = {
 
 /** The inputs from which answers are made, in addition to the call. */
 export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
-  /** Number of full pages of a list. Undefined means one page that is not full. */
+  /** Number of full pages of a list. Undefined means that a list has one page, which is not full. */
   readonly pages: number | undefined;
 };
 
@@ -75,14 +75,17 @@ function roleAndLayout({ toolkit, action }: AppCall): { role: ToolRole; layout: 
   return { role, layout: layoutOf(action, role) };
 }
 
-/** Returns the facts that follow from the name of a tool alone. Example: `archive_board` sets the board to archived. */
+/**
+ * Returns the facts that follow from the tool's name alone. For example, `archive_board` sets the board to archived. Returns no facts for
+ * most names.
+ */
 function endOf({ name }: Action): Facts {
   return name.startsWith("archive_") ? { archived: true, state: "archived" } : {};
 }
 
 /**
- * Returns a result that fits the output schema. Values from calls may not fit the field that shows them; values that the sandbox makes up
- * always fit.
+ * Returns a result that fits the output schema. If values from calls do not fit the fields that show them, the result has made-up values
+ * instead, which always fit.
  */
 function makeFitting({ outputSchema, validateOutput }: Action, plan: ResultPlan): unknown {
   const result = makeResult(outputSchema, plan);
@@ -126,7 +129,7 @@ function planOf(work: Work, pages: number | undefined): ResultPlan {
   }
 }
 
-/** Returns a sentence about the deleted object if the call is about one. Otherwise returns undefined. */
+/** Returns a sentence that an object was deleted, if the call is about a deleted object. Otherwise returns undefined. */
 function findGone({ call, args, role, store }: Work): string | undefined {
   const own = role.kind && role.idArgument !== undefined ? [{ kind: role.kind, argument: role.idArgument }] : [];
   for (const { kind, argument } of [...role.subjects, ...own]) {
@@ -170,7 +173,7 @@ function newId({ call, layout, facts, seed }: Work, kind: Kind): string {
   const schema = schemaAt(call.action.outputSchema, [...(layout.entity?.place ?? []), idField]);
   const chosen = idField === "uri" ? undefined : sayOf(facts, [idField], schema);
   const { emailaddress: email } = facts;
-  // Returns a copy of `whole` in which the value at the path is `value`. Creates missing objects and lists on the path.
+  // Some apps use the MD5 hash of a subscriber's email address, in lower case, as the subscriber's id.
   if (typeof email === "string" && kind.idArguments.has("subscriberhash"))
     return hash("md5", email.toLowerCase(), "hex");
   return scalarText(chosen) ?? String(madeUpId(schema, idField, kind.name, seed));
@@ -200,7 +203,10 @@ function changeOne(
   return show(shelf, String(id), changed, { ...object, state: before?.state ?? "known" });
 }
 
-/** Returns the role of a list whose items contain objects of a kind (for example the documents that a search of a collection finds). */
+/**
+ * Returns the role of a list tool, with the kind of this name. It is for a list whose items contain objects of that kind (for example the
+ * documents that a search finds). Returns the role unchanged if the kind is not known.
+ */
 function asListOf(toolkit: Toolkit, role: ToolRole, name: string): ToolRole {
   const roles = toolkit.actions.map((action) => roleOf(toolkit, action));
   const kind = roles.map((other) => other.kind).find((other) => other?.name === name);

@@ -25,7 +25,7 @@ export type CriteriaRow = {
 /** Returns true if a row passes the filter of one argument of a list. */
 export type Criterion = (row: CriteriaRow) => boolean;
 
-/** The meaning of a list's arguments: the identity of the list, and the filters of its rows. */
+/** The meaning of the arguments of a list call: which list is read, the filters of its rows, and their order. */
 export type ListRequest = {
   readonly bound: AnyObject;
   readonly criteria: readonly Criterion[];
@@ -33,8 +33,8 @@ export type ListRequest = {
 };
 
 /**
- * `queryMax`: maximum characters of a query. `wordsMax`: maximum number of its words. `wantedMax`: maximum number of wanted values. Each
- * word and value is compared with every row, so these limits keep every call within milliseconds.
+ * Limits that keep every call within milliseconds, because each word and value is compared with every row. `queryMax`: characters of a
+ * query. `wordsMax`: words of a query. `wantedMax`: values that one argument asks for.
  */
 const [queryMax, wordsMax, wantedMax] = [2_000, 20, 100];
 
@@ -42,7 +42,7 @@ const queryNames = new Set(["query", "q", "term", "search", "searchterm", "keywo
 const lower = new Set(["since", "from", "min", "after"]);
 const upper = new Set(["until", "to", "max", "before"]);
 const vague = new Set(["time", "date", "at", "datetime", "day"]);
-/** Arguments that set the presentation, the order or the search mode of rows. They do not filter rows. */
+/** Names of arguments that do not filter rows. They set the presentation, the order or the search mode. */
 const manner =
   /^(?:sort|order|fields|exactmatch|include|exclude|expand|with|show|timezone|facet|highlight|isoverview|earliest|singleevents)/;
 
@@ -127,7 +127,7 @@ function fieldFor(plain: string, fields: ObjectFields, kind: Kind | undefined): 
   return inside;
 }
 
-/** True if a field holds words that people search for, judged by its name. */
+/** True if a field probably contains words that people search for, judged by the field's name. */
 export function isText(name: string): boolean {
   return /(?:name|title|summary|subject|description|content|body|text|email|note|address|identifier)s?$/i.test(name);
 }
@@ -146,7 +146,9 @@ function hasWords(query: string, fields: ObjectFields): Criterion {
   };
 }
 
-/** One end of a time range: which end it is, its time, and words that name the field that it limits. */
+/**
+ * One limit of a time range. It says if it is the start or the end, its time, and the words in the argument's name that refer to a field.
+ */
 type Limit = {
   readonly end: "lower" | "upper";
   readonly ms: number;
@@ -190,7 +192,8 @@ function timeFields({ words, end }: Limit, fields: ObjectFields): readonly [stri
   if (stems.length > 0 && times.some(isAbout)) return alike(times, times.find(isAbout));
   if (!stems.every((stem) => /^(?:creat|add)$/.test(stem))) return [];
   const usual = usualTimes.map((pattern) => times.find(([name]) => pattern.test(name))).find((found) => found);
-  // An object that has a start and an end is in a range if the two overlap.
+  // The field for an object that lasts for a time (has a start and an end). Such an object is in a range if the two overlap, so the lower
+  // limit applies to its end and the upper limit to its start.
   const lasting = times.find(([name]) => name.startsWith(end === "lower" ? "end" : "start"));
   return alike(times, usual ?? lasting ?? times[0]);
 }

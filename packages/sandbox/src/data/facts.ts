@@ -3,7 +3,10 @@ import { type AnyObject, propertiesOf, readScalar, typesOf } from "../app/refusa
 import type { Kind } from "./roles.ts";
 import { plainName, wordsOf } from "./words.ts";
 
-/** The known values of an object, by a name without separators: `team: {id}` and `team_id` both become `teamid`. */
+/**
+ * Facts are the known values of an object. The key is the name of the field without separators: both `team: {id}` and `team_id` give
+ * `teamid`.
+ */
 export type Facts = Readonly<Record<string, unknown>>;
 
 /** Names of objects in a body that contain the fields and are not fields themselves. */

@@ -4,7 +4,7 @@ import { type AnyObject, itemsOf, propertiesOf, typesOf } from "../app/refusal.t
 import type { Kind, ToolRole } from "./roles.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
-/** A position in a result, as property names from the root. `*` means the items of a list. */
+/** A position in a result: the property names from the root. `*` represents the items of a list. */
 export type ResultPlace = readonly string[];
 
 /** The positions of the known objects and lists in a result. */
@@ -28,7 +28,7 @@ type Node = { readonly place: ResultPlace; readonly schema: AnyObject };
 const depthMax = 6;
 const nodesMax = 2000;
 
-/** Returns every object and list of a schema. Shallow ones come first, then the order of the declaration counts. */
+/** Returns every object and list of a schema, less deeply nested ones first. At the same depth, the order of declaration counts. */
 function nodesOf(schema: AnyObject): Node[] {
   const nodes: Node[] = [{ place: [], schema }];
   for (let index = 0; index < nodes.length && nodes.length < nodesMax; index++) {
@@ -66,8 +66,8 @@ export function layoutOf({ outputSchema, paging }: Pick<Action, "outputSchema" |
 }
 
 /**
- * Returns the inner list if the items of a list contain nothing but another list (for example the items of one board). The inner list is
- * the one with pages. Otherwise returns the given list.
+ * Returns the inner list if the items of the given list contain nothing but another list (for example boards, each with a list of items).
+ * The inner list is then the one that has pages. Otherwise returns the given list.
  */
 function innermost(list: Layout["list"], nodes: readonly Node[], role: ToolRole): Layout["list"] {
   const items = list && nodes.find(({ place }) => isSamePlace(place, [...list.place, "*"]));

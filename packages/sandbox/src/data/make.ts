@@ -19,7 +19,7 @@ export type ResultPlan = {
   readonly optionsFor: (name: string) => readonly unknown[];
   /** The fields of the objects in the list. They are combined from all tools that return such objects. */
   readonly fields: ObjectFields;
-  /** Latest time of made-up objects, in epoch milliseconds. */
+  /** Latest time that made-up objects may have, in epoch milliseconds. */
   readonly baseMs: number;
   /**
    * Returns the value of a field that refers to another object (for example the name of an assignee). Returns `undefined` if the field
@@ -115,7 +115,7 @@ function makeObject(schema: AnyObject, here: Here): unknown {
   if (here.place.length > depthMax || here.budget.left <= 0) return {};
   const isInstant = properties.some(([name]) => name === "dateTime");
   const made = properties.flatMap(([name, child]) => {
-    // An object has either an instant (`dateTime`) or a day (`date`) as its time, not both.
+    // The time of an object is either an instant (`dateTime`) or a day (`date`), never both. So the day is left out if no fact sets it.
     if (isInstant && name === "date" && said(child, { ...here, path: [...here.path, name] }) === undefined) return [];
     if (isRoot && name === here.idField) return [[name, idOf(child, name, here)] as const];
     const isEnvelope =
@@ -154,7 +154,7 @@ function makeOpen(schema: AnyObject, here: Here): unknown {
   return made.id === undefined && made.name === undefined ? undefined : made;
 }
 
-/** Returns the fields that other tools show for objects of this kind. */
+/** Returns the fields that other tools of the app show for objects of this kind, for a schema that declares none itself. */
 function openFields(here: Here): Record<string, unknown> {
   const fields = [...here.plan.fields.values()].filter(({ path }) => path.length === 1 && path[0] !== here.idField);
   const made = fields.map(({ path, schema }) => {
@@ -167,7 +167,10 @@ function openFields(here: Here): Record<string, unknown> {
   return Object.fromEntries(made.filter(([, value]) => value !== undefined && value !== null));
 }
 
-/** Returns the whole object if the call sent it in one argument that has the name of the kind. Otherwise returns an empty object. */
+/**
+ * Returns the object that the call sent, if the call sent the whole object in one argument that has the name of the kind. Otherwise returns
+ * an empty object.
+ */
 function wholeOf(facts: Facts, kind: Kind | undefined): AnyObject {
   const whole = kind && (facts[kind.words.join("")] ?? facts[kind.words.at(-1) ?? ""]);
   return isObject(whole) ? whole : {};
@@ -206,8 +209,8 @@ export function madeUp(
 }
 
 /**
- * True if a call gave the object that contains this field, but not the field itself. For example, a call gives an all-day event a start
- * without an hour.
+ * True if a call gave the object around this field, but not the field itself. The field then stays absent. For example, a call creates an
+ * all-day event whose start has a day but no hour.
  */
 function isLeftOut({ facts }: ShownObject, path: readonly string[]): boolean {
   const holder = path.slice(0, -1).map(plainName).join("");
@@ -222,7 +225,10 @@ function isSame(a: ResultPlace, b: ResultPlace): boolean {
   return a.length === b.length && a.every((step, index) => step === b[index]);
 }
 
-/** True if a list contains the object or the list that the call is about, at any depth. Such a list gets one item. */
+/**
+ * True if the list at this position contains the object or the list that the call is about, at any depth. Such a list gets exactly one
+ * item.
+ */
 function isOnTheWay(place: ResultPlace, { layout, entity, items }: ResultPlan): boolean {
   const targets = [entity && layout.entity?.place, items && layout.list?.place];
   return targets.some((target) => {

@@ -22,7 +22,10 @@ export function shelfOf(toolkit: Toolkit, kind: Kind, args: AnyObject): Shelf {
   return { app: `${toolkit.ownerProjectId}/${toolkit.slug}`, kind: kind.name, scope: JSON.stringify(scope) };
 }
 
-/** Returns an object for display. Fields without facts are made up from the id, so a list and a get show the same values. */
+/**
+ * Returns an object as answers show it. Fields without facts are made up from the id, so a list and a call for the single object show the
+ * same values.
+ */
 export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: StoredObject): ShownObject {
   let seed: Seed | undefined;
   return {

@@ -8,9 +8,9 @@ type Options = ReadonlyMap<string, readonly unknown[]>;
 const knownOptions = new WeakMap<Toolkit, Options>();
 
 /**
- * Returns a function that returns the values that an app accepts for a field of an object. It takes the values from the arguments of the
- * app's tools. For example, the accepted values of an incident's status are the values by which incidents can be listed. Arguments of tools
- * for the same noun count first. If there are none, arguments of all tools of the toolkit count, if they agree.
+ * Returns a function that returns the values that an app accepts for a field of an object. They come from the arguments of the app's tools.
+ * For example, the values by which incidents can be listed are the accepted values of an incident's status. Tools for the same noun count
+ * first; otherwise all tools count, if they agree.
  */
 export function optionsFor(toolkit: Toolkit, noun: readonly string[]): (name: string) => readonly unknown[] {
   let options = knownOptions.get(toolkit);
@@ -32,7 +32,7 @@ function findOptions({ actions }: Toolkit): Options {
       const shared = `.${argument}`;
       if (!options.has(own)) options.set(own, values);
       const before = options.get(shared);
-      // If tools accept different values, these values do not count for other nouns.
+      // True if all tools seen so far accept the same values for the argument. If they differ, the values are not used for other nouns.
       const agrees = before === undefined || JSON.stringify(before) === JSON.stringify(values);
       options.set(shared, agrees ? values : []);
     }

@@ -52,9 +52,9 @@ const totalFields = [
 ];
 const pageCountFields = ["numpages", "nbpages", "totalpages", "pagecount"];
 
-/** Number of items in a list if the call names no number. */
+/** Number of items in a list if the call does not ask for a number of items. */
 const itemsUsual = 3;
-/** Page size in the scenario with many pages, if the call names no size and the definition has no default. */
+/** Page size in the scenario with many pages, if the call does not set a size and the definition has no default. */
 const pageSizeUsual = 250;
 /** Maximum number of items on a page, for any call. */
 const pageSizeMax = 2500;
@@ -99,9 +99,9 @@ export function isPageArgument(action: Action, name: string): boolean {
 }
 
 /**
- * Returns the part of a list that a call asks for. `count`: returns the number of items in the list; its parameter is the usual number,
- * which is three or the requested number if that is smaller. `pages`: the number of full pages; the list has only one page if the tool
- * cannot ask for the next page.
+ * Returns the part of a list that a call asks for. `count`: returns the number of items in the list. Its parameter is the usual number:
+ * three, or fewer if the call asks for fewer. `pages`: the number of full pages. If the tool has no argument for the next page, the list
+ * has only one page.
  */
 export function pageOf(
   toolkit: Toolkit,

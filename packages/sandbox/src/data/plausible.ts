@@ -21,8 +21,8 @@ export type Times = {
   /** Latest time of made-up objects, in epoch milliseconds. */
   readonly baseMs: number;
   /**
-   * Times of an object that calls made or changed, in epoch milliseconds. `madeMs`: when a call made it. `changedMs`: when a call last
-   * changed it.
+   * Time at which a call made the object, in epoch milliseconds. (The next member, `changedMs`, is the time at which a call last changed
+   * it.)
    */
   readonly madeMs?: number | undefined;
   readonly changedMs?: number | undefined;
@@ -144,7 +144,7 @@ const daysMax = 180;
  * the same value.
  */
 export function plausibleScalar(wanted: WantedValue): unknown {
-  // An item of a list uses the name of the list.
+  // The path without list indexes. So an item of a list gets its value by the name of the list.
   const names = wanted.path.filter((step) => !/^\d+$/.test(step));
   const name = names.at(-1) ?? wanted.owner;
   const clue: Clue = {
@@ -174,7 +174,7 @@ export function plausibleScalar(wanted: WantedValue): unknown {
   return null;
 }
 
-/** Values that arguments accept but that no object has. */
+/** Values that arguments accept for filters, but that no object has as its own value. */
 const unreal = /^(?:all|any|none|deleted|removed|trashed)$/i;
 /** Final states. A made-up object never has one, because an object reaches a final state only by a call. */
 const late = /^(?:archived|cancell?ed|lost|closed|failed|cleaned|unsubscribed|rejected|expired|disabled)$/i;

@@ -11,10 +11,13 @@ import { nothing, type ShownObject } from "./shown.ts";
 import type { Shelf, StoredObject } from "./store.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
-/** Returns an object that a call made or changed; undefined if there is none. */
+/** Returns an object if a call made or changed it. Returns undefined for any other object. */
 export type Find = (shelf: Shelf, id: string) => StoredObject | undefined;
 
-/** A field whose value belongs to another object. `list`: the list of the other objects. `leaf`: the field of the other object. */
+/**
+ * A field whose value belongs to another object. `list`: the tool that lists such other objects. `leaf`: the field of the other object
+ * whose value is shown.
+ */
 type Reference = {
   readonly list: Action;
   readonly base: readonly string[];
@@ -28,9 +31,9 @@ const rowsMax = 3;
 const personWords = new Set(
   "assignee owner creator lead author user member agent organizer reviewer requester reporter sender".split(" "),
 );
-/** Names of roles that the object's author has if the call names no person. */
+/** Words for roles in an object. If the call names no person for such a role, the author of the object has it. */
 const authorWords = new Set("creator author owner user member organizer sender requester reporter".split(" "));
-/** Roles of other objects that an object has only if a call set them. */
+/** Words for roles of other objects. An object has such a reference only if a call set it. */
 const optionalWords = new Set(
   "assignee lead agent reviewer project milestone cycle parent org organization person contact deal label".split(" "),
 );
@@ -186,7 +189,8 @@ function asTyped(id: string | number | undefined, schema: AnyObject): unknown {
 }
 
 /**
- * Returns a field of a row, as the list of that row shows it. Fields for a name (for example `name` and `summary`) may replace each other.
+ * Returns a field of a row, with the value that the list shows. If the row lacks the field and it is a name, another name field is used
+ * (for example `summary` for `name`).
  */
 function fieldOf(toolkit: Toolkit, list: Action, shown: ShownObject, leaf: string): unknown {
   const role = roleOf(toolkit, list);

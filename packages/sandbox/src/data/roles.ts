@@ -31,7 +31,7 @@ export type ToolRole = {
 const verbs = {
   create: new Set("create add post insert import index register upload invite send publish upsert put".split(" ")),
   copy: new Set("duplicate replicate copy clone forward".split(" ")),
-  /** These words mean: the tool creates the object with the given id, or changes it. */
+  /** Words in tool names. A tool with such a word creates the object with the given id, or changes it if it exists. */
   put: new Set("upsert put create add index insert".split(" ")),
   delete: new Set("delete remove destroy".split(" ")),
   list: new Set("list search query find all".split(" ")),
@@ -156,13 +156,13 @@ function findKinds(actions: readonly Action[]): Kind[] {
     if (list === undefined || found.has(name) || found.has(noun.at(-1) ?? "")) continue;
     found.set(name, { words: noun, idArguments: new Set(), scopes: pathArguments(list) });
   }
-  // Longer names come first, so that a `sub_issue` does not count as an `issue`.
+  // Kinds with longer names come first in the result, so that a `sub_issue` is not taken for an `issue`.
   return [...found.entries()]
     .map(([name, { words, idArguments, scopes }]) => ({ name, words, idArguments, scopeArguments: scopes }))
     .sort((a, b) => b.words.length - a.words.length);
 }
 
-/** True if a tool is about one existing object. Such a tool takes the object's id. */
+/** True if a tool is about one existing object and takes its id. False for tools that list or create objects. */
 function namesOne({ action, verb, noun, to }: Named & { readonly action: Action }): boolean {
   if (noun.join("") === "" || to === "from" || to === "to" || verbs.list.has(verb)) return false;
   return action.class === "read" ? verbs.read.has(verb) : !verbs.create.has(verb) && !verbs.copy.has(verb);

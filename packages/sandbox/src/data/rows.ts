@@ -30,7 +30,7 @@ const rowsSearched = 60;
 /** Maximum number of objects made by calls that a list searches or sorts. The newest objects count. */
 const madeSearched = 500;
 
-/** Returns the requested page of a list: its rows that pass the filters, and the values around the page. */
+/** Returns the requested page of a list: its rows that pass the filters, and the fields next to the rows (for example the total). */
 export function listPlan(work: ListWork, pages: number | undefined): Pick<ResultPlan, "items" | "page" | "facts"> {
   const { call, args, layout, facts } = work;
   const { list } = layout;
@@ -78,8 +78,8 @@ function usualRows(work: ListWork): Listing {
 }
 
 /**
- * Remembers the list in which a row was shown. If a list of a team shows an issue, a later read of the issue returns it as an issue of that
- * team.
+ * Remembers the facts that a list showed about a row. For example, if the issues of a team are listed, a later call for one of them shows
+ * that team.
  */
 function note({ call, args, role, store, seen }: ListWork, { id, isMade }: ShownObject, facts: Facts): void {
   if (id === undefined || isMade === true || Object.keys(facts).length === 0) return;
@@ -97,12 +97,15 @@ function isInNew({ call, args, role, store }: ListWork): boolean {
 }
 
 /**
- * Numbers for ids of seven digits. `idsFrom`: the first id. `idCount`: the number of ids. `idStride`: the distance between the ids of two
- * rows. It has no common divisor with `idCount`, so no id repeats.
+ * Numbers from which ids of seven digits are made. `idsFrom`: the lowest id. `idCount`: how many ids there are. `idStride`: the distance
+ * between the ids of neighbouring rows. It has no common divisor with `idCount`, so no id repeats.
  */
 const [idsFrom, idCount, idStride] = [1_000_000, 9_000_000, 7_368_787];
 
-/** Returns the numeric id of a row in a long list. Random ids would repeat among 20,000 rows, and a program keeps only one row per key. */
+/**
+ * Returns the numeric id of a row in a long list. It is calculated from the row's index, so ids are unique. Random ids would repeat among
+ * 20,000 rows, and a program would drop rows with a repeated id.
+ */
 function numberedId(seed: Seed, index: number): number {
   return idsFrom + (((numberOf(seed) % idCount) + index * idStride) % idCount);
 }
@@ -164,7 +167,10 @@ function makeUpRow(
   return { shown: show(shelf, id, mergeFacts(bound, known?.facts ?? {}), known), isGone: known?.state === "gone" };
 }
 
-/** Returns the objects that calls made and that fit the arguments that identify the list. They are in the order of their creation. */
+/**
+ * Returns the objects that calls made, in the order of their creation. They are limited to the objects whose facts fit the arguments that
+ * identify the list.
+ */
 function findMade({ call, args, role, store }: ListWork, bound: Facts): ShownObject[] {
   if (role.verb !== "list" || role.kind === undefined) return [];
   const shelf = shelfOf(call.toolkit, role.kind, args);

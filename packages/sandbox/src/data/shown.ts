@@ -7,8 +7,8 @@ export type ShownObject = {
   readonly seed: Seed;
   readonly facts: Facts;
   /**
-   * `isMade`: true if a call made the object. `madeMs`: when a call made it. `changedMs`: when a call last changed it. Times are in epoch
-   * milliseconds.
+   * True if a call made the object. The next two members are times in epoch milliseconds. `madeMs`: when a call made the object.
+   * `changedMs`: when a call last changed it.
    */
   readonly isMade?: boolean;
   readonly madeMs?: number | undefined;

@@ -17,10 +17,13 @@ const usualLimits: StoreLimits = { projectsMax: 1000, objectsPerProjectMax: 10_0
  */
 const factsCharactersMax = 64 * 1024;
 
-/** Memory that an object needs in addition to its facts, counted in characters. */
+/** Memory of an object in the store apart from its facts. It counts like this number of characters. */
 const objectCharacters = 512;
 
-/** The place of an object in the store: its app, its kind, and the scope (the ids within which the object's own id is unique). */
+/**
+ * The place of an object in the store ("shelf"). `app`: its app. `kind`: its kind. `scope`: the ids of the objects that contain it; the
+ * object's own id is unique only within this scope.
+ */
 export type Shelf = { readonly app: string; readonly kind: string; readonly scope: string };
 
 /** An object that the sandbox has stored, with the facts of its fields. All other fields are made up from its id. */
@@ -33,7 +36,10 @@ export type StoredObject = {
    */
   readonly state: "made" | "known" | "gone";
   readonly facts: Facts;
-  /** `madeMs` and `changedMs`: times at which calls made the object and last changed it, in epoch milliseconds. */
+  /**
+   * Time at which a call made the object, in epoch milliseconds. (The next member, `changedMs`, is the time at which a call last changed
+   * it.)
+   */
   readonly madeMs?: number | undefined;
   readonly changedMs?: number | undefined;
 };

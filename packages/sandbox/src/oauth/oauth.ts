@@ -9,7 +9,10 @@ export type SandboxOauth = {
    * contain the toolkit's facts in sealed form.
    */
   authorizeParameters(toolkit: Toolkit): Record<string, string>;
-  /** GET /sandbox/authorize: returns the consent page, or a redirect to the callback with the error. */
+  /**
+   * Handles GET /sandbox/authorize. Returns the consent page. If the request is faulty, returns a redirect to the callback with the error,
+   * or an error page.
+   */
   authorizePage(url: URL): ConsentPage | Redirect;
   /**
    * POST /sandbox/authorize: returns the redirect with a code or an error. Returns a page instead if the form is expired, or if the sandbox

@@ -3,9 +3,9 @@ export type SealedApp = { readonly toolkit: string; readonly name: string; reado
 
 /** The contents of the texts that the authorization server seals. Other parties can neither make nor read these texts. */
 export type Sealed = {
-  /** Part of the address of the consent page. */
+  /** Contents of the sealed text in the address of the consent page. */
   app: SealedApp & { readonly expiresAtMs: number };
-  /** Part of the consent page's form. */
+  /** Contents of the sealed text in the form of the consent page. */
   consent: AuthorizationRequest & { readonly expiresAtMs: number };
   code: AuthorizationRequest & { readonly expiresAtMs: number };
   access: { readonly toolkit: string; readonly scope: string; readonly expiresAtMs: number; readonly serial: number };

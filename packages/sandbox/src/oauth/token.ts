@@ -80,7 +80,7 @@ function refuseClient(authorization: string | null, form: URLSearchParams): Repl
 type Issue = (toolkit: string, scope: string, withRefresh: boolean) => Reply;
 
 function createIssuer({ clock, seals }: SandboxTokenOptions): Issue {
-  // Makes two tokens of the same millisecond different, together with the nonce of their seals.
+  // A counter that is part of every token. Together with the nonce of the seal, it makes two tokens of the same millisecond different.
   let serial = 0;
   return (toolkit, scope, withRefresh) => {
     serial += 1;

@@ -85,7 +85,8 @@ function eventMessage(event: AuditEvent): AuditEventMessage {
     entityDigest: entityDigest?.toString("hex") ?? "",
     outcome: outcome ?? "",
     position: position ?? 0,
-    // The action and the call have the same UUID, so one id gives the other.
+    // The audited action of a sent call has the same UUID as the call. So the action's id gives the id of the tool call; other actions have
+    // none.
     toolCallId: action === sentAction ? idOfUuid("call", uuidOfId(id)) : "",
   });
 }

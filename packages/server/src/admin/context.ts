@@ -27,7 +27,10 @@ export type AdminContext = {
   admission: Pick<Admission, "loadOf">;
   /** Posts received for projects by this node. */
   posts: Pick<PostQuotas, "loadOf">;
-  /** True if a second project is allowed. This requires that the deployment defines who receives events. */
+  /**
+   * True if a second project is allowed, because the deployment defines which projects receive events. False if it does not: every project
+   * would receive all events.
+   */
   isOpenToProjects: boolean;
   deploymentSecrets: Node["deploymentSecrets"];
   quarantine: Quarantine;

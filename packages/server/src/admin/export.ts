@@ -94,8 +94,8 @@ function message(lines: string[]): ExportEntityResponse {
 }
 
 /**
- * Returns a row as a line, with its encrypted values decrypted. Values that cannot be decrypted (for example after a vault key was lost)
- * are named.
+ * Returns a row as a line, with its encrypted values decrypted. Values that cannot be decrypted are left out, for example after a vault key
+ * was lost; `unreadable` lists their columns.
  */
 function rowLine(sealer: Sealer, table: string, { values, sealed }: ExportedRow): string {
   const opened: Record<string, string> = {};
@@ -109,7 +109,7 @@ function rowLine(sealer: Sealer, table: string, { values, sealed }: ExportedRow)
 }
 
 function open(sealer: Sealer, sealed: Buffer, context: string): string | undefined {
-  // A call that is still running has no value here yet.
+  // The value is empty if it is the result of a call that is still running.
   if (sealed.byteLength === 0) return "";
   try {
     return sealer.open(sealed, context).toString("utf8");

@@ -9,15 +9,15 @@ import { adminScope } from "./request.ts";
 
 const idsMax = 500;
 
-/** A post to release, or the id of a missing one. */
+/** A post that a request wants to release. `isMissing`: true if no post has this id. */
 type Candidate = { id: QuarantineId; isMissing: boolean };
 
 /** Posts of one release, in the order of its results. `nextPageToken`: token for the next posts. */
 export type ReleaseBatch = { candidates: Candidate[]; nextPageToken: string };
 
 /**
- * Reads the posts that a request selects. Throws FILTER_REQUIRED, TOO_MANY_IDS, ID_MALFORMED, TIME_RANGE_INVALID, TOOLKIT_NOT_FOUND,
- * PAGE_SIZE_NEGATIVE and PAGE_TOKEN_INVALID.
+ * Returns the posts that a request selects for release. Throws FILTER_REQUIRED, TOO_MANY_IDS, ID_MALFORMED, TIME_RANGE_INVALID,
+ * TOOLKIT_NOT_FOUND, PAGE_SIZE_NEGATIVE and PAGE_TOKEN_INVALID.
  */
 export async function findCandidates(
   { db, sealer, catalog }: AdminContext,

@@ -64,7 +64,7 @@ export function quarantineMethods(context: AdminContext): Pick<ServiceImpl<typeo
     async releaseQuarantinedPosts(request) {
       const { candidates, nextPageToken } = await findCandidates(context, request);
       const results = [];
-      // In order, oldest first, each in its own transaction.
+      // Releases the posts in order, oldest first, each in its own transaction.
       for (const { id, isMissing } of candidates) {
         if (isMissing) results.push({ id, outcome: "missing", accepted: 0, reason: "" });
         else results.push(await quarantine.release(id, { dryRun: request.dryRun }));

@@ -48,7 +48,7 @@ const quotaOfReason: ReadonlyMap<string, QuotaName> = new Map(
 
 /** Creates the admission of a node. Everything is in memory; a request costs one map lookup. */
 export function createAdmission({ clock }: { clock: Clock }): Admission {
-  // Bounded by the number of projects, which only an administrator creates.
+  // This map grows only with the number of projects, which only an administrator creates.
   const loads = new Map<ProjectId, ProjectLoad>();
   const loadOf = (projectId: ProjectId): ProjectLoad => {
     let load = loads.get(projectId);

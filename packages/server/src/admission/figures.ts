@@ -23,7 +23,7 @@ export function* figuresOfProjects(
   }
 }
 
-/** Returns a project's refusals on this node by quota, for calls and posts. */
+/** Returns how many requests of a project were refused on this node, by quota. Calls and posts are added up. */
 export function refusalsOf(
   calls: Pick<ProjectLoad, "refusals"> | undefined,
   posts: Pick<PostLoad, "refusals"> | undefined,

@@ -18,8 +18,8 @@ export function registerProjects(registers: Registry[], projects: () => Iterable
     help: "Calls of projects, by name: the twenty busiest.",
     labelNames: ["project"],
     registers,
-    // One count per scrape is used for all three metrics. A registry collects metrics in the order of their creation, so the first one
-    // counts.
+    // All three metrics use one count per scrape. A registry collects its metrics in the order of their creation, so the metric that was
+    // created first makes the count.
     collect: () => {
       const before = top.named;
       const named = top.look(figuresOf(projects()));

@@ -1,13 +1,19 @@
 import type { ProjectId } from "@svc/core";
 
-/** Projects' activity since the last count: by name for the most active ones, all others as one. */
+/**
+ * Projects' activity since the last count. Keys: the ids of the most active projects, and `other` for all other projects together. Values:
+ * one number for each kind of activity.
+ */
 export type ReportedUse = ReadonlyMap<string, readonly number[]>;
 
 /** Maximum number of projects shown by name; all other projects together are `other`. */
 const namedMax = 20;
 /** Factor by which a project's earlier activity is multiplied at each count. */
 const forgetting = 0.5;
-/** A new project replaces a named project only if it is this many times as active. If names changed often, graphs would be useless. */
+/**
+ * Factor that keeps named projects named: another project must be this many times as active to replace one. If names changed often, graphs
+ * would be useless.
+ */
 const lead = 2;
 
 /** A project's counts, which only grow. The first count is the measure of its activity. */
@@ -27,7 +33,7 @@ export class TopProjects {
     return this.#told;
   }
 
-  /** Returns the activity since the last count. For a project that is named for the first time, the count starts with this activity. */
+  /** Counts now, and returns the activity since the last count. A project's activity before it was named is part of `other`. */
   look(figures: Iterable<readonly [ProjectId, Figures]>): ReportedUse {
     const deltas: [ProjectId, number[]][] = [];
     for (const [id, now] of figures) {

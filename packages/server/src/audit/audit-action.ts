@@ -2,7 +2,7 @@ import { Fault, type ProjectPrincipal } from "@svc/core";
 import type { EnterAction } from "@svc/node";
 import type { AuditedAction, AuditLog } from "./log.ts";
 
-/** Returns the audit log's outcome for a rejection: the code of its fault, or `internal`. */
+/** Returns the outcome that the audit log shows for an action that failed with this error: the code of a fault, otherwise `internal`. */
 export function outcomeOf(error: unknown): string {
   return error instanceof Fault ? error.code : "internal";
 }
@@ -28,7 +28,10 @@ export async function auditAction<Result>(
   }
 }
 
-/** Returns a function that records a caller's actions that are not API calls, as `enterCalls` does for calls. */
+/**
+ * Returns a function that runs an action of the caller and records it in the audit log. It is for actions that are not API calls;
+ * `enterCalls` does the same for calls.
+ */
 export function actionAuditor(log: AuditLog, actor: ProjectPrincipal): EnterAction {
   return ({ action, subject, entityId = "" }, act) =>
     auditAction(log, { actor, action, projectId: actor.projectId, subject, entityId }, act);

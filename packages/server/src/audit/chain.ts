@@ -3,10 +3,13 @@ import type { ProjectId, Sealer } from "@svc/core";
 import type { AuditChain } from "@svc/db/audit/chains";
 import type { AuditEvent } from "@svc/db/audit/list";
 
-/** Key of one chain of the audit log. Only this key can place a row in the chain. */
+/**
+ * Key of one chain of the audit log. A chain links the rows of one project by hashes. Without the key, no valid hash can be computed for a
+ * new or changed row.
+ */
 export type ChainKey = KeyObject;
 
-/** Returns the context in which the key of a project's chain is sealed. */
+/** Returns the sealing context (name to which an encrypted value is bound) for the key of a project's chain. */
 export function chainContext(projectId: ProjectId): string {
   return `deployment/audit_chains/${projectId}`;
 }

@@ -2,13 +2,15 @@ import type { AuditChain } from "@svc/db/audit/chains";
 import type { AuditEvent } from "@svc/db/audit/list";
 import { type ChainKey, eventMac, isSame, linkHash } from "./chain.ts";
 
-/** A fault of a row in a chain. If the fault concerns the whole chain, `position` is 0. */
+/**
+ * A fault that a verification found in a chain of the audit log. `position`: the row's position; 0 if the fault concerns the whole chain.
+ */
 export type RowFault = {
   readonly position: number;
-  /** Empty if there is no row. */
+  /** Id of the faulty row; empty if no row exists at this position or the fault concerns the whole chain. */
   readonly eventId: string;
   readonly kind: "changed" | "removed" | "moved" | "head";
-  /** For people. */
+  /** Description of the fault, in a sentence for people. */
   readonly message: string;
 };
 
@@ -19,7 +21,8 @@ type Rows = {
   readonly end: Pick<AuditChain, "length" | "hash"> | undefined;
 };
 
-// Maximum distance at which the original position of a moved row is searched. Also the maximum number of faults for which svc searches.
+// Maximum distance, in positions, at which the original position of a moved row is searched. After `movedMax` faults, svc does not search
+// for moved rows any more.
 const reachPlaces = 25;
 const movedMax = 20;
 
@@ -27,7 +30,7 @@ const movedMax = 20;
 export function compareRows(key: ChainKey, { rows, after, end }: Rows): RowFault[] {
   const faults: RowFault[] = [];
   let at = after;
-  // Hash of the previous row; undefined if that row may be changed.
+  // Hash of the previous row. Undefined if the previous row is missing or may be changed; the link to it is then not checked.
   let before: Buffer | undefined = after === 0 ? Buffer.alloc(0) : undefined;
   for (const row of rows) {
     const position = row.position ?? 0;
@@ -71,7 +74,10 @@ function rowFault(
   return isLinked ? undefined : changedFault(row, "its hash");
 }
 
-/** Returns the original position of an unchanged row. */
+/**
+ * Returns the position at which a row was originally added, if only its position was changed. Undefined if the row's content was changed,
+ * or if the position is too far away.
+ */
 function placeOf(key: ChainKey, row: AuditEvent): number | undefined {
   const position = row.position ?? 0;
   for (let place = Math.max(1, position - reachPlaces); place <= position + reachPlaces; place++) {

@@ -42,7 +42,10 @@ function entered(rule: AuditRule, method: Method, log: AuditLog): Method {
   };
 }
 
-/** Records a call that is a stream. Its outcome is that of the end of the stream: `canceled` if the caller left before the end. */
+/**
+ * Returns a method that records each call of a stream: before it begins, and its outcome when it ends. The outcome is `canceled` if the
+ * caller left before the end.
+ */
 function enteredStream(rule: AuditRule, method: Method, log: AuditLog): Method {
   return async function* (request, context) {
     const { id } = await enterCall(rule, log, request, context);

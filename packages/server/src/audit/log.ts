@@ -19,7 +19,7 @@ export type Actor =
   | { readonly kind: "link" }
   | { readonly kind: "service" };
 
-/** An action before it is executed. `projectId`: undefined if the action concerns the deployment. */
+/** An action to record, before it is executed. `projectId`: undefined if the action concerns the deployment. */
 export type AuditedAction = {
   readonly actor: Actor;
   readonly action: string;

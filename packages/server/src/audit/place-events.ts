@@ -31,9 +31,9 @@ export type PlacingOptions = {
   readonly onBroken: (projectId: ProjectId, why: string) => void;
 };
 
-/** Action for sending a destructive tool call. */
+/** Name of the audited action that records the sending of a destructive tool call. */
 export const sentAction = "ToolCall.Send";
-/** Action by which the deployment's chain records the start of other chains. */
+/** Name of the audited action by which the deployment's chain records that a project's chain was created. */
 export const beginAction = "AuditLog.BeginChain";
 
 const rowsAtOnce = 500;
@@ -47,7 +47,7 @@ const unknownAfterMs = 120_000;
 export async function placeEvents(options: PlacingOptions): Promise<boolean> {
   const { db, clock, broken } = options;
   const wanted = { unknownBefore: clock.now() - unknownAfterMs, without: [...broken] };
-  // Usually there are none, and this one statement is enough.
+  // Usually there are no rows to add to chains, and this one statement is enough.
   if (!(await hasUnchainedAuditEvents(db, wanted))) return false;
   return withTransaction(db, async (tx) => {
     if (!(await lockAuditChains(tx))) return false;
@@ -70,8 +70,8 @@ function sentUuids(events: readonly AuditEvent[]): string[] {
 }
 
 /**
- * Returns the final form of a row. The entity of a call is read from the ledger, because the statements that record calls have no key for
- * it.
+ * Returns a row in its final form. For a sent tool call, the digest of its entity is computed here, because the statements that record
+ * calls do not have the digest's key.
  */
 function finished(event: AuditEvent, entities: ReadonlyMap<string, string>, { sealer }: PlacingOptions) {
   const entity = event.action === sentAction ? entities.get(uuidOfId(event.id)) : undefined;
@@ -110,8 +110,8 @@ async function extendChain(tx: Executor, { chain, events }: Extension, options: 
 }
 
 /**
- * Returns the key of a chain. If the end of the chain was changed, reports this and adds no rows: further rows would make the changed end
- * look valid.
+ * Returns the key of a chain. Returns undefined and reports the chain if its end was changed or its key cannot be opened. No rows are then
+ * added: they would make the changed end look valid.
  */
 function openOrTell(chain: AuditChain, { sealer, broken, onBroken }: PlacingOptions) {
   const tell = (why: string) => {

@@ -21,7 +21,7 @@ export type AuditRule = {
   readonly madeProjectId: ReadText | undefined;
 };
 
-/** Reads a text of a message; empty if a message on the path is not set. */
+/** Returns a text field of a message. Empty if the field, or a message that contains it, is not set. */
 export type ReadText = (message: Message) => string;
 
 /**
@@ -66,7 +66,7 @@ function pathReader(desc: DescMessage, path: string, name: string): ReadText | u
   };
 }
 
-/** Returns the fields on a path; undefined if the path does not lead to a text. */
+/** Returns the fields through which a path such as `project.id` leads. Undefined if the path does not end at a scalar field. */
 function fieldsOf(desc: DescMessage, path: string): DescField[] | undefined {
   const fields: DescField[] = [];
   let at: DescMessage | undefined = desc;

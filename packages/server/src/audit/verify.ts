@@ -15,7 +15,10 @@ import { beginAction } from "./place-events.ts";
 /** A fault of the log. `position` 0: the fault concerns the whole chain. */
 export type AuditFault = RowFault & { readonly projectId: ProjectId };
 
-/** Position up to which the log was verified: after a position of a chain, or after a chain. */
+/**
+ * Position up to which the log was verified. `after`: the last verified position in the project's chain, or `end` if the whole chain was
+ * verified.
+ */
 export type VerifyPosition = { readonly projectId: ProjectId; readonly after: number | "end" };
 
 /** Result of verifying a part of the log. `next` is undefined at the end. */
@@ -29,10 +32,10 @@ export type VerifyResult = {
 /** Dependencies of verifying. */
 export type VerifyOptions = { readonly db: Executor; readonly sealer: Sealer };
 
-/** Before the first chain. */
+/** The position before the first chain, at which a verification begins. */
 export const verifyStart: VerifyPosition = { projectId: deploymentProject, after: 0 };
 
-// Rows that are verified at once, within 5 ms.
+// Maximum number of rows that are verified without a pause. Verifying them takes up to 5 ms.
 const rowsAtOnce = 400;
 const positionMax = 2_147_483_647;
 
@@ -55,7 +58,7 @@ export async function verifyPart(options: VerifyOptions, from: VerifyPosition): 
     };
   const isWhole = isSame(headMac(key, chain), chain.mac);
   const to = isWhole ? chain.length : positionMax;
-  // Includes the previous row, whose hash links to the first one.
+  // The rows include the last one that was already verified, because the hash of the next row depends on its hash.
   const rows = await listChainedAuditEvents(db, projectId, { from: after, to, limit: rowsAtOnce + 1 });
   const isEnd = rows.length <= rowsAtOnce;
   const end = isWhole && isEnd ? chain : undefined;
@@ -83,7 +86,7 @@ function openKey(chain: AuditChain, sealer: Sealer): ChainKey | undefined {
   }
 }
 
-/** Finds chains whose start the deployment's chain records, but that do not exist. */
+/** Returns a fault for each chain that no longer exists, although the deployment's chain records its creation. */
 async function findGone(db: Executor, rows: readonly AuditEvent[]): Promise<AuditFault[]> {
   const begun = rows.flatMap(({ action, subject }) => (action === beginAction ? (parseId("prj", subject) ?? []) : []));
   const there = await findChainedProjects(db, begun);
@@ -91,7 +94,7 @@ async function findGone(db: Executor, rows: readonly AuditEvent[]): Promise<Audi
   return gone.map((projectId) => ({ ...headFault("the chain was removed"), projectId }));
 }
 
-/** Finds rows outside every chain: before its first position or after its end. */
+/** Returns a fault for each project that has rows outside its chain: before the chain's first position or after its end. */
 async function findLost(db: Executor): Promise<AuditFault[]> {
   const broken = await findBrokenAuditChains(db);
   return broken.map(({ projectId, ...chain }) => ({ ...headFault(lostWords(chain)), projectId }));

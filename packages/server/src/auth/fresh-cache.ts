@@ -5,7 +5,7 @@ import { withinDeadline } from "../store-deadline.ts";
 export type FreshCache<Found> = {
   /** Returns the entry with a digest; undefined if none exists. Rejects if the database is unavailable or too slow. */
   find(digest: Buffer): Promise<Found | undefined> | Found | undefined;
-  /** Removes matching entries from the cache, so that they are read from the database again. */
+  /** Removes the entries for which `isMeant` returns true, so that they are read from the database again. */
   forgetWhere(isMeant: (found: Found) => boolean): void;
 };
 
@@ -13,8 +13,8 @@ type Entry<Found> = { found: Found | undefined; untilMs: number };
 
 /** Maximum delay until a change by another node applies here, milliseconds. */
 const freshMs = 1_000;
-// Maximum number of cached entries. Entries that were found are those in use. Failed lookups are kept for fewer digests, because callers
-// may try any number of secrets.
+// Maximum number of cached entries with a row. Digests without a row are cached separately, at most `unknownMax`, because callers may try
+// any number of secrets.
 const knownMax = 10_000;
 const unknownMax = 1_000;
 

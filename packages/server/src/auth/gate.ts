@@ -29,7 +29,7 @@ export type GateOptions = {
   keys: KeyCache;
   use: KeyUse;
   clock: Clock;
-  /** Loads the keys of a caller's project. */
+  /** Loads the data keys of a caller's project, which encrypt its data. */
   sealer: Pick<Sealer, "ready">;
   adminToken: string | undefined;
   /** Sessions of the console; undefined without a console. */
@@ -46,7 +46,7 @@ export type IncomingCall = {
   readonly method: DescMethod;
   readonly authorization: string | null;
   readonly call: Call | undefined;
-  /** How to wait for the lookup of a key. Default: a plain `await`, if no other work must be paused during the lookup. */
+  /** Waits for the lookup of a key, and pauses other work meanwhile. If undefined, the gate waits with a plain `await`. */
   readonly wait: KeyLookupWait | undefined;
 };
 
@@ -89,7 +89,7 @@ export function createGate(options: GateOptions): Gate {
       watchCall(openCalls, identify, call);
       return principal;
     } catch (error) {
-      // No interceptor has run yet, so the caller of the gate answers the error.
+      // No interceptor runs before the gate, so the error is converted here to Connect's error. The caller of the gate sends it.
       throw toConnectError(mapError(error, call));
     }
   };
@@ -106,8 +106,8 @@ function enterWait(admission: Admission, { projectId, quotas }: ProjectPrincipal
 }
 
 /**
- * Watches calls that may run long (streams stay open for hours, and calls may wait). Such a call is ended if the caller's key ends, or if
- * the session or seat of its page ends.
+ * Watches a call that may run long (streams stay open for hours, and calls may wait). It is ended if the caller's key ends. A call of a
+ * console page is ended if its session ends, or loses the key in use (seat).
  */
 function watchCall({ watch }: OpenCalls, identify: () => Promise<Principal>, call: Call | undefined): void {
   if (call?.end === undefined) return;

@@ -9,9 +9,9 @@ import { createFreshCache } from "./fresh-cache.ts";
 export type KeyCache = {
   /** Returns the key, even if it is expired or revoked; undefined if none exists. Rejects if the database is unavailable or late. */
   find(digest: Buffer): Promise<CallerKey | undefined> | CallerKey | undefined;
-  /** Forgets a key that this node revokes, so that the next call reads it again. */
+  /** Removes a key from the cache, so that the next call reads it again. The node that revokes the key calls this function. */
   forget(id: KeyId): void;
-  /** Forgets the keys of a project whose quotas this node changes. */
+  /** Removes the keys of a project from the cache. The node that changes the project's quotas calls this function. */
   forgetProject(id: ProjectId): void;
 };
 

@@ -14,7 +14,10 @@ export type KeyUse = {
 const everyMs = 60_000;
 const flushMs = 5_000;
 
-/** Starts recording. Failed writes are passed to `onError` and retried with the next use. */
+/**
+ * Starts recording when keys are used. If a write to the database fails, `onError` gets the error, and the write is retried with the next
+ * use.
+ */
 export function startKeyUse({
   db,
   clock,

@@ -3,15 +3,18 @@ import { startLoop } from "../loop.ts";
 
 /** Running calls that must end if their callers lose permission. These are streams, and all calls that take longer than a second. */
 export type OpenCalls = {
-  /** Calls `end` when `authenticate` rejects with a fault. */
+  /** Watches a call: checks it once a second with `authenticate`, and calls `end` if `authenticate` rejects with a fault. */
   watch(authenticate: () => Promise<unknown>, end: (fault: Fault) => void): CallWatch;
   /** Stops watching calls. */
   stop(): Promise<void>;
 };
 
-/** The watch of one call. */
+/** One watched call. */
 export type CallWatch = {
-  /** Checks again before the answer if the call took longer than a second. Rejects with the fault that ends the call. */
+  /**
+   * Checks the caller's permission again before the answer. Returns undefined if the call took less than a second, so that no check is
+   * needed. Rejects with the fault that ends the call.
+   */
   confirm(): Promise<unknown> | undefined;
   /** Ends the watch. */
   end(): void;

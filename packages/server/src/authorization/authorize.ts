@@ -64,7 +64,7 @@ export type AuthorizeOptions = AuthorizationOptions &
     readonly audit: AuditLog;
   };
 
-/** Time that the person has to decide, in milliseconds. */
+/** Time from the opening of the consent page in which the person must decide, in milliseconds. */
 const decisionMs = 600_000;
 /** Lifetime of an authorization code, in milliseconds. */
 const codeMs = 60_000;
@@ -127,8 +127,8 @@ async function withPages(res: ServerResponse, answer: () => Promise<void>): Prom
 type AuthorizeParts = AuthorizeOptions & { readonly seals: ReturnType<typeof createSeals> };
 
 /**
- * Identifies the person and answers with the decision page. If the person cannot be identified, answers with the first page, which then
- * shows the error.
+ * Identifies the person who vouches for the client (takes responsibility for its access), and answers with the decision page. If this
+ * fails, answers with the first page, which shows the error.
  */
 async function vouch(
   request: ConsentRequest,
@@ -155,8 +155,8 @@ async function vouch(
 
 /**
  * Returns the principal of the key with which the person vouches for the client: a key of the console session, or a key that the person
- * typed. The form contains one half of the session's proof. Rejects with SESSION_INVALID, KEY_NEEDED, API_KEY_INVALID or SIGN_INS_EXCEEDED,
- * or if the database is unavailable.
+ * typed. The form contains one of the session's two secret halves. Rejects with SESSION_INVALID, KEY_NEEDED, API_KEY_INVALID or
+ * SIGN_INS_EXCEEDED, or if the database is unavailable.
  */
 async function identify(
   form: URLSearchParams,
@@ -241,8 +241,8 @@ function cookieName(origin: ConsoleOrigin): string {
 }
 
 /**
- * SameSite=Strict is not possible: other sites open the page, and a second tab would not send the cookie of the first tab. The cookie alone
- * gives no access.
+ * Returns the text of the cookie that ties the consent page to its browser. SameSite=Strict is not possible, because other sites open the
+ * page. The cookie alone gives no access.
  */
 function cookieText(value: string, origin: ConsoleOrigin): string {
   const secure = origin.isSecure() ? "; Secure" : "";

@@ -120,8 +120,8 @@ function readToolkits(parameters: URLSearchParams): string[] {
 }
 
 /**
- * Seals for the requests that the pages contain: one seal before the person is identified, another afterwards. Each seal opens only texts
- * that the same seal created.
+ * Seals that protect the requests that the pages contain: one seal before the person is identified, another afterwards. Each seal opens
+ * only texts that the same seal created.
  */
 export type Seals = {
   readonly asked: Seal<ConsentRequest>;

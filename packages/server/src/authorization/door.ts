@@ -9,7 +9,7 @@ import { type GrantCache, isAccessToken } from "./grants.ts";
 import { resourceMetadataPath, type ServiceUrls, type ServiceUrlsOf } from "./metadata.ts";
 import { accessScopes, firstScopes, scopeText } from "./scopes.ts";
 
-/** Authenticates agents at the MCP address. */
+/** Authenticates agents at the MCP address, by an API key or by the access token of a grant. */
 export type McpDoor = {
   /**
    * Returns the principal of a request. The credential is a key, or the access token of a grant. Rejects like Authenticate, and with

@@ -24,7 +24,10 @@ export type HtmlPage = {
   readonly status: number;
   readonly title: string;
   readonly body: Html;
-  /** Additional source to which the form may lead, as in a content security policy. The service itself is always allowed. */
+  /**
+   * Additional address to which the page's form may lead, as a source of the content security policy. Forms may always lead to the service
+   * itself.
+   */
   readonly formTarget?: string;
   /** Script of the page. The page works without it. */
   readonly script?: string;

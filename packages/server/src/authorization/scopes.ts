@@ -37,7 +37,10 @@ export type Offer = {
   readonly toolkits: readonly { readonly slug: string; readonly name: string }[];
   /** Tool groups of svc itself that the person can give. */
   readonly agentTools: readonly AgentToolGroup[];
-  /** True if choosing no toolkit means all toolkits, including toolkits that are added later. */
+  /**
+   * True if choosing no toolkit means all toolkits, including those that are added later. False if the person's key is limited to some
+   * toolkits; choosing none then means these.
+   */
   readonly isAnyToolkit: boolean;
 };
 

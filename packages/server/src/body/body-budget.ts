@@ -11,11 +11,11 @@ export type BodyShareKind = "toolkit" | "project" | "administrator" | "keyless" 
 
 /** Budget for the bytes of request bodies that a node has read and keeps in memory. */
 export type BodyBudget = {
-  /** Opens the account of a body, for a share and a sender address. It costs nothing until bytes are taken. */
+  /** Opens the account of one body in the budget, under a share and the sender's address. It charges nothing until `take` is called. */
   open(share: BodyShare, address: string): BodyCharge;
   /**
-   * `bytes`: bytes in memory now. `refused`: bodies refused since the start, because there was no room or because other bodies displaced
-   * them.
+   * Returns the current figures. `bytes`: bytes in memory now. `refused`: bodies refused since the start, because there was no room or
+   * because other bodies displaced them.
    */
   stats(): BodyStats;
 };
@@ -25,9 +25,12 @@ export type BodyStats = { readonly bytes: number; readonly refused: Readonly<Rec
 
 /** Account of one body in the budget. */
 export type BodyCharge = {
-  /** Charges bytes that have arrived. Returns false and charges nothing if the budget has no room for them. */
+  /** Charges bytes that have arrived, and returns true. If the budget has no room for them, charges nothing and returns false. */
   take(bytes: number): boolean;
-  /** Marks the body as incomplete. Until `complete` or `release`, `giveWay` may be called once; the body is then discarded to make room. */
+  /**
+   * Marks the body as incomplete: it is still arriving. Until `complete` or `release`, svc may call `giveWay` once, which discards the body
+   * to make room for others.
+   */
   arrive(giveWay: () => void): void;
   /** Marks the body as complete. It is not discarded for other bodies any more. */
   complete(): void;
@@ -40,11 +43,14 @@ export type BodyCharge = {
 /** Limits of a body budget in bytes. */
 export type BodyBudgetOptions = {
   clock: Clock;
-  /** Maximum for all bodies together. */
+  /** Maximum for all bodies together, in bytes. */
   bytesMax: number;
-  /** Maximum for one share. Default: a third of the maximum for all bodies. */
+  /**
+   * Maximum for one share (all bodies of one toolkit, project or other kind of sender), in bytes. Default: a third of the maximum for all
+   * bodies.
+   */
   shareBytesMax?: number;
-  /** Maximum for all requests without a key from one address. Default 64 KiB. */
+  /** Maximum for all requests without a key from one address, in bytes. Default 64 KiB. */
   keylessBytesMax?: number;
 };
 
@@ -67,7 +73,7 @@ const keylessBytesDefault = 64 * 1024;
  */
 const slowMs = 2_000;
 
-/** Bytes of one address in one share. `arriving`: incomplete bodies of this address, oldest first. */
+/** Bytes that the bodies of one address use in one share. `arriving`: the incomplete bodies of this address, oldest first. */
 type Holder = {
   readonly share: Share;
   readonly address: string;
@@ -107,7 +113,10 @@ class Budget {
     this.#keylessBytesMax = keylessBytesMax ?? keylessBytesDefault;
   }
 
-  /** Charges bytes to an address in a share, and makes room if necessary. Returns the holder; undefined if there is no room. */
+  /**
+   * Charges bytes to the address in the share, and discards bodies to make room if necessary. Returns the holder, which counts the bytes of
+   * this address. Undefined if there is no room.
+   */
   take(name: BodyShare, address: string, bytes: number): Holder | undefined {
     for (;;) {
       // The holder is looked up each time: if one of its bodies was discarded, the holder may have been removed.
@@ -165,8 +174,8 @@ class Budget {
   }
 
   /**
-   * Returns the holder that must lose a body so that another holder gets more bytes: one that holds more than the other would then hold, or
-   * the same holder if it has a slow body. Undefined if there is none.
+   * Returns the holder that must lose a body so that `holder` gets the bytes. It is the largest holder of a larger share, or a larger
+   * holder of the same share, or `holder` itself if it has a slow body. Undefined if no body may be discarded.
    */
   #victimOf(holder: Holder, bytes: number): Holder | undefined {
     const itself = this.#isSlow(holder) ? holder : undefined;
@@ -191,7 +200,7 @@ class Budget {
   }
 }
 
-/** Returns the largest holder that has an incomplete body to discard. */
+/** Returns the holder with the most bytes, among those that have an incomplete body to discard. Undefined if none has one. */
 function largestOf(holders: Iterable<Holder>): Holder | undefined {
   return largestBy([...holders].filter(({ arriving }) => arriving.size > 0));
 }
@@ -233,7 +242,7 @@ class Charge implements BodyCharge {
     const holder = this.#budget.take(this.#share, this.#address, bytes);
     if (holder === undefined) return false;
     if (this.#isReleased) {
-      // The discarded body was this one.
+      // To make room, this body itself was discarded. So the bytes that were just charged are given back.
       this.#budget.give(holder, bytes);
       return false;
     }

@@ -123,7 +123,8 @@ export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
     bytes += chunk?.byteLength ?? 0;
     if (chunks === fineChunksMax && bytes < fineChunksMax * fineBytes) {
       onTooFine();
-      // The data that was already read from the connection now costs only its parsing.
+      // Further chunks are dropped before they reach a handler. So the data that was already read from the connection costs only its
+      // parsing.
       req.push = (rest: Buffer | null) => (rest === null ? push(rest) : true);
       return push(chunk);
     }
@@ -134,10 +135,10 @@ export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
 
 /** Counts the pieces of a body as they arrive. */
 class Pieces {
-  /** Bytes read since the last turn. */
+  /** Bytes of the body that were read since its connection last had to pause. */
   #read = 0;
 
-  /** Returns true if this piece ends the body's turn. */
+  /** Counts a piece of the body. Returns true if reading must now pause for other connections, false if it may continue. */
   add({ byteLength }: Buffer): boolean {
     this.#read += byteLength + pieceBytes;
     if (this.#read < paceBytes) return false;
@@ -149,11 +150,11 @@ class Pieces {
 const empty = Buffer.alloc(0);
 /** Pieces smaller than this are copied together, in bytes. */
 const pageBytes = 4_096;
-/** Size of a body, in bytes, from which it is stored in slabs. */
+/** Size of a body, in bytes, from which it is stored in slabs (large blocks of memory). */
 const slabsFromBytes = 65_536;
 /**
- * Size of a slab in bytes. It is large enough that the allocator returns the memory to the system after use. A slab uses no memory until it
- * is written.
+ * Size of a slab (block of memory for a large body), in bytes. It is so large that the allocator returns it to the system after use. A slab
+ * uses no memory until it is written.
  */
 const slabBytes = 262_144;
 
@@ -170,7 +171,10 @@ class ArrivingBody {
   readonly #pieces: Buffer[] = [];
   /** Free bytes at the end of the last stored piece. */
   #free = 0;
-  /** True if the last stored piece is a slab. A slab is charged as it is filled. */
+  /**
+   * True if the last stored piece is a slab (large block), which is charged as it is filled. False if it is a smaller piece, which is
+   * already charged.
+   */
   #isSlab = false;
 
   constructor(charge: BodyCharge, bytesMax: number) {
@@ -190,7 +194,7 @@ class ArrivingBody {
   whole(): Buffer {
     const [first] = this.#pieces;
     if (first !== undefined && this.#pieces.length === 1) {
-      // The caller that reads the returned body frees it before the request ends.
+      // The returned body is not part of this object any more. The caller that reads it frees it before the request ends.
       this.#pieces.length = 0;
       return first;
     }
@@ -237,7 +241,10 @@ class ArrivingBody {
     return true;
   }
 
-  /** The rest of the last page stays unused but charged. The charge is at most twice the bytes that arrived. */
+  /**
+   * Ends the last page (block of memory into which small pieces are copied). Its unused bytes stay charged, so the charge is at most twice
+   * the bytes that arrived.
+   */
   #closePage(): void {
     const page = this.#pieces.pop();
     if (page !== undefined) this.#pieces.push(page.subarray(0, page.byteLength - this.#free));

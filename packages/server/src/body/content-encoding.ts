@@ -7,7 +7,7 @@ import type { BodyCharge } from "./body-budget.ts";
 /** Options for decoding. `bytesMax`: maximum decoded size in bytes. `charge`: account in the body budget. */
 export type DecodeOptions = { readonly bytesMax: number; readonly charge: BodyCharge };
 
-/** Returns a stream that decodes one encoding, in pieces of at most `pieceBytes`. */
+/** Creates a stream that decodes one encoding, in pieces of at most `pieceBytes`. */
 export type ContentCodec = (pieceBytes: number) => Transform;
 
 /**

@@ -81,8 +81,8 @@ export function createIntake({ connections, bodies }: { connections: Connections
       const more = charge(req, "lookup");
       try {
         if (own.take(req.readableLength)) return await lookup;
-        // Extra room for the bytes during the lookup. Many calls with a new key are not an attack: a lookup takes milliseconds and serves
-        // all of them.
+        // While the key is looked up, the bytes may use extra room. Many calls with a key that is not cached are no attack: a lookup takes
+        // milliseconds and serves all of them.
         if (more.take(req.readableLength)) return await withinDeadline(lookup, lookupMs).catch(overloadedIfLate);
         own.refuse();
         throw serverFaults.NODE_OVERLOADED();

@@ -60,9 +60,12 @@ export type Config = {
   readonly eventRetentionMs: number;
   readonly callRetentionMs: number;
   readonly jobRowRetentionMs: number;
-  /** Maximum concurrent runs of a project's standing programs. */
+  /** Maximum number of runs of one project's standing programs at the same time. */
   readonly standingRunsMax: number;
-  /** True if due occurrences of standing programs are postponed because the database was restored from a backup. */
+  /**
+   * True if no runs of standing programs start on this node (SVC_STANDING is `hold`), for example after the database was restored from a
+   * backup. False: due runs start.
+   */
   readonly isStandingHeld: boolean;
   /**
    * For an operator's own database: the time up to which the restored backup contains data, in epoch milliseconds. Undefined if the
@@ -81,7 +84,7 @@ export type Config = {
   readonly environment: Environment;
 };
 
-/** Folders to which relative paths refer. Paths in variables refer to the working folder; default paths refer to the checkout. */
+/** Folders from which relative paths start. Paths in variables start at the working folder; default paths start at the checkout. */
 export type ConfigFolders = {
   readonly workingDir: string;
   /** Folder of the checkout, or of an installed package. */
@@ -150,7 +153,8 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
     bodyBytesMax: reader.integer("SVC_MAX_BODY_BYTES", { fallback: 1_048_576, min: 1_024, max: 104_857_600 }),
     connectionsMax,
     connectionsPerAddressMax: reader.integer("SVC_CONNECTIONS_PER_ADDRESS", {
-      // A quarter of all connections: ending many connections at once keeps the node busy for 0.1 ms each.
+      // By default one address may have a quarter of all connections. More would be a risk: closing many connections at once keeps the node
+      // busy for 0.1 ms each.
       fallback: Math.floor(connectionsMax / 4),
       ...{ min: 8, max: 1_000_000 },
     }),
@@ -194,7 +198,7 @@ function parseJobRetention(text: string): number {
   return parseBoundedDuration(text, { ...retentionBounds, minMs: dayMs });
 }
 
-/** True if a listening address is reachable only from this machine. */
+/** True if an address to listen on can be reached only from this machine. False if other machines may reach it. */
 export function isLoopbackHost(host: string): boolean {
   const verdict = createAddressGuard({ allowedRanges: [] }).judge(host);
   return host === "localhost" || (!verdict.allowed && verdict.range === "loopback");
@@ -270,7 +274,8 @@ function checkDataDir({ dataDir }: Config, reader: ConfigReader): void {
 function defaultDataDir({ checkout, isRoot, packageHome }: ConfigFolders): string {
   if (packageHome !== undefined) return isRoot ? "/var/lib/svc" : join(packageHome, ".local", "share", "svc");
   if (!isRoot) return join(checkout, ".svc");
-  // PostgreSQL does not run as root. Its own account could not open a checkout below /root, so the data folder is elsewhere.
+  // PostgreSQL does not run as root. Its own account could not open a folder below /root, so root's data folder is in /var/lib/svc. The
+  // hash keeps several checkouts apart.
   const hash = createHash("sha256").update(checkout).digest("hex").slice(0, 8);
   return join("/var/lib/svc", `${basename(checkout) || basename(dirname(checkout))}-${hash}`);
 }

@@ -79,7 +79,7 @@ type SecretChange = { readonly variable: string; readonly secrets: number };
 type Reload = {
   /** Variables of webhook secrets that changed. */
   readonly changed: readonly SecretChange[];
-  /** Variables whose values in the file differ from those at the start. They take effect after a restart. */
+  /** Variables whose values in the file differ from those that the server started with. Such a change takes effect after a restart. */
   readonly waiting: readonly string[];
 };
 
@@ -89,7 +89,7 @@ export type Environment = {
   get(name: string): string | undefined;
   /** Returns the names of all set variables, of the process and of the file. */
   names(): string[];
-  /** Returns the variables of SVC_ENV_FILE that have no effect, because the process also sets them. */
+  /** Returns the variables of SVC_ENV_FILE that have no effect, because the environment of the process also sets them. */
   overridden(): string[];
   /**
    * Reads SVC_ENV_FILE again and returns the changes; undefined if the server has no such file. If the file cannot be read or is malformed,

@@ -2,8 +2,8 @@ import { type Config, isLoopbackHost } from "./config.ts";
 
 /**
  * Returns the loopback address ranges if calls and deliveries may connect to this machine; otherwise an empty list. They may if only this
- * machine can reach the server, which is useful for trials. If SVC_PUBLIC_URL shows that the server is behind a proxy, other people use it
- * and must not reach other services of this machine.
+ * machine can reach the server, as in a trial. If SVC_PUBLIC_URL shows that others can reach it, they must not reach other services of this
+ * machine.
  */
 export function loopbackRanges({ host, publicUrl }: Pick<Config, "host" | "publicUrl">): readonly string[] {
   const isOwn = isLoopbackHost(host) && (publicUrl === undefined || isLoopbackHost(hostOf(publicUrl)));

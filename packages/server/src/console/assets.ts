@@ -8,7 +8,7 @@ import type { BuiltConsole } from "./read-files.ts";
 /** Answers GET and HEAD of a path below `/console/`. */
 export type ServeAsset = (path: string, req: IncomingMessage, res: ServerResponse) => void;
 
-/** Pages with their own path. Every other path shows the index page. */
+/** Console pages with their own path, and their files. Every other path shows the index page. */
 const pages: Readonly<Record<string, string>> = { answer: "answer.html", connect: "connect.html" };
 
 /**

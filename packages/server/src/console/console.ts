@@ -29,7 +29,7 @@ export function createConsole(options: ConsoleOptions): Console {
   const { built, base } = options;
   const assets = createAssets(built);
   const session = servePageCall(createSignIn(options), options);
-  // These paths also have a page, which answers GET.
+  // Handlers of POST to these paths. GET of the same path returns a page.
   const posts = new Map([
     ["/console/answer", servePageCall({ POST: createAnswer(options) }, options)],
     ["/console/connect", servePageCall({ POST: createConnect(options) }, options)],

@@ -2,13 +2,16 @@ import { call, defineFaults, formatValue, text, wait } from "@svc/core";
 
 /** Errors of console sessions. */
 export const consoleFaults = defineFaults({
-  /** The session proof has only one half, its session is not open, or it names an unknown seat. `why` says which of these. */
+  /**
+   * A session proof that is not valid. It has only one of its two halves, its session is not open, or it names an unknown seat (key of the
+   * session). `why` says which of these.
+   */
   SESSION_INVALID: {
     code: "unauthenticated",
     says: (why: string) => `no session: ${why}`,
     help: (_why: string, help?: string) => help ?? "Sign in again with a key.",
   },
-  /** A seat that is neither a key's id nor `admin`. */
+  /** The seat that a request names is neither the id of a key nor `admin`. A seat is the access of one key in a console session. */
   SEAT_MALFORMED: {
     code: "unauthenticated",
     reason: "SESSION_INVALID",

@@ -28,7 +28,7 @@ export type LinkOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly limit: SignInLimit;
-  /** Returns the counted address of a request's sender. */
+  /** Returns the address under which attempts of a request's sender are counted. */
   readonly addressOf: (req: IncomingMessage) => string;
 };
 

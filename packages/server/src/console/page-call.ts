@@ -24,7 +24,7 @@ export type PageCallOptions = {
   readonly mapError: CallErrorMapper;
 };
 
-/** Maximum body, bytes. The largest content is the credentials of an account. */
+/** Maximum size of a request body of the console's pages, in bytes. The largest content is the credentials of an account. */
 const bodyBytesMax = 16_384;
 const depthMax = 16;
 

@@ -5,9 +5,9 @@ import { consoleFaults } from "./errors.ts";
 
 /** Proof that a request belongs to a console session. A session has two secret halves. */
 export type SessionProof = {
-  /** The half that is in a cookie. Pages cannot read it. */
+  /** The half of the proof that is in a cookie, which scripts of pages cannot read. Undefined if the request has none. */
   readonly cookie: string | undefined;
-  /** The half that the page stores. */
+  /** The half of the proof that the page stores and sends in a header. Undefined if the request has none. */
   readonly half: string | undefined;
   /** The seat that makes the call: the id of one of the session's keys, or `admin`. */
   readonly seat: string | undefined;
@@ -19,15 +19,21 @@ export type SessionProof = {
 export type ConsoleOrigin = {
   /** Name of the cookie. It contains the port, because browsers send a cookie to every port of the host. */
   cookieName(): string;
-  /** True if the cookie is sent over https only. */
+  /** True if browsers send the cookie over https only. False if they also send it over http. */
   isSecure(): boolean;
   /** Returns why a request does not come from a page of this service; undefined if it does. Compares scheme, host and port. */
   faultOf(req: IncomingMessage): Fault | undefined;
-  /** Returns the session proof of a request without a key. Undefined if the request has an Authorization header, or no session proof. */
+  /**
+   * Returns the session proof of a request without a key. Undefined if the request has an Authorization header, or has no part of a session
+   * proof.
+   */
   proofOf(req: IncomingMessage): SessionProof | undefined;
 };
 
-/** Creates the origin checks for a listener. `publicUrl`: its address in browsers. `isTls`: true if the listener itself uses TLS. */
+/**
+ * Creates the origin checks for a listener. `publicUrl`: returns the address of the service in browsers. `isTls`: true if the listener
+ * itself uses TLS.
+ */
 export function createConsoleOrigin({ publicUrl, isTls }: { publicUrl: () => string; isTls: boolean }): ConsoleOrigin {
   const isSecure = () => publicUrl().startsWith("https:");
   const cookieName = () => {
@@ -64,8 +70,8 @@ function textOf(header: string | string[] | undefined): string | undefined {
 }
 
 /**
- * Returns the value of the last cookie with a name. Browsers send cookies with longer paths first. A service on another port of the host
- * could set such a cookie; if svc used the first cookie, this browser could not sign in any more.
+ * Returns the value of the last cookie of this name. Browsers send cookies with longer paths first, and a service on another port of the
+ * host could set such a cookie. If svc used the first cookie, this browser could not sign in any more.
  */
 function cookieOf(header: string, name: string): string | undefined {
   let last: string | undefined;

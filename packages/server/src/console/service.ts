@@ -11,7 +11,10 @@ import { consoleFaults } from "./errors.ts";
 import { consolePath } from "./headers.ts";
 import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
 
-/** Dependencies of creating links: where they are stored, and the address of the service. */
+/**
+ * Dependencies of creating sign-in links. `db`: the database that stores them. `publicUrl`: returns the address of the service, with which
+ * a link begins.
+ */
 export type SignInLinks = { readonly db: Executor; readonly clock: Clock; readonly publicUrl: () => string };
 
 /** Lifetime of a sign-in link in milliseconds. */

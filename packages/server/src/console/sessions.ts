@@ -13,13 +13,19 @@ import type { SessionProof } from "./proof.ts";
 /** Cache of console sessions. Entries are at most one second old. */
 export type Sessions = {
   /**
-   * Returns the open session to which both halves belong. Rejects with SESSION_INVALID or ORIGIN_REFUSED, if the database is unavailable,
-   * or with the error of `wait`.
+   * Returns the open session to which both halves of the proof belong. Rejects with SESSION_INVALID or ORIGIN_REFUSED, if the database is
+   * unavailable, or with the error of `wait`.
    */
   open(proof: SessionProof, wait?: KeyLookupWait): Promise<ConsoleSession>;
-  /** Returns the principal of the seat that makes a call. Rejects like `open`, and with SESSION_INVALID if the seat no longer exists. */
+  /**
+   * Returns the principal of the seat (key of the session, or administrator) that makes a call. Rejects like `open`, and with
+   * SESSION_INVALID if the seat no longer exists.
+   */
   authenticate(proof: SessionProof, wait?: KeyLookupWait): Promise<Principal>;
-  /** True if the session has an administrator's seat that was opened with the current administrator token. */
+  /**
+   * True if the session has an administrator's seat that was opened with the current administrator token. False if it has none, or if the
+   * token was changed since.
+   */
   isAdministrator(session: ConsoleSession): boolean;
   /** Removes matching sessions from the cache. The node that changes a session, a key or a project calls it. */
   forget(what: { session: ConsoleSession["id"] } | { key: KeyId } | { project: ProjectId }): void;

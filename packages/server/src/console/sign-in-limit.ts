@@ -5,8 +5,9 @@ import { consoleFaults } from "./errors.ts";
 /** Limits on actions that no project's quota covers: attempts with secrets whose owner is not known yet, and actions through links. */
 export type SignInLimit = {
   /**
-   * Runs `work`, an attempt of an address to use a secret. Rejects with SIGN_INS_EXCEEDED, without running `work`, if too many attempts of
-   * the address failed or the secret was used too often. An attempt that rejects with `unauthenticated` counts as failed.
+   * Runs `work`, in which an address tries to use a secret, and returns its result. Rejects with SIGN_INS_EXCEEDED, without running `work`,
+   * if too many attempts of the address failed or the secret was used too often. An attempt that rejects with `unauthenticated` counts as
+   * failed.
    */
   attempt<Result>(address: string, secret: string, work: () => Promise<Result>): Promise<Result>;
   /**

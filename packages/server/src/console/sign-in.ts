@@ -52,7 +52,7 @@ export type SignInOptions = LinkOptions & {
 
 const userAgentCharacters = 200;
 
-/** The seat that a sign-in gives: a key's, or the administrator's. */
+/** The seat (access in the console) that a sign-in gives: that of a key, or that of the administrator. */
 type Seat = { readonly keyId: KeyId } | { readonly adminDigest: Buffer };
 
 /** Creates the methods of `/console/session`. */
@@ -112,7 +112,10 @@ async function seatOf(
   return { keyId: found.key.id };
 }
 
-/** Returns the seat that a link would give. A page asks its user with it before it adds a seat of another project. */
+/**
+ * Returns the seat (access of one key) that a link would give, without using the link. A page shows it to its user before it adds a seat of
+ * another project.
+ */
 async function lookAt(link: string, options: SignInOptions): Promise<{ json: JsonObject }> {
   const { key } = await findGoodLink(options, "sign_in", link);
   return { json: { seat: await seatJson(key, options) } };
@@ -173,7 +176,7 @@ async function giveUp(seat: string, { id, seats }: ConsoleSession, { db }: SignI
   await endConsoleSeat(db, { id, keyId: key.id });
 }
 
-/** Returns a session for its page. Seats whose keys have ended are omitted. */
+/** Returns the answer that describes a session to its page. Seats whose keys have ended are omitted. */
 async function answerOf(
   session: ConsoleSession,
   proof: Pick<SessionProof, "half"> | undefined,

@@ -3,7 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ListedGrant } from "@svc/db/grants/repo";
 import { type Grant, GrantSchema } from "@svc/gen/grants";
 
-/** True if the tokens of a grant are still valid. */
+/** True if the tokens of a grant are still valid. False if the grant was revoked, or if the key with which a person gave it has ended. */
 export function isActive({ revokedAt, isVouched }: ListedGrant): boolean {
   return revokedAt === null && isVouched;
 }

@@ -85,8 +85,8 @@ async function requireOwn(principal: ProjectPrincipal, text: string, options: Re
 }
 
 /**
- * Returns the new value of a list in a grant's scope. An empty request leaves the list unchanged. `present`: the current list; if it is
- * empty and this means everything, any requested list is narrower.
+ * Returns the new value of a list in a grant's scope. An empty request leaves the list unchanged. `present`: the current list. If an empty
+ * current list means all values, any requested list is narrower. Throws GRANT_WIDENED for a value that is not in the current list.
  */
 function narrowed<Name extends string>(
   field: "accessClasses" | "toolkitSlugs" | "agentTools",

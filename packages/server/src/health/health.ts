@@ -11,8 +11,8 @@ export type HealthStatus = "ready" | "draining" | "store_unavailable";
 /** Health of this node. */
 export type Health = {
   /**
-   * Returns the state of the node, and tests a write to the database. There is at most one test per second for all callers, and no new test
-   * while an earlier one is running. Never rejects.
+   * Returns the state of the node, after testing a write to the database. All callers share at most one test per second, and no new test
+   * starts while one is running. Never rejects.
    */
   check(): Promise<HealthStatus>;
   /** True after `drain` was called. */
@@ -23,8 +23,8 @@ export type Health = {
 
 const freshMs = 1_000;
 const answerMs = 2_000;
-// Time in milliseconds after which a running test is given up and another may start. It is long, because tests of a hanging database would
-// occupy every connection. It is limited, because a lost answer never arrives.
+// Time in milliseconds after which another test may start although one is still running. It is long, because tests of a hanging database
+// would occupy every connection. It is limited, because a lost answer never arrives.
 const givenUpMs = 10_000;
 
 /** Creates the health check of a node's database. */

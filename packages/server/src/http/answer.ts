@@ -70,7 +70,7 @@ export function prepareError(fault: Fault): Fault {
   return fault;
 }
 
-/** Returns a fault as the body of an answer. */
+/** Returns the body of an answer that contains a fault, as JSON text. */
 export function errorText(fault: Fault): string {
   return JSON.stringify(errorToJson(toConnectError(fault), jsonOptions));
 }

@@ -100,7 +100,10 @@ function createCalls(parts: ServerParts, { shutdownSignal }: HttpParts): Calls {
   };
 }
 
-/** Returns the objects that both listeners use. Each listener has its own door, because the door depends on the address. */
+/**
+ * Returns the objects that both listeners use. Each listener has its own door (check of a request before any handler), because the check
+ * depends on the listener's address.
+ */
 function sharedOf(
   { config, logger, health, store, tls, connections }: ServerParts,
   { timeouts }: HttpParts,

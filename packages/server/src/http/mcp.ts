@@ -22,7 +22,7 @@ export type McpOptions = {
   server: McpServer;
   /** Authenticates agents by a key or a grant. */
   door: McpDoor;
-  /** Ends running exchanges whose callers lose their permission. */
+  /** Ends running requests whose callers lose their permission. */
   openCalls: OpenCalls;
   intake: Intake;
   /** Records audited actions before they are executed. */
@@ -31,15 +31,15 @@ export type McpOptions = {
   admission: Admission;
   bodyBytesMax: number;
   /**
-   * Timeout of an exchange after its body has arrived, in milliseconds. Default 60 s, the same as for calls: twice the limit of a call to
-   * an app.
+   * Timeout of a request after its body has arrived, in milliseconds. Default 60 s, the same as for calls: twice the limit of a call to an
+   * app.
    */
   timeoutMs?: number;
   createRequestId: () => string;
   /** Measures the work of requests. */
   meter: WorkMeter;
   mapError: CallErrorMapper;
-  /** Ends every running exchange. */
+  /** Aborts to end every running request when the server stops. */
   shutdownSignal: AbortSignal;
   /** Called for each POST when its answer is written or abandoned. The method of `call` is `mcp/` and the kind of request. */
   onCall: (call: Call, durationMs: number) => void;
@@ -48,7 +48,7 @@ export type McpOptions = {
 /** Serves one request of an agent. `query`: query of the request's URL. */
 export type McpHandler = (query: string, req: IncomingMessage, res: ServerResponse) => void;
 
-/** A call whose method is known after its body is read. */
+/** A call whose method is set when the body has been read, because the body names it. */
 type McpCall = Omit<Call, "method"> & { method: string };
 
 /**
@@ -75,7 +75,7 @@ export function createMcpHandler(options: McpOptions): McpHandler {
     answer(req, res, { ...options, call, query }).catch(async (error: unknown) => {
       await pauseBeforeRefusal(error);
       const refusal = mapFailure(error, options, call);
-      // RFC 9110 requires this header in every 401 answer. It tells clients where they can ask for a grant.
+      // RFC 9110 requires the header WWW-Authenticate in every 401 answer. It contains the address where clients can ask for a grant.
       const isStranger = refusal.error.code === "unauthenticated";
       refuse(res, call, isStranger ? { ...refusal, headers: options.door.challenge(req) } : refusal);
     });
@@ -162,7 +162,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     },
   });
   await watched.confirm();
-  // Not for a batch, because other requests of the batch may already have been executed.
+  // A batch is not answered with `stepUp` (request for more scopes), because other requests of the batch may already have been executed.
   if (stepUp !== undefined && !text.startsWith("[") && !res.headersSent) return refuse(res, call, stepUp);
   // A 4xx status means that the POST contained no JSON-RPC message that could be answered.
   if (status >= 400) call.code = status === 404 ? "unimplemented" : "invalid_argument";
@@ -193,8 +193,8 @@ const largeBytes = 65_536;
 const timeoutDefaultMs = 60_000;
 
 /**
- * Returns a controller that aborts if the caller disconnects, the time is over, or the node stops. Its listeners are removed with the
- * answer.
+ * Returns a controller that aborts if the caller disconnects, the timeout passes, or the node stops. Its listeners are removed when the
+ * answer ends.
  */
 function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSignal }: AnsweredPost): AbortController {
   const life = new AbortController();
@@ -215,8 +215,8 @@ function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSig
 type Caller = AnsweredPost & { readonly principal: ProjectPrincipal; readonly end: (fault: Fault) => void };
 
 /**
- * Registers an exchange so that it can be ended while it waits. It ends if its key or grant ends, if the key that vouches for the grant
- * ends, or if the grant gets a smaller scope.
+ * Watches a request, so that it can be ended while it waits. It ends if its key or grant ends, if the key that vouches for the grant ends,
+ * or if the grant gets a smaller scope.
  */
 function watchCaller(req: IncomingMessage, res: ServerResponse, { door, openCalls, principal, end }: Caller) {
   const reach = reachOf(principal);

@@ -22,7 +22,7 @@ export type PostReceiver = {
 /** Outcome of a post, for metrics. */
 export type PostOutcome = IngestOutcome["outcome"] | "malformed" | "aborted" | "failed";
 
-/** Dependencies of the webhook handler. */
+/** Dependencies of the handler of webhook posts. */
 export type WebhookOptions = {
   ingest: PostReceiver;
   intake: Intake;

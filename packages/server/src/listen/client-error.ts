@@ -25,11 +25,11 @@ function answerOf(status: string): string {
   return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
 }
 
-/** Maximum time until a refused connection is closed, in milliseconds. */
+/** Maximum time for which a refused connection stays open so that the client can read the answer, in milliseconds. */
 const lingerMs = 1_000;
 /**
- * Maximum time in milliseconds for closing late connections in one turn of the event loop. The server finds all late connections in one
- * turn.
+ * Maximum time in milliseconds for closing late connections in one turn of the event loop. The server finds all late connections at once,
+ * so the rest are closed in later turns.
  */
 const timeSliceMs = 5;
 

@@ -18,16 +18,18 @@ export type KeyState = "halfOpen" | "keyless" | "keyed";
 
 /** An open connection, with the data that decides when svc may close it. */
 export type HeldConnection = {
-  /** Socket on which its requests arrive, if there are any. */
+  /** Socket on which the connection's requests arrive. Before the TLS handshake is complete, no requests can arrive. */
   socket: HttpSocket;
   readonly address: string;
   readonly isProxied: boolean;
-  /** The rings that contain the connection: those of the node, and those of its address. */
+  /**
+   * The rings (sets of connections, ordered by their last use) that contain this connection: those of the node, and those of its address.
+   */
   readonly scopes: readonly Rings[];
   keyState: KeyState;
   usedMs: number;
   orderedMs: number;
-  /** Number of requests in this turn of the event loop. */
+  /** Number of requests of this connection in the present turn of the event loop. */
   burst: number;
   /** Counts a refused request of the connection. Returns the delay of the answer in milliseconds. */
   readonly refusalWaitMs: (req: IncomingMessage) => number;
@@ -81,20 +83,20 @@ export function parseWhileOpen(socket: HttpSocket): void {
 
 /** All states, in the order in which connections are closed. */
 export const everyKeyState: readonly KeyState[] = ["halfOpen", "keyless", "keyed"];
-/** The states without a key, in the same order. */
+/** The states of connections without a key, in the order in which svc closes connections. */
 export const keylessStates = everyKeyState.slice(0, 2);
 
-/** Returns rings without connections. */
+/** Returns empty rings (sets of connections, one for each state). */
 export function createRings(): Rings {
   return { halfOpen: new Set(), keyless: new Set(), keyed: new Set() };
 }
 
-/** Returns the number of connections in rings. */
+/** Returns the number of connections in all states of these rings. */
 export function sizeOf({ halfOpen, keyless, keyed }: Rings): number {
   return halfOpen.size + keyless.size + keyed.size;
 }
 
-/** Moves a connection to the end of the rings of `keyState`. Does nothing if the connection is closed. */
+/** Moves a connection to the end of its rings for `keyState`, so that it counts as used last. Does nothing if the connection is closed. */
 export function promote(connection: HeldConnection, keyState: KeyState): void {
   for (const rings of connection.scopes) {
     if (rings[connection.keyState].delete(connection)) rings[keyState].add(connection);
@@ -144,7 +146,10 @@ function findAnswered(ring: Set<HeldConnection>, untilMs: number): HeldConnectio
   return undefined;
 }
 
-/** True if a stopping server may close the connection without waiting for it. */
+/**
+ * True if a stopping server may close the connection now. It may if the connection has been idle for 250 ms, or if its request without a
+ * key has been incomplete for 2 s.
+ */
 export function isUnasked(connection: HeldConnection, nowMs: number): boolean {
   const waitedMs = nowMs - connection.usedMs;
   if (connection.socket._httpMessage == null) return waitedMs >= promptMs;

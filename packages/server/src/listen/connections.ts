@@ -31,8 +31,8 @@ export type Connections = {
   /** Records that the TLS handshake of a connection is complete. Its requests arrive on `socket`. */
   secure(socket: Socket): void;
   /**
-   * Records a request whose headers are complete. Returns false if the connection has ended, so that no answer is necessary. If a
-   * connection sends far more requests at once than can be answered, it is punished.
+   * Records a request whose headers are complete, and returns true. Returns false if the connection has ended, so that no answer is
+   * necessary. A connection that sends far more requests at once than can be answered is closed (see `punish`).
    */
   noteRequest(socket: Socket): boolean;
   /** Records that the sender of a connection showed a valid key, or sent a verified post. */
@@ -74,13 +74,22 @@ const keyedReserve = 0.25;
  * Maximum requests in one read of a connection. One read may contain thousands of small requests, and they must not all be served at once.
  */
 const burstMax = 64;
-/** Number of an address's connections punished within a second from which svc holds back new connections of the address. */
+/**
+ * If svc closes this many connections of an address within a second because of their cost (`punish`), it holds back the address's new
+ * connections.
+ */
 const punishedMax = 8;
 const punishedWithinMs = 1_000;
-/** Interval in milliseconds at which held connections continue. Each time, a few connections of every address continue. */
+/**
+ * Interval in milliseconds at which svc begins to read connections that it held back. Each time, it takes a few connections of every
+ * address.
+ */
 const heldMs = 100;
 const heldAtOnce = 2;
-/** Precision of the order of use, in milliseconds. A connection moves in its ring at most once in this time. */
+/**
+ * Precision of the order in which connections were used, in milliseconds. A connection moves to the end of its ring at most once in this
+ * time.
+ */
 const orderMs = 1_000;
 
 /**
@@ -93,11 +102,16 @@ export function createConnections(limits: ConnectionLimits): Connections {
   const { max, perAddressMax, addresses, nowMs: now = () => performance.now() } = limits;
   const all = createRings();
   const byAddress = new Map<string, Rings>();
-  /** Connections whose TLS handshake is not complete, by `endpointsOf`. Only this data links the two sockets of such a connection. */
+  /**
+   * Connections whose TLS handshake is not complete, by the addresses and ports of both sides (`endpointsOf`). Only these link the TLS
+   * socket with the plain socket below it.
+   */
   const handshakes = new Map<string, HeldConnection>();
   const keylessMax = max - Math.floor(max * keyedReserve);
   let shed = 0;
-  /** Number of punished connections by address. `untilMs`: time at which the number expires. */
+  /**
+   * Number of connections of each address that were closed because of their cost (`punish`). `untilMs`: time at which this number expires.
+   */
   const punished = new Map<string, { count: number; readonly untilMs: number }>();
   const holding = createHolding();
   const refusals = createRefusalPace(now);
@@ -130,7 +144,10 @@ export function createConnections(limits: ConnectionLimits): Connections {
     const known = punished.get(address);
     return known !== undefined && known.count >= punishedMax && known.untilMs > now();
   };
-  /** Closes connections until `isFull` returns false. Returns false if none of the connections can be closed. */
+  /**
+   * Closes connections until `isFull` returns false, and returns true. Returns false if it is still full and no further connection may be
+   * closed.
+   */
   const makeRoom = (rings: Rings, isFull: () => boolean, standings: readonly KeyState[]): boolean => {
     while (isFull()) {
       const victim = victimOf(rings, standings, now());

@@ -14,8 +14,8 @@ export type DoorOptions = {
   /** Host names of SVC_HOSTS, in the form that URL uses. */
   hosts: readonly string[];
   /**
-   * True if the listener has a loopback address; foreign host names can then be detected. Otherwise they can be detected only if `hosts`
-   * lists the server's own names.
+   * True if the listener has a loopback address. Any other host name in a request is then foreign. If false, foreign names can be detected
+   * only if `hosts` lists the server's own names.
    */
   isLoopbackOnly: boolean;
   clock: Clock;
@@ -25,7 +25,7 @@ export type DoorOptions = {
 /** Reason why a request is refused. The connection is also closed if the request violates HTTP/1.1 (RFC 9112). */
 export type DoorRefusal = { error: Fault; status?: number; headers?: AnswerHeaders };
 
-/** Checks the head of a request. Returns undefined if the request may pass, otherwise the refusal. */
+/** Checks the line and headers of a request. Returns undefined if the request may continue to its handler, otherwise the refusal. */
 export type Door = (req: IncomingMessage, path: string) => DoorRefusal | undefined;
 
 /**
@@ -93,7 +93,7 @@ function comesFromAnyPage(path: string): boolean {
 
 type Names = Record<"hostFault" | "originFault", (req: IncomingMessage) => Fault | undefined>;
 
-// Maximum number of hosts whose warning is remembered. There may be many, because a name may occur with any port.
+// Maximum number of hosts that are remembered as the server's own. The limit is needed because an own name may occur with any port.
 const rememberedMax = 100;
 
 function createNames({ publicUrl, hosts, isLoopbackOnly }: DoorOptions): Names {

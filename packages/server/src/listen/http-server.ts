@@ -36,7 +36,7 @@ export type HttpTimeouts = {
 export type HttpServerOptions = {
   /** Checks every request before a handler runs. */
   door: Door;
-  /** Certificate. If undefined, the server uses plain HTTP. */
+  /** TLS certificate of the server. If undefined, the server uses plain HTTP. */
   tls?: Tls | undefined;
   /** Handler of webhook posts. Undefined on a node without this role, which answers such paths as unknown. */
   webhooks: WebhookHandler | undefined;
@@ -97,7 +97,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (!connections.noteRequest(req.socket)) return;
     if (req.headers["transfer-encoding"] !== undefined) watchChunks(req, () => connections.punish(req.socket));
     if (mayBeLarge(req)) {
-      // Request data that has not been read at this time is not needed.
+      // The answer has been written, so request data that was not read by now is not needed. It is read and discarded.
       res.once("prefinish", () => {
         if (!req.complete) discardBody(req);
       });

@@ -50,7 +50,10 @@ function nextAnswerAt(
   return Math.min(Math.max(beforeMs, nowMs - atOnce * everyMs) + everyMs, nowMs + waitMaxMs);
 }
 
-/** Resolves when svc may refuse a request; undefined if it may refuse it now. Discards the rest of the request's body meanwhile. */
+/**
+ * Returns a promise that resolves when svc may send the refusal. Undefined if it may send the refusal now. The rest of the request's body
+ * is discarded while it waits.
+ */
 export function untilRefused(res: ServerResponse): Promise<void> | undefined {
   const { req } = res;
   const waitMs = connectionOf(req.socket)?.refusalWaitMs(req) ?? 0;

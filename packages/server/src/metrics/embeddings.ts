@@ -2,7 +2,9 @@ import { Counter, Histogram, type Registry } from "prom-client";
 import { callSeconds } from "./engines.ts";
 import type { Metrics } from "./types.ts";
 
-/** Registers the metrics of an embeddings endpoint: outcomes of its calls, and the number of searches without it. */
+/**
+ * Registers the metrics of an embeddings endpoint: the outcomes of its calls, and the number of tool searches that had to use words only.
+ */
 export function registerEmbeddings(registers: Registry[]): Pick<Metrics, "embeddingsCalled" | "searchedByMeaning"> {
   const calls = new Counter({
     name: "svc_embeddings_calls_total",

@@ -147,7 +147,7 @@ export function registerStanding(
   return {
     standingDecided({ kind, state, reason, count, lagMs, backfillId }) {
       runs.inc({ kind, state, reason }, count);
-      // Not for runs of a backfill: they were due long ago, so their delay is expected.
+      // Runs of a backfill are left out: they were due long ago, so their delay is expected.
       if (state === "started" && backfillId === undefined) lags.observe(lagMs / 1000);
     },
     standingPolled: (outcome) => polls.inc({ outcome }),

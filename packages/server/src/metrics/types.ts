@@ -29,41 +29,44 @@ export type Metrics = {
   posted(toolkitSlug: string, outcome: PostOutcome): void;
   called(call: Call, durationMs: number): void;
   attempted(attempt: AttemptObservation): void;
-  /** A call of a tool ended. */
+  /** Records a tool call that has ended: its outcome and its duration. */
   toolCalled(call: CallObservation): void;
-  /** A call to the embeddings endpoint ended. */
+  /** Counts a call to the embeddings endpoint that has ended. */
   embeddingsCalled(call: EmbeddingsCall): void;
-  /** Counts a search. `outcome`: whether it used the vector of its words, or only the words. */
+  /** Counts a search for tools. `outcome`: says if the search used the embedding (vector) of its words, or only the words. */
   searchedByMeaning(outcome: SearchOutcome): void;
   /** Counts a request to an app for a new access token. */
   renewed(renewal: RenewalObservation): void;
-  /** A job ended. */
+  /** Counts a job that has ended. */
   jobEnded(job: EndedJob): void;
-  /** A job was parked by the service or an administrator. */
+  /** Counts a job that the service or an administrator parked (paused until it is resumed). */
   jobParked(job: ParkedJob): void;
-  /** A job's lease was lost while its driver ran. */
+  /** Counts a job whose lease (time-limited claim) was lost while this node ran the job. */
   jobLeaseLost(): void;
-  /** The event loop was blocked. */
+  /** Records that the event loop was blocked, with the cause. */
   heldLoop(held: BlockedLoop): void;
-  /** The job engine failed to claim, renew, drive or do a task. */
+  /** Counts a failure of the job engine. `what`: the work that failed, such as claiming or renewing. */
   jobEngineFailed(what: string): void;
-  /** An ask was answered, or its default was applied. */
+  /** Counts an ask that was answered, or to which its default was applied. */
   askSettled(ask: AskObservation): void;
   /** Counts a decision about a run of a standing program. */
   standingDecided(run: DecidedRun): void;
-  /** A poll of a standing program has ended. */
+  /** Counts a finished poll of a standing program. */
   standingPolled(outcome: string): void;
-  /** A standing program paused by itself. */
+  /** Counts a standing program that paused by itself. `reason`: why it paused. */
   standingPaused(reason: string): void;
-  /** Schedules without a planned occurrence were armed again. */
+  /** Counts schedules that had lost their planned occurrence and got a new one. */
   standingRearmed(count: number): void;
-  /** The engine of standing programs failed to claim, decide or cancel. */
+  /** Counts a failure of the engine of standing programs. `what`: the work that failed, such as claiming, deciding or cancelling. */
   standingFailed(what: string): void;
-  /** A throttled replay made a step. */
+  /** Counts a step of a throttled replay. */
   replayStepped(step: ReplayStep): void;
-  /** A step of a throttled replay failed. */
+  /** Counts a failed step of a throttled replay. */
   replayFailed(): void;
   leasesLost(count: number): void;
-  /** The delivery engine failed to claim, settle, release, expire or record health. */
+  /**
+   * Counts a failure of the delivery engine. `what`: the work that failed: claiming, settling (recording results), releasing, expiring, or
+   * recording health.
+   */
   engineFailed(what: string): void;
 };

@@ -26,7 +26,7 @@ export function openProcessLink(): ProcessLink | undefined {
   const stopped = Promise.withResolvers<void>();
   const sums = new Map<number, (text: string) => void>();
   let requests = 0;
-  // True if the supervisor requested a reload before the callback was set. The reload then runs when the callback is set.
+  // True if the supervisor requested a reload before a callback was set. The callback is then called as soon as it is set.
   let isReloadDue = false;
   let reload = () => {
     isReloadDue = true;

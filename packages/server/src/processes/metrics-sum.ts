@@ -3,7 +3,7 @@ import type { MetricValues } from "../metrics/types.ts";
 
 /** Adds up the metrics of several processes. */
 export type MetricsSum = {
-  /** Stores the values of a process. If a process does not answer, its earlier values stay. */
+  /** Stores the current values of a process, in place of its earlier values. If a process does not answer, its earlier values stay. */
   note(process: number, values: MetricValues): void;
   /** Handles the end of a process. Its counters stay in the sum, so that sums never decrease; its gauges are removed. */
   forget(process: number): Promise<void>;
@@ -27,7 +27,10 @@ export function createMetricsSum(): MetricsSum {
   };
 }
 
-/** True if the values of a metric are added up. prom-client has the type as a text, unlike its declared types. */
+/**
+ * True for counters and histograms, whose values still count after a process has ended. prom-client gives the type as a text, unlike its
+ * declared types.
+ */
 function isCounted(type: unknown): boolean {
   return type === "counter" || type === "histogram";
 }

@@ -63,7 +63,7 @@ export function startProcess(
 
 function endOf(child: ChildProcess): Promise<ProcessEnd> {
   return new Promise((resolve) => {
-    // This event means that the process could not be started.
+    // The event `error` means that the process could not be started. The event `close` may not come then.
     child.once("error", () => resolve({ code: child.exitCode, signal: child.signalCode }));
     child.once("close", (code, signal) => resolve({ code, signal }));
   });

@@ -5,10 +5,13 @@ import type { HeldStore } from "../start/store.ts";
 
 /** Data that the supervisor shares with a process: the prepared database, the ports, and access to the metrics of all processes. */
 export type ProcessShare = PreparedStore & {
-  /** True if this process reports the facts that are the same for all processes. */
+  /** True for one of the processes only. It reports the facts that are the same for all processes. */
   readonly isFirst: boolean;
   readonly store: Pick<HeldStore, "url" | "isEmbedded">;
-  /** Reports that this process has loaded everything, and resolves with the ports. So no connection arrives before it can be answered. */
+  /**
+   * Reports that this process has loaded everything, and resolves with the ports. The process listens only afterwards, so no connection
+   * arrives before it can be answered.
+   */
   takePorts(): Promise<SharedPorts>;
   /** Sets the function that returns this process's metrics when the supervisor asks for them. */
   answerMetrics(read: () => Promise<MetricValues>): void;

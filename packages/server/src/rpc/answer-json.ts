@@ -17,7 +17,7 @@ type MessageField = DescField & { readonly fieldKind: "message" };
 type Shape = { readonly list: ListField | undefined; readonly parts: readonly MessageField[] };
 
 const shapes = new WeakMap<DescMessage, Shape>();
-/** Texts of shared messages, which occur in several lists. */
+/** JSON texts of shared messages. Several lists contain such a message, so its text is created only once. */
 const texts = new WeakMap<object, string>();
 
 /** Number of items written between two checks of the time. */

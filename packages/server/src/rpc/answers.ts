@@ -11,18 +11,17 @@ export type Answer = { readonly body: Buffer; gzip(): Promise<Buffer> };
 /** Dependencies of the answer writer. */
 type AnswerOptions = { readonly turns: Turns; readonly jsonOptions: { readonly alwaysEmitImplicit: boolean } };
 
-/** Returns the name of a caller's queue for scheduling. */
+/** Returns the name of the queue in which a caller's work waits for its turn: one for each project. */
 export function lineOf(principal: Principal | undefined): string {
   return principal?.kind === "project" ? principal.projectId : (principal?.kind ?? "");
 }
 
-/** Maximum total bytes of cached answers. Lists and definitions that every caller receives are cached. */
+/** Maximum total size of cached answers, in bytes. Only answers that are equal for all callers are cached, such as lists of definitions. */
 const keptBytesMax = 32 * 1_048_576;
 
 /**
- * Returns the answer of a call, if the caller still has permission. A large answer waits for the caller's turn, a long list is written in
- * time slices, and a shared message is written once for all callers. Resolves with undefined if the client wants the binary form; the
- * caller of this function writes that form.
+ * Returns the answer of a call, or undefined if the client wants the binary form; the caller of this function writes that form. Rejects if
+ * the caller has lost permission. A large answer waits for the caller's turn, and a shared message is written once for all callers.
  */
 export type WriteAnswer = (written: {
   readonly desc: DescMessage;

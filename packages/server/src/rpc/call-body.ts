@@ -42,7 +42,7 @@ export class CallBody {
     this.#bytesMax = bodyBytesMax;
   }
 
-  /** Maximum size of the body in bytes. If the caller is still unknown now, the call needs no key and has a smaller maximum. */
+  /** Maximum size of the body, in bytes. A call whose caller is unknown needs no key and has a smaller maximum. */
   get bytesMax(): number {
     return this.#call.principal === undefined ? keylessBodyBytesMax : this.#bytesMax;
   }
@@ -89,7 +89,8 @@ export class CallBody {
 
   /** Ends the charge of the body, because the body is decoded or no longer needed. */
   letGo(): void {
-    // Values parsed from JSON do not use the bytes of the body. A message in the binary form may use them, so its bytes are not freed here.
+    // Values parsed from JSON do not use the bytes of the body, so these are freed. A message in the binary form may use them, so its bytes
+    // are not freed here.
     if (this.bytes !== undefined && isJson(this.#req)) free(this.bytes);
     this.bytes = undefined;
     this.#charge?.release();

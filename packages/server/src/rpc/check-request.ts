@@ -16,7 +16,7 @@ export function checkRequest(desc: DescMessage, message: Message): void {
   checkOf(desc)(message as unknown as Record<string, unknown>, "");
 }
 
-/** Interceptor that checks each message of a stream when it arrives. */
+/** Interceptor that checks each message of a stream when it arrives. It passes other requests on unchecked. */
 export const requestInterceptor: Interceptor = (next) => (req) =>
   next(req.stream ? { ...req, message: checkEach(req.message, checkOf(req.method.input)) } : req);
 

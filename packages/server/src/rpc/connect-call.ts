@@ -14,7 +14,7 @@ import { toConnectError } from "./connect-error.ts";
 import { receiveBody } from "./receive-body.ts";
 import { type AnsweredCall, failedOf, requestHeader } from "./rpc-request.ts";
 
-/** Called with the code of a failed call. svc answers when the returned promise has resolved. */
+/** Called with the code of a failed call. If it returns a promise, svc answers only after the promise has resolved. */
 type NoteCode = (code: FaultCode) => Promise<void> | undefined;
 
 const headerBytes = 5; // flags (1 byte), length of what follows (4 bytes)

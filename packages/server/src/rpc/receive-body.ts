@@ -32,7 +32,7 @@ function isNestedDeeper(json: Uint8Array, depthMax: number): boolean {
   return false;
 }
 
-/** Returns the position of the end of the string that starts at `start`. */
+/** Returns the index at which the JSON string that starts at `start` ends. */
 function endOfText(json: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1;

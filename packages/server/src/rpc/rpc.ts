@@ -98,8 +98,8 @@ const keyMissing = prepareError(serverFaults.API_KEY_MISSING());
 const keyMissingFrame = refusalFrame(keyMissing);
 
 /**
- * Refuses a call without a key, like the gate, but before the request is processed, because processing costs several times as much as the
- * answer. Returns false and does nothing for other calls.
+ * Refuses a call that needs a key and has none, and returns true. This happens before the request is processed, because processing costs
+ * several times as much as the answer. Returns false and does nothing for other calls.
  */
 function refuseKeyless({ method }: UniversalHandler, call: Call, res: ServerResponse, router: CallRouter): boolean {
   const { headers } = res.req;
@@ -140,7 +140,8 @@ function refusalOf(handler: UniversalHandler, req: IncomingMessage) {
 }
 
 /**
- * Handles an error of a stream. The client may disconnect at any time, which is normal. Any other error here is unexpected and is logged.
+ * Logs an unexpected error of a stream and closes its connection. If the client has already disconnected, which is normal, nothing is
+ * logged.
  */
 function giveUp(error: unknown, res: ServerResponse, logger: Logger, call: Call): void {
   if (!res.destroyed)

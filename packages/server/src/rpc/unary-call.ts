@@ -31,17 +31,17 @@ export type ArrivedCall = {
   readonly call: Call;
   readonly isJson: boolean;
   readonly authorization: string | null;
-  /** Unsupported encoding of its body; otherwise null. */
+  /** The encoding of the body, if svc does not support it; otherwise null. */
   readonly encoding: string | null;
   /** Value of the header Connect-Timeout-Ms, or its default. */
   readonly timeout: string;
   /** All headers, for methods that need them. */
   readonly header: () => Headers;
-  /** Options for waiting while the gate looks up a key. */
+  /** Waits for the lookup of a key, for which the gate calls it. The body is not read meanwhile. */
   readonly wait: KeyLookupWait;
   /** Returns the whole body. Rejects with Connect's error type. */
   readonly read: () => Promise<Uint8Array>;
-  /** Aborts to end the call. HTTP aborts it when the client disconnects. */
+  /** Aborted to end the call. The HTTP layer aborts it when the client disconnects. */
   readonly ending: AbortController;
 };
 

@@ -13,8 +13,8 @@ export function isAudienceDeclared({ deploymentFile, webhookAudience }: Config):
 }
 
 /**
- * Returns the error for this case: SVC_BOOTSTRAP_KEY would create project `default` in addition to others, although the audience of events
- * is not defined.
+ * Returns the error for a start with SVC_BOOTSTRAP_KEY that would create project `default` in addition to other projects. Each project
+ * would receive all events, because no audience (rule of who receives them) is set.
  */
 export function audienceFault(): ConfigError {
   const message =
@@ -23,8 +23,9 @@ export function audienceFault(): ConfigError {
 }
 
 /**
- * Returns the audience of an earlier start if this start does not define one, because a forgotten variable must not send every project's
- * events to all projects. Undefined if this start defines an audience, or if no earlier start set `accounts`.
+ * Returns the audience (rule of which projects receive events) of an earlier start, if this start does not define one. So a forgotten
+ * variable does not send every project's events to all projects. Undefined if this start defines an audience, or if no earlier start set
+ * `accounts`.
  */
 export async function forgottenAudience(config: Config, db: Database, logger: Logger): Promise<Audience | undefined> {
   if (isAudienceDeclared(config) || (await readAudience(db)) !== "accounts") return undefined;
@@ -34,7 +35,9 @@ export async function forgottenAudience(config: Config, db: Database, logger: Lo
   return "accounts";
 }
 
-/** Stores the audience of this start for later starts. Changes nothing if this start defines no audience. */
+/**
+ * Stores the audience (rule of which projects receive events) of this start for later starts. Changes nothing if this start defines none.
+ */
 export async function noteAudience({ webhookAudience, deploymentFile }: Config, db: Database): Promise<void> {
   const audience = webhookAudience ?? (deploymentFile === undefined ? undefined : "accounts");
   if (audience !== undefined) await keepAudience(db, audience);

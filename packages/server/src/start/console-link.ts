@@ -8,8 +8,8 @@ import { firstKeyFile } from "./first-key.ts";
 import { readIfThere } from "./vault-key.ts";
 
 /**
- * Returns a link that opens the console once, with the seat of the first key. It is for a person who starts a service for themselves.
- * Undefined if other people share or may reach the database, or if the first key no longer exists.
+ * Returns a link that opens the console once, with the access of the first key. It is for a person who starts a service for themselves.
+ * Undefined if other people share or may reach the database, or if the first key is no longer valid.
  */
 export async function firstConsoleLink(
   config: Pick<Config, "databaseUrl" | "host" | "dataDir" | "bootstrapKey">,

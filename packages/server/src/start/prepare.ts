@@ -33,8 +33,8 @@ export type RestoredStore = {
 const lookEveryMs = 1_000;
 
 /**
- * Holds a database that was restored since its last start, so that it sends nothing. `svc restore` leaves a marker in such a database, or
- * SVC_RESTORED names the time of the backup's end.
+ * Records that the database was restored since its last start, so that svc sends nothing until an operator resumes it. `svc restore` leaves
+ * a marker in such a database. For an operator's own database, SVC_RESTORED names the time up to which the backup has data.
  */
 async function noteRestored(config: Config, { db, clock, isEmbedded }: JoinedStore): Promise<void> {
   const note = isEmbedded ? await embeddedNote(config.dataDir) : ownNote(config.restoredFromMs);

@@ -36,8 +36,8 @@ export type HeldStore = {
 
 const connectionsMax = 20;
 const clockCheckMs = 30_000;
-// Maximum difference of two clocks, in milliseconds, that counts as measurement noise. The clocks of two processes on one machine are
-// equal.
+// Difference of two clocks up to which it counts as an error of measurement, in milliseconds. The clocks of two processes on one machine
+// are equal.
 const clockToleranceMs = 50;
 
 /** Opens the database: the embedded PostgreSQL or the one at SVC_DATABASE_URL, migrated to this version. */
@@ -126,7 +126,8 @@ function watchExit(embedded: Embedded): { failed: Promise<never>; stop: () => Pr
 }
 
 /**
- * Returns by how many milliseconds the database's clock is ahead. Assumes that the database read its clock in the middle of the round trip.
+ * Returns by how many milliseconds the database's clock is ahead of this node's clock. Assumes that the database read its clock in the
+ * middle of the round trip.
  */
 async function measureOffset(db: Database): Promise<number> {
   const before = systemClock.now();

@@ -10,13 +10,16 @@ export type Counters = {
   attempted(attempt: AttemptObservation): void;
   toolCalled(call: CallObservation): void;
   jobEnded(job: EndedJob): void;
-  /** Returns the counts by minute and removes them. Each key occurs once. */
+  /** Returns the counts by minute, and removes them here. Each combination of minute, project, series, subject and outcome occurs once. */
   take(): ActivityCount[];
   /** Adds counts back that could not be stored. */
   giveBack(counts: readonly ActivityCount[]): void;
 };
 
-/** Maximum number of a project's subscriptions and tools that are counted separately, until the counts are taken. */
+/**
+ * Maximum number of subscriptions and tools of one project that are counted separately before the counts are stored. Others count only in
+ * the totals of the project.
+ */
 const subjectsMax = 1_000;
 const minuteMs = 60_000;
 

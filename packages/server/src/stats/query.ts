@@ -44,8 +44,8 @@ export function bucketOf(ms: number): number {
 const logOfStep = Math.log(1.6);
 
 /**
- * Returns the latency in milliseconds that `share` of all values did not exceed. The result is interpolated inside its bucket. Returns 0 if
- * there are no values.
+ * Returns the latency in milliseconds that the fraction `share` of all values did not exceed (0.5: the median). The result is interpolated
+ * inside its bucket. Returns 0 if there are no values.
  */
 function percentileOf(buckets: readonly number[], share: number): number {
   const total = buckets.reduce((sum, count) => sum + count, 0);
@@ -142,7 +142,10 @@ function readRequest(request: QuerySeriesRequest, nowMs: number): StatsRequest {
   };
 }
 
-/** True if the answer includes a series when the request names no series. */
+/**
+ * True if a request that names no series gets this one. A request for only a subscription gets the series of deliveries. One for only a
+ * tool gets the series of calls. Any other gets all.
+ */
 function isOfSubject(name: ActivitySeries, { subscriptionId, toolSlug }: QuerySeriesRequest): boolean {
   if (subscriptionId !== "" && toolSlug === "") return name.startsWith("delive");
   return toolSlug === "" || subscriptionId !== "" || name.startsWith("call");

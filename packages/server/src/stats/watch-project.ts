@@ -30,13 +30,19 @@ const kindNumbers = {
   ask: NoticeKind.ASK,
 } as const satisfies Readonly<Record<WatchedKind, NoticeKind>>;
 
-/** Maximum age of a watch that can be resumed, in milliseconds. Also how late a row may be committed and still be found. */
+/**
+ * Longest interruption after which a watch still gets the missed rows, in milliseconds. `lateMs`: how late after its creation a row may be
+ * committed and still be found.
+ */
 const backMaxMs = 600_000;
 const lateMs = 5_000;
-/** Maximum number of rounds that wait for a slow caller. Above it, these rounds are replaced by one gap. */
+/**
+ * Maximum number of rounds (reads of changes, one a second) that wait for a slow caller. If there are more, one gap replaces them: it says
+ * that changes were left out.
+ */
 const waitingMax = 30;
 
-/** Yields new rows of the caller's project until the caller or the node ends the call. */
+/** Yields messages with the new and changed rows of the caller's project, until the caller or the node ends the call. */
 export async function* watchProject(
   { db, clock, watches, keepAliveMs = 20_000 }: WatchContext,
   request: WatchProjectRequest,
@@ -94,7 +100,10 @@ type MissedCounts = {
   readonly nowMs: number;
 };
 
-/** Returns the rows since a watch was interrupted. If the interruption is too long ago, returns a gap for every kind of row. */
+/**
+ * Returns the rows that are new since a watch was interrupted. If that was too long ago, also returns a gap (note that rows are missing)
+ * for every kind of row.
+ */
 async function missed({ db, projectId, kinds, sinceMs, nowMs }: MissedCounts): Promise<WatchNews> {
   const fromMs = Math.max(sinceMs, nowMs - backMaxMs) - lateMs;
   const news = bounded(await readNewOfProject(db, projectId, kinds, fromMs));

@@ -11,7 +11,7 @@ import type { Executor } from "@svc/db/connect";
 import { jobStatuses } from "@svc/db/schema/words";
 import { serverFaults } from "../errors.ts";
 
-/** Changes that a watch reports. `rows`: new or changed rows. `gaps`: kinds with more changes than are listed. */
+/** Changes that a watch reports. `rows`: new or changed rows. `gaps`: kinds of rows that have more changes than the list contains. */
 export type WatchNews = {
   readonly rows: readonly WatchedRow[];
   readonly gaps: readonly WatchedKind[];
@@ -94,7 +94,8 @@ function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Prom
       readNewOfProject(db, projectId, watchedKinds, (fromMs ?? nowMs) - lateMs),
       isFirst ? readOpenOfProject(db, projectId, unfinished) : open.length === 0 ? [] : readWatchedAgain(db, open),
     ]);
-    // Rows that are older than the first watcher are not reported, except those of the last seconds.
+    // Unfinished rows from before the first watcher are only remembered, so that their later changes are reported. New rows of the last
+    // seconds are reported.
     if (isFirst) for (const row of again) known.set(row.id, { row, readMs: nowMs });
     const changed = new Map<string, WatchedRow>();
     for (const row of [...fresh, ...again]) {
@@ -109,7 +110,10 @@ function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Prom
   };
 }
 
-/** Removes ended rows that are too old to be read again, and the oldest of the other rows above the maximum. */
+/**
+ * Removes rows that no longer need to be remembered: ended rows that are too old to be read again, and the oldest unfinished rows above the
+ * maximum.
+ */
 function forget(known: Map<string, { readonly row: WatchedRow; readonly readMs: number }>, nowMs: number): void {
   let open = 0;
   for (const [id, { row, readMs }] of [...known].reverse()) {

@@ -12,26 +12,29 @@ export type RotationFaultPoint = "keys-made" | "page-written" | "before-done";
 
 /** A process's copy of the vault's state in the database. */
 export type VaultState = {
-  /** Reads the changes of the vault's state from the database. Only one run at a time. */
+  /** Reads the changes of the vault's state from the database. If it is already running, no second read starts. */
   sync(): Promise<void>;
-  /** Resolves when the data keys of projects are loaded, like `Sealer.ready`. `ensure`: creates keys that are missing. */
+  /**
+   * Returns a promise that resolves when the data keys of these projects are loaded, like `Sealer.ready`. Undefined if they are loaded
+   * already. `ensure`: creates keys that are missing.
+   */
   ready(
     missing: readonly ProjectId[],
     ensure: (projectIds: readonly ProjectId[]) => Promise<void>,
   ): Promise<void> | undefined;
-  /** Adds data keys. Logs keys that cannot be decrypted ("unwrapped"). Returns true if all could be. */
+  /** Adds data keys to this process. Returns true if all could be decrypted with its vault keys. Keys that could not are logged. */
   take(rows: readonly DataKeyRow[]): boolean;
   readonly sealer: Keyring;
   /** Returns the ids of the vault keys that this process has. */
   keyIds(): ReadonlySet<string>;
-  /** Returns the vault keys that this process has. The first key wraps data keys. */
+  /** Returns the vault keys that this process has. The first key encrypts data keys. */
   vaultKeys(): readonly VaultKey[];
   /** Returns the ids of the vault keys that a rotation replaced. */
   retired(): ReadonlySet<string>;
   /** Returns the id of the current vault key if this process does not have it; it then cannot open any value. Otherwise undefined. */
   lacks(): string | undefined;
   isRotating(): boolean;
-  /** Returns the number of the latest rotation whose keys this process has completely. */
+  /** Returns the number of the latest rotation (change of the vault key) of which this process has all keys. */
   rotationRead(): number;
 };
 

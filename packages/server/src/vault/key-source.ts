@@ -54,13 +54,18 @@ async function replace(file: string, text: string): Promise<void> {
 export type VaultLimits = {
   /** Pause between two reads of the vault's state in the database. */
   readonly pollMs: number;
-  /** Maximum age of the state when svc opens data that another node sealed. */
+  /**
+   * Maximum age of this process's copy of the vault's state. If the copy is older, it is read again before data of other nodes is opened.
+   */
   readonly freshMs: number;
   /** Interval at which a node records in the database that it is running. */
   readonly noteMs: number;
   /** Time after the last record of a node after which the node counts as ended. */
   readonly goneMs: number;
-  /** Pause before the next pass over the tables. After this time, no node still uses values that it read before the last change. */
+  /**
+   * Pause before the next pass (complete reading of all tables). After this time, no node still uses values that it read before the last
+   * change.
+   */
   readonly graceMs: number;
   /** Duration of the lease with which a node does the work of a rotation. */
   readonly leaseMs: number;

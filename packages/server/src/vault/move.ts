@@ -2,7 +2,10 @@ import type { Executor } from "@svc/db/connect";
 import { moveVaultRotation, type VaultRotation } from "@svc/db/vault/rotations";
 import type { VaultContext } from "./context.ts";
 
-/** Commits a step of a rotation with its results. Rolls back if another node now does the rotation. */
+/**
+ * Commits the results of one step of a rotation, together with the rotation's new state. Rolls both back if another node has taken over the
+ * rotation.
+ */
 export async function move(
   { nodeId, clock, limits }: VaultContext,
   tx: Executor,

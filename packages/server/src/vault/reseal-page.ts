@@ -12,8 +12,8 @@ const timeSliceMs = 4;
 const pauseMsMax = 100;
 
 /**
- * Seals the next batch of rows with the new key, and commits the rows and the position together. Returns `done` if a whole pass found
- * nothing to seal, and if that pass began long enough after the previous pass: no node then still uses an old value that it read.
+ * Seals the next batch of rows with the new key, and commits the rows and the position together. Returns `done` if a pass over all tables
+ * found nothing to seal. That pass must begin long enough after the previous one: no node then still uses an old value that it read.
  */
 export async function resealPage(context: VaultContext, rotation: VaultRotation): Promise<"more" | "done"> {
   const { db, clock, limits, onFaultPoint } = context;
@@ -27,7 +27,7 @@ export async function resealPage(context: VaultContext, rotation: VaultRotation)
     oldBefore: dataKeyHeader(rotation.lastOldNumber + 1),
     limit: limits.pageRows,
   });
-  // A project that has had no activity since this version was installed has no data key yet.
+  // Loads or creates the projects' data keys. A project that has had no activity since this version was installed has none yet.
   await context.state.sealer.ready(projectsOf(page.rows));
   const { rows, found, problem } = await resealRows(context, table, page.rows);
   const following = page.next === undefined ? names[names.indexOf(table) + 1] : table;
@@ -49,7 +49,7 @@ export async function resealPage(context: VaultContext, rotation: VaultRotation)
   });
   if (rows.length > 0) {
     await onFaultPoint?.("page-written");
-    // The pause takes half of the time, for other work of the database and this node.
+    // The pause is as long as the work on this batch was, so that half of the time is left for other work of the database and this node.
     await clock.wait(Math.min(clock.now() - beganMs, pauseMsMax), new AbortController().signal);
   }
   return "more";
@@ -75,7 +75,7 @@ async function resealRows({ state: { sealer }, logger }: VaultContext, table: st
       return sealed;
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
-      // The value could not be opened before the rotation either, so nothing is lost.
+      // The value could not be opened before the rotation either, so nothing is lost. The rotation reports it and continues.
       problem = `${table} has values that cannot be decrypted: ${error.message}`;
       logger.warn({ table, err: error }, "a sealed value cannot be decrypted, and stays as it is");
       return undefined;

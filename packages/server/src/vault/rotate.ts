@@ -50,8 +50,8 @@ export async function stepRotation(context: VaultContext): Promise<boolean> {
 }
 
 /**
- * Creates new data keys for all keys that the rotation replaces, and wraps every other data key with the new vault key. This changes only
- * few rows, whatever the size of the tables.
+ * Creates new data keys for those that the rotation replaces, and encrypts every other data key with the new vault key. This changes only
+ * few rows, whatever the size of the tables. Returns true if more steps can be done at once.
  */
 async function makeKeys(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
   const { db, clock, state, onFaultPoint } = context;
@@ -116,8 +116,8 @@ function oldSubkeys({ state }: VaultContext, { toKeyId }: VaultRotation): OldSub
 }
 
 /**
- * Waits until every running node has the new keys. From this step on, values may be sealed with them, and all nodes must be able to open
- * these values.
+ * Returns false if a running node does not have the new keys yet. Otherwise moves the rotation to its next step and returns true. From then
+ * on, values may be sealed with the new keys, so every node must be able to open them.
  */
 async function awaitNodes(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
   const { db, clock, limits, state } = context;

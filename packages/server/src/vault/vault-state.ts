@@ -16,7 +16,7 @@ type StateOptions = Pick<VaultOptions, "db" | "clock" | "nodeId" | "keys" | "log
   readonly sealer: Keyring;
 };
 
-/** Creates the state of a process, which is empty at first. */
+/** Creates a process's copy of the vault's state. It is empty until `sync` reads the database. */
 export function createVaultState({ db, clock, nodeId, keys, logger, limits, sealer }: StateOptions): VaultState {
   let version: VaultVersion | undefined;
   let known = new Map<string, VaultKey>();
@@ -90,7 +90,7 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
     sealer.sealsWith((number) => isOver || (rotationOf.get(number) ?? 0) < rotation.number);
     sealer.setOldSubkeys(await readOldSubkeys());
     if (rotation?.state === "done") await keys.retire?.(retired);
-    // A rotation that is only announced is not counted, because its keys are still being created.
+    // A rotation that is only announced is not counted as read, because its keys are still being created.
     if (isWhole && rotation !== undefined && rotation.state !== "announced") rotationRead = rotation.number;
   };
 
@@ -131,7 +131,8 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
     take,
     sealer,
     ready(missing, ensure) {
-      // performance.now also advances while the process is suspended. Other nodes may have made changes in that time.
+      // The time comes from performance.now, which also advances while the process is suspended. Other nodes may have made changes in that
+      // time.
       const isFresh = performance.now() - syncedMs < limits.freshMs;
       if (isFresh && missing.length === 0) return undefined;
       return (async () => {

@@ -8,7 +8,7 @@ export function addressOf(path: string): string {
   return path.replace(/(?:^|(?<=\/))index$/, "");
 }
 
-/** Returns the relative link from a page to another address. Both are relative to the root of the site. */
+/** Returns a relative link from the page `from` to the address `to`. Both parameters are relative to the root of the site. */
 export function linkBetween(from: string, to: string): string {
   const [path = "", anchor] = to.split("#");
   const way = posix.relative(dirname(`/${from}`), `/${path}`);

@@ -1,6 +1,6 @@
 import { linkBetween } from "./addresses.ts";
 
-/** A page as text, for readers without a browser. */
+/** A page as plain text, for programs that do not use a browser (for example language models). */
 type TextPage = { readonly path: string; readonly title: string; readonly summary: string; readonly source: string };
 
 const intro = `# svc

@@ -24,7 +24,10 @@ export type ParsedPage = {
   render(linkTo: (target: string) => string | undefined): string;
 };
 
-/** Returns the address of a link's target, from the `linkTo` function that the caller of `render` passed. */
+/**
+ * Returns the address of a link's target by calling `linkTo`, which the caller of `render` passed. Returns undefined if the target is not
+ * published.
+ */
 function linkFrom(env: object | undefined, target: unknown): string | undefined {
   return (env as { linkTo: (target: string) => string | undefined }).linkTo(String(target ?? ""));
 }
@@ -56,7 +59,7 @@ rules["link_open"] = (tokens, index, settings, env, self) => {
   if (/^https?:/.test(link)) token.attrSet("rel", "noreferrer");
   return self.renderToken(tokens, index, settings);
 };
-// A link whose target is not published opens as a span, so it must also close as a span.
+// Returns the closing tag of a link. If the link's target is not published, the link was opened as a span, so it must close as a span.
 rules["link_close"] = (tokens, index, _settings, env) => {
   const opening = tokens.slice(0, index).findLast(({ type }) => type === "link_open");
   return linkFrom(env, opening?.meta?.["target"]) === undefined ? "</span>" : "</a>";

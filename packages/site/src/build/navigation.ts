@@ -1,4 +1,4 @@
-/** Order of pages and folders in the navigation, if it matters. All others follow by title. */
+/** Order of the pages and folders whose order matters. In the navigation, all others follow these, sorted by title. */
 const order: readonly string[] = [
   "index",
   "start",
@@ -30,7 +30,7 @@ const order: readonly string[] = [
   "changelog",
 ];
 
-/** Labels of folders whose capitalized name would be wrong. */
+/** Labels of folders in the navigation. By default, the label is the folder's name with a capital letter; this list has the exceptions. */
 const labels: Readonly<Record<string, string>> = {
   start: "Get started",
   "reference/api": "API",

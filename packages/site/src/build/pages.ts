@@ -40,8 +40,8 @@ export function readFilesOf(root: string): readonly string[] {
 }
 
 /**
- * Returns a function that maps a link of a page to its address in the site. The function returns undefined for a file that is not in the
- * site and has no address of its own.
+ * Returns a function that returns the address in the site for a link of a page. It returns undefined if the link's target is not in the
+ * site and has no other address.
  */
 export function linksOf(
   pages: readonly SitePage[],

@@ -109,7 +109,7 @@ function rootPath(): string {
 
 let loading: Promise<Search> | undefined;
 
-/** Loads the search once. After a failure, the next call loads it again. */
+/** Loads the search at the first call; later calls return the same search. After a failure, the next call tries to load it again. */
 function loadSearch(): Promise<Search> {
   loading ??= load().catch((error) => {
     loading = undefined;

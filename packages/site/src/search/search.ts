@@ -27,16 +27,16 @@ const options: Options<Section> = {
 };
 
 /**
- * Weight of a section in the ranking, by the start of its page's path. Guides rank higher than the reference, because readers ask for tasks
- * more often than for fields.
+ * Weights of sections in the ranking, each with the start of the page's path for which it holds. Guides rank higher than the reference,
+ * because readers ask for tasks more often than for fields.
  */
 const weights: readonly (readonly [start: string, weight: number])[] = [
   ["guides/", 1.3],
   ["start/", 1.1],
   ["reference/api/", 0.6],
   ["reference/cli/", 0.7],
-  // The rows of the error reference have names, and few other pages contain those names. A question without such a name is seldom about
-  // errors.
+  // The error reference has a low weight. Its rows have names that few other pages contain, so a question with such a name finds them
+  // anyway. Other questions are seldom about errors.
   ["reference/errors/", 0.5],
   ["reference/configuration", 0.9],
   ["reference/tables", 0.4],
@@ -48,7 +48,7 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
   ["concepts/", 0.9],
   ["changelog", 0.3],
 ];
-/** Weight of a word that means the same as a word of the question. */
+/** Weight of a found synonym (a word that means the same as a word of the question). The word itself has the weight 1. */
 const sameWeight = 0.5;
 /** Share of a word of the question that a page answers by a word that means the same. */
 const sameShare = 0.8;
@@ -85,7 +85,7 @@ export function openSearch(indexText: string): Search {
     });
   };
   return (question) => {
-    // First search for names as a whole (`SVC_VAULT_KEY`). Search for the parts of names only if no page has the whole name.
+    // Searches first for whole names, such as `SVC_VAULT_KEY`. Only if no page has the whole name does the search use the parts of names.
     const whole = find(question, wholeWordsOf);
     const [found, tokenize] = whole.length > 0 ? [whole, wholeWordsOf] : [find(question, wordsOf), wordsOf];
     return bestOfPages(found, new Set(tokenize(question).flatMap((word) => termOf(word) ?? []))).map(

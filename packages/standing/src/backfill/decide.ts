@@ -42,11 +42,11 @@ export type PreparedBackfill = {
   readonly items: readonly PastCandidate[];
   /** True if the range has no further items after `items`. */
   readonly isWhole: boolean;
-  /** Number of runs that the backfill's pace allows now. */
+  /** Allowance of the backfill's pace (runs per minute). Its `count` is the number of runs that may start now. */
   readonly allowance: Allowance;
   /**
-   * Start of the time in which all runs still exist, in epoch milliseconds. svc may have deleted runs of occurrences that were due earlier,
-   * so it cannot know if those occurrences had a run.
+   * Time since which no run of the program has been deleted, in epoch milliseconds. If an occurrence was due earlier, svc cannot know if it
+   * had a run.
    */
   readonly keptFrom: number;
 };
@@ -58,19 +58,19 @@ type DueBackfill = PreparedBackfill & {
   /** Existing runs of the occurrences, by source key. */
   readonly runs: ReadonlyMap<string, SourceRun>;
   /**
-   * Events that svc has decided, or will decide, for this program without the backfill. `isUndecided`: true if the event still waits for
-   * its decision.
+   * Events that svc has decided, or will decide, for this program even without the backfill. `isUndecided`: true if svc has not decided
+   * about the event yet; false if it has.
    */
   readonly taken: ReadonlyMap<EventId, { readonly isUndecided: boolean }>;
   /** Known dedupe keys. The value is the time until which svc remembers the key, in epoch milliseconds. */
   readonly known: ReadonlyMap<string, number>;
-  /** Number of the program's waiting runs, at most `waitingMax`. */
+  /** Number of the program's waiting runs. Counted only up to `waitingMax`. */
   readonly waiting: number;
 };
 
 /**
- * Maximum waiting runs of a program. At this number the backfill pauses, so that it does not fill the program's queue. It decides its
- * remaining occurrences later.
+ * Maximum number of waiting runs of a program during a backfill. At this number the backfill pauses, because it must not fill the program's
+ * queue. It continues when fewer runs wait.
  */
 const waitingMax = 20;
 
@@ -193,7 +193,10 @@ function stepBackfill(
   };
 }
 
-/** Extra time for which svc keeps the dedupe keys of a backfill, in milliseconds (30 days). */
+/**
+ * Time that svc adds to the expiry of a backfill's dedupe keys, in milliseconds (30 days). Without it, the keys could expire before the
+ * backfill ends.
+ */
 const keptMs = 30 * 86_400_000;
 
 /** The result of one step of a backfill (a step decides the next few items). */
@@ -308,7 +311,10 @@ class Step {
     return undefined;
   }
 
-  /** True if the occurrence may have had a run that svc has already deleted. Always false with `again`. */
+  /**
+   * True if the occurrence may have had a run that svc has already deleted. False if svc keeps all runs of that time, and always with
+   * `again`.
+   */
   #mayHaveHadOne({ fireAt }: DueCandidate["occurrence"]): boolean {
     const { record, keptFrom } = this.#due;
     return !record.again && fireAt < keptFrom && fireAt >= this.#decisions.facts.program.createdAt;
@@ -336,8 +342,8 @@ class Step {
   }
 
   /**
-   * Remembers a dedupe key for occurrences that become due without a backfill, because such an occurrence may be a duplicate of one of the
-   * backfill.
+   * Remembers the dedupe key of an occurrence of the backfill. A later occurrence without a backfill that has the same key is then
+   * recognised as a duplicate.
    */
   #rememberLive(key: string, until: number): void {
     if (until > (this.#until(key) ?? 0)) this.#decisions.knownKeys.set(key, until);
@@ -345,8 +351,9 @@ class Step {
 }
 
 /**
- * True if an occurrence is a duplicate of an earlier occurrence of the same backfill. True also if it is a duplicate of an occurrence that
- * became due without a backfill, if the two are less than the dedupe window apart. With `again`, only occurrences of the backfill count.
+ * True if an occurrence is a duplicate; false if it may have a run. It is a duplicate of an earlier occurrence of the same backfill with
+ * the same key. Without `again`, it can also be a duplicate of an occurrence that became due without a backfill, less than the dedupe
+ * window apart.
  */
 function isKnown(
   { again, ...times }: Pick<BackfillRecord, "again" | "createdAt" | "since">,
@@ -362,8 +369,8 @@ function isKnown(
 }
 
 /**
- * Returns the milliseconds that svc adds to the occurrence times of a backfill when it stores dedupe keys. The times are in the past, so
- * the keys would otherwise expire before the backfill ends.
+ * Returns the milliseconds by which svc postpones the expiry of a backfill's dedupe keys. The occurrences of a backfill are in the past, so
+ * their keys would otherwise expire before the backfill ends.
  */
 function dedupeShiftOf({ createdAt, since }: Pick<BackfillRecord, "createdAt" | "since">): number {
   return createdAt - since + keptMs;

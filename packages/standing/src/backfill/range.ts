@@ -34,12 +34,18 @@ export type PastItem = {
 type BackfillRange = BackfillPosition & {
   readonly programId: StandingProgramId;
   readonly projectId: ProjectId;
-  /** Start of the range (`since`, included) and end of the range (`until`, excluded), in epoch milliseconds. */
+  /**
+   * Start of the range, in epoch milliseconds. An item at exactly this time belongs to the range. An item at exactly `until`, the end of
+   * the range, does not.
+   */
   readonly since: number;
   readonly until: number;
 };
 
-/** Returns the walk (the query that reads page by page) over the events of a range, from the backfill's position. */
+/**
+ * Returns the parameters of a walk over the events of a range. The walk is the query that reads them page by page, from the backfill's
+ * position to the end of the range.
+ */
 export function walkOf(
   { projectId, positionEventId, since, until }: BackfillRange,
   source: TriggerSource,
@@ -52,7 +58,9 @@ type TriggerSource = Extract<ProgramSource, { kind: "trigger" }>;
 
 /** Maximum events that one query of the walk returns. */
 const walkedMax = 200;
-/** Maximum bytes of events that one query reads. The query still returns the event that exceeds this maximum. */
+/**
+ * Maximum bytes of events that one query reads. The query stops after the event that exceeds this maximum, and still returns that event.
+ */
 const bytesMax = 8_388_608;
 
 /** Yields the items of a range that follow its position, in the order in which they were due. */
@@ -124,7 +132,7 @@ function firstUnread(
 /** States of runs that were started or will be started. An occurrence with such a run gets no second run. */
 const runningStates: ReadonlySet<StandingRunState> = new Set(["collecting", "closing", "queued", "started", "ended"]);
 
-/** True if an occurrence has a run that was started or will be started. */
+/** True if an occurrence has a run that was started or will be started. False if it has no run, or if its run was skipped or refused. */
 export function hasItsRun(run: { readonly state: StandingRunState } | undefined): boolean {
   return run !== undefined && runningStates.has(run.state);
 }
@@ -132,7 +140,9 @@ export function hasItsRun(run: { readonly state: StandingRunState } | undefined)
 /** Number of items whose runs are read by one statement. */
 const chunk = 100;
 
-/** Yields each item with `hasRun`: true if the item's occurrence already has a run. */
+/**
+ * Yields each item with `hasRun`: true if the item's occurrence already has a run. `hasRun` is always false for a backfill with `again`.
+ */
 export async function* withRuns(
   { db }: Pick<StandingContext, "db">,
   { programId, again }: Pick<BackfillRecord, "programId" | "again">,

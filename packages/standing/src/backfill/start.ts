@@ -31,10 +31,7 @@ export type BegunBackfill = { readonly record: BackfillRecord; readonly isStored
 
 /** Maximum items (times or events) of one backfill. */
 const totalMax = 10_000;
-/**
- * Limits of counting the events of a range. `countedMax`: events that one query counts. `countMs`: total duration of counting, in
- * milliseconds.
- */
+/** Maximum events that one query counts. The next constant, `countMs`, limits the total duration of counting, in milliseconds. */
 const countedMax = 50_000;
 const countMs = 5_000;
 /** Limits of a dry run. `ms`: duration in milliseconds. `bytes`: total size of the events for which the dry run evaluates conditions. */
@@ -82,7 +79,7 @@ type BackfillParts = {
   readonly request: BackfillRequest;
 };
 
-/** Returns the planned backfill for a request, including the size of its range. */
+/** Returns the backfill that a request would begin, including the size of its range. Stores nothing. */
 async function planBackfill(
   context: StandingContext,
   { keyId }: Pick<ProjectPrincipal, "keyId">,
@@ -105,7 +102,7 @@ async function planBackfill(
   }
   if (collect !== undefined) throw collectsEvents();
   const range = rangeOf(program, request, nowMs);
-  // From this moment svc does not delete events after the backfill's position: see `lock_swept_events`.
+  // A stored position protects the events after it: svc does not delete them while the backfill runs. See `lock_swept_events`.
   const positionEventId = source.kind === "trigger" ? idOfUuid("evt", firstUuidAt(range.since)) : null;
   const ranged = { ...of, ...range, positionEventId };
   if (!again) assertRunsAreKept(program, ranged, nowMs - context.limits.runRetentionMs);
@@ -113,7 +110,7 @@ async function planBackfill(
   return total > 0 ? { ...ranged, total } : { ...ranged, state: "done", endedAt: nowMs };
 }
 
-/** Returns the range of a request. The range leaves out the times that the schedule itself will still decide. */
+/** Returns the range of a request. The range ends before the schedule's next time, because the schedule itself will decide that time. */
 function rangeOf(
   { nextAt }: Pick<StandingProgramRecord, "nextAt">,
   { sinceMs, untilMs }: BackfillRequest,
@@ -239,8 +236,8 @@ async function countRuns(
 }
 
 /**
- * Forgets which rows of a polled list svc already knows. The next poll starts at once and treats every row as new. The result of a poll
- * that is already running does not count.
+ * Forgets which rows of a polled list svc already knows. The next poll starts at once and treats every row as new. If a poll is already
+ * running, its result is discarded.
  */
 async function forgetRows(
   { clock, sealer }: StandingContext,

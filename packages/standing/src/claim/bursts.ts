@@ -1,13 +1,15 @@
 import type { ProjectId } from "@svc/core";
 import type { ClaimedDueTask } from "@svc/db/standing/claim";
 
-/** Maximum delay of jobs in milliseconds, for any number of due programs. */
+/** Maximum delay of jobs during a burst, in milliseconds. It applies however many programs are due. */
 const delayMaxMs = 5_000;
-/** Assumed pace until svc has measured it: program starts per millisecond on all nodes together. */
+/**
+ * Pace that svc assumes before it has measured one. The pace is the number of programs that start per millisecond, on all nodes together.
+ */
 const usualPace = 2;
 /**
- * Factor for the measured pace. The delay assumes a slower pace than the measured one, because jobs that begin too early take processor
- * time from programs that have not started yet.
+ * Factor by which the measured pace is reduced. A slower pace gives a longer delay of jobs. Jobs that begin too early take processor time
+ * from programs that have not started yet.
  */
 const paceShare = 0.8;
 
@@ -24,7 +26,7 @@ export class Bursts {
     this.#batchMax = batchMax;
   }
 
-  /** Records the tasks of a claim. Returns the delay of jobs in milliseconds, for each project with a burst. */
+  /** Records the tasks of a claim. Returns, for each project with a burst, the delay of its jobs in milliseconds. */
   delaysOf(tasks: readonly Pick<ClaimedDueTask, "projectId" | "dueOfProject">[], atMs: number): Map<ProjectId, number> {
     const delayMs = new Map<ProjectId, number>();
     const due = new Map<ProjectId, number>();
@@ -39,7 +41,10 @@ export class Bursts {
     return delayMs;
   }
 
-  /** Returns the pace of a project: programs that start per millisecond, on all nodes together. */
+  /**
+   * Returns the pace of a project: how many of its programs start per millisecond, on all nodes together. `left`: programs that are still
+   * due after this claim.
+   */
   #paceOf(projectId: ProjectId, left: number, atMs: number): number {
     const before = this.#last.due.get(projectId);
     const tookMs = atMs - this.#last.atMs;

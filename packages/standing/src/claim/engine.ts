@@ -64,7 +64,7 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
     while (!stopped.signal.aborted) {
       pause = new AbortController();
       const { signal } = pause;
-      // Tasks and events are claimed in the same round, so a burst of one does not delay the other.
+      // Each round claims tasks and then events, so many due tasks do not delay events, and many events do not delay tasks.
       const hasDue = await claimTasks(context, poller, bursts);
       const hasFound = (await claimEvents(context, events)) || hasDue;
       if (!hasFound && !stopped.signal.aborted)
@@ -86,7 +86,9 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
     }
   }
 
-  /** Runs before the first claim, because older time zone data may have produced wrong times for tasks. */
+  /**
+   * Computes the times of schedules with the time zone data of this node, before the first claim. Older data may have produced wrong times.
+   */
   async function rearmFirst(): Promise<void> {
     while (!stopped.signal.aborted) {
       try {
@@ -118,8 +120,8 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
 }
 
 /**
- * Claims one batch of due tasks and decides about them. Returns true if it found tasks. The caller then claims again at once, even if the
- * batch was not full: two nodes that claim at the same time leave tasks to each other.
+ * Claims one batch of due tasks and decides about them. Returns true if it found tasks; the caller then claims again at once. This holds
+ * even if the batch was not full, because a task that another node was just claiming is left out.
  */
 async function claimTasks(context: StandingContext, poller: Poller, bursts: Bursts): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
@@ -153,15 +155,14 @@ async function claimTasks(context: StandingContext, poller: Poller, bursts: Burs
 /** A kind of claimed work (for example tasks or events), with the functions that decide about it. */
 type ClaimedWork<Item> = {
   batchOf(items: readonly Item[]): DecisionBatch;
-  /** Returns the group of an item. If a decision about many items fails, the next attempt decides the items of each group together. */
+  /** Returns the group to which an item belongs. If one decision about many items fails, svc next makes one decision for each group. */
   groupOf(item: Item): string;
   release(items: readonly Item[], dueAtMs: number): Promise<unknown>;
 };
 
 /**
- * Decides about claimed items together. If that fails, decides each group alone, and then each item alone, so that only the failing item is
- * delayed. svc retries a failing item after a growing pause. After too many attempts, svc refuses the runs of the event or of the
- * schedule's time.
+ * Makes one decision about all claimed items. If that fails, makes one for each group, and then one for each item, so that only the failing
+ * item is delayed. svc retries that item after a growing pause. After too many attempts, svc refuses its runs.
  */
 async function decideOrSplit<Item extends { readonly attempt: number }>(
   context: StandingContext,
@@ -183,7 +184,7 @@ async function decideOrSplit<Item extends { readonly attempt: number }>(
     context.observer.failed("decide", error);
     const attempt = Math.max(...items.map((item) => item.attempt));
     const waitMs = Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(attempt - 1, 10));
-    // If the release fails too (the database is unavailable), the leases expire without it.
+    // If the release fails too (the database is unavailable), the leases of the items expire by themselves.
     await work.release(items, context.clock.now() + waitMs).catch((releaseError: unknown) => {
       context.observer.failed("decide", releaseError);
     });
@@ -194,7 +195,8 @@ async function decideOrSplit<Item extends { readonly attempt: number }>(
 type EventClaim = { after: ProjectId | undefined };
 
 /**
- * Decides about a batch that has one program. If starting some runs fails, those runs wait, and svc decides all other items of the batch.
+ * Decides about a batch that has one program. If some runs could not be started, it decides again: those runs wait, and all other items of
+ * the batch are decided.
  */
 async function decideWithoutFailed(context: StandingContext, batch: DecisionBatch): Promise<readonly DecidedProgram[]> {
   try {
@@ -254,15 +256,15 @@ async function decide(context: StandingContext, batch: DecisionBatch, tries = 1)
     throw error;
   }
   const left = prepared.sources.flatMap((source) => source.left ?? []);
-  // If the release fails, the leases of the events expire without it.
+  // If the release fails, the leases of the events expire by themselves.
   await releaseInboxLeases(db, left, clock.now()).catch((error: unknown) => observer.failed("decide", error));
   await onFaultPoint?.("after-decided");
-  // Delayed jobs need no wake-up, because the engine of jobs claims them when their time comes.
+  // The engine of jobs must be woken for jobs that start now. It claims delayed jobs by itself when their time comes.
   if (decided.some(({ program, decisions }) => decisions.starts.length > 0 && !batch.delayMs?.has(program.projectId)))
     starter.wake();
   if (hasNotices) context.wakeDeliveries();
   report(context, decided);
-  // When a run ends, waiting runs of other programs of the project may start.
+  // After a run has ended, the project may have one more unfinished run. So waiting runs of the project's other programs are checked.
   const ended = Map.groupBy(
     decided.filter(({ counted }) => counted.length > 0),
     ({ program }) => program.projectId,
@@ -309,14 +311,14 @@ function reportPoll(
 const unstartedMax = 10;
 
 /**
- * Returns the batch for the next attempt after some runs could not be started. If it is unknown which runs failed, the next attempt starts
- * waiting runs one by one, and a failing run waits. Returns undefined if another attempt cannot help.
+ * Returns the batch for the next attempt after some runs could not be started. The runs known to have failed wait. If it is unknown which
+ * runs failed, the next attempt starts waiting runs one at a time. Returns undefined if another attempt cannot help.
  */
 function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undefined {
   if (!(error instanceof StartsError)) return undefined;
   const { tasks, polls, calls, arrivals, startsMax, unstarted = new Map() } = batch;
-  // Other code handles failures of schedules, events and calls. svc refuses schedules and events after too many attempts, and a call
-  // returns its error to the caller.
+  // This function handles only failures of waiting runs and polls. For schedules and events, svc refuses the runs after too many attempts.
+  // A call returns its error to the caller.
   const isOther = calls.length + arrivals.length > 0 || tasks.some(({ kind }) => kind === "fire");
   if (isOther || new Set(error.runs.map(({ programId }) => programId)).size !== 1) return undefined;
   const isAdmit = polls.length === 0 && tasks.every(({ kind }) => kind === "admit");

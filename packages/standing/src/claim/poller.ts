@@ -14,14 +14,14 @@ export type Poller = {
 };
 
 /**
- * Maximum polls that run at the same time. `runningMax`: on a node. `runningOfProjectMax`: of one project on a node, so that the slow app
- * of one project does not delay other projects.
+ * Maximum polls that run at the same time on a node. The next constant, `runningOfProjectMax`, is the maximum for one project on a node, so
+ * that one project's slow app does not delay other projects.
  */
 const runningMax = 32;
 const runningOfProjectMax = 8;
 /** Maximum tasks that wait for a free slot on this node. The node keeps their leases while they wait. */
 const waitingMax = 200;
-/** Pause in milliseconds until a released task is due again. */
+/** Time in milliseconds after which a task that this node released is due again. */
 const givenBackMs = 5_000;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
@@ -55,7 +55,7 @@ export function createPoller(context: StandingContext, record: (polled: Finished
   }
 
   async function giveBack(tasks: readonly ClaimedDueTask[], waitMs: number): Promise<void> {
-    // If the release fails too (the database is unavailable), the leases expire without it.
+    // If the release fails too (the database is unavailable), the leases of the tasks expire by themselves.
     await releaseDueTasks(db, tasks, clock.now() + waitMs).catch((error: unknown) => observer.failed("poll", error));
   }
 

@@ -38,8 +38,8 @@ export async function rearmZones(context: ZoneContext): Promise<number> {
 }
 
 /**
- * Computes the new times of these schedules and stores them. The computation runs before the programs are locked. If a program changes
- * meanwhile, its time is computed again. Returns the number of changed times.
+ * Computes the new times of these schedules and stores them. The times are computed before the programs are locked. If a program has
+ * changed when it is locked, its time is computed again. Returns the number of changed times.
  */
 async function rearmBatch(context: ZoneContext, ids: readonly StandingProgramId[]): Promise<number> {
   let moved = 0;
@@ -52,7 +52,10 @@ async function rearmBatch(context: ZoneContext, ids: readonly StandingProgramId[
   return moved;
 }
 
-/** A new next time of a schedule, by this node's time zone data. `before`: the program as it was when svc computed the time. */
+/**
+ * A schedule whose next time changes with this node's time zone data. `move`: its new time. `before`: the program as it was when svc
+ * computed that time.
+ */
 type FoundMove = { readonly before: StandingProgramRecord; readonly move: RearmedSchedule };
 
 async function findMoved(
@@ -64,7 +67,8 @@ async function findMoved(
   const names = programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version }));
   const versionOf = await versions.get(db, names);
   const found: FoundMove[] = [];
-  // The work of all projects is also metered as a whole: each project needs little time, but all together could block the node.
+  // A second meter measures the work of all projects together. Each project needs little time, but all of them together could block the
+  // node.
   const all = meter.begin({ projectId: "" });
   for (const [index, before] of programs.entries()) {
     const name = names[index];
@@ -99,8 +103,7 @@ function move(db: Database, found: readonly FoundMove[]): Promise<StandingProgra
 }
 
 /**
- * Returns the new next time of a schedule, or undefined if the new time zone data does not change it. A time that is already due stays;
- * only later times change.
+ * Returns the new next time of a schedule, or undefined if the time does not change. A stored time that is already due is never changed.
  */
 async function moveOf(
   { id, nextAt }: StandingProgramRecord,

@@ -18,7 +18,7 @@ export type DecidedProgram = Pick<ProgramDue, "program" | "version" | "counted" 
 /** The decisions about all programs of a batch. */
 export type DecidedBatch = {
   readonly decided: readonly DecidedProgram[];
-  /** Tasks of the batch that this node still holds. */
+  /** Tasks of the batch whose lease (the time-limited right to decide them) this node still has. */
   readonly held: readonly DueTaskLease[];
 };
 
@@ -44,7 +44,7 @@ export async function decideBatch(
   return { decided, held };
 }
 
-/** The reasons why svc paused a program, as texts for people. */
+/** Texts for people that explain why svc paused a program, by reason. */
 const detailOf = {
   key_revoked: (keyId: KeyId) => `the key ${keyId}, which owns its runs, was revoked or has expired`,
   approval: () => "the project's policy requires approval of its plan since the program was created",
@@ -59,7 +59,7 @@ type ProgramOutcome = {
   readonly isCut: boolean;
 };
 
-/** Rules that restrict the decisions about a program. `startsMax`: maximum number of waiting runs that are started. */
+/** Rules that restrict the decisions about a program. `startsMax`: maximum number of waiting runs that are started in this transaction. */
 type Rules = Permits & { readonly startsMax: number };
 
 /** Decides about a program in this order: runs that ended, windows that close, waiting runs, occurrences of its sources, calls. */
@@ -91,8 +91,8 @@ function decideProgram(
 }
 
 /**
- * Runs `act`. If `act` throws, the error is replaced by one that names the run. The caller can then leave this run waiting and decide the
- * other runs without it.
+ * Runs `act`, a decision about `run`. If `act` throws, throws an error that names the run instead. The caller can then let this run wait
+ * and decide the other runs without it.
  */
 function naming(run: StandingRunRecord, act: () => void): void {
   try {
@@ -117,12 +117,18 @@ function holdOf({ program, version, drifted }: ProgramDue, permits: Permits): Pr
   return drifted === undefined ? undefined : "drift";
 }
 
-/** True if the project's current policy requires an approval for a version that was not approved. */
+/**
+ * True if a run of the version may not start, because the project's policy now requires an approval that the version does not have. False
+ * if the version was approved or needs no approval.
+ */
 function mayNotRun(version: LoadedVersion, { program }: Pick<ProgramDue, "program">, permits: Permits): boolean {
   return !version.record.needsApproval && permits.isHeldByPolicy(program, version);
 }
 
-/** Decides about the waiting runs, each by the version to which it belongs. Returns true if some runs that could start were not decided. */
+/**
+ * Decides about the waiting runs, each by its own version. Returns true if it stopped early, so that some runs that could start were not
+ * decided. Returns false if all were decided.
+ */
 function decideWaiting(
   { sealer }: Pick<StandingContext, "sealer">,
   decisions: DecisionContext,
@@ -137,12 +143,12 @@ function decideWaiting(
     else if (mayNotRun(version, due, rules)) decisions.decline(run, "approval", detailOf.approval());
     else naming(run, () => decisions.admit(run, version, openInput(sealer, run)));
   }
-  // If a run was refused, the runs behind it in the queue must be read and decided soon. No job ends because of the refusal, so nothing
-  // else would trigger that.
+  // If a run was refused, svc must soon read the later runs of the queue. Usually the end of a job triggers that, but a refused run has no
+  // job.
   return decisions.declined.length > 0;
 }
 
-/** Returns the input that the caller gave for a run. Returns undefined if the definition makes the input. */
+/** Returns the input that the caller gave for a run, decrypted. Returns undefined if the definition makes the input. */
 function openInput(
   sealer: Sealer,
   { id, projectId, input }: Pick<StandingRunRecord, "id" | "projectId" | "input">,

@@ -1,7 +1,10 @@
 import type { StandingRunId } from "@svc/core";
 import type { NewStandingRun, StandingRunChange, StandingRunRecord } from "@svc/db/standing/runs";
 
-/** The runs about which one decision context decides. If several decisions are made about a run, only the last one is written. */
+/**
+ * The runs about which one decision context (all decisions about one program in one transaction) decides. If it decides several times about
+ * one run, only the last decision is written.
+ */
 export class DecidedRuns {
   /** New runs, in the order of their decisions. */
   readonly added: NewStandingRun[] = [];
@@ -24,8 +27,8 @@ export class DecidedRuns {
   }
 
   /**
-   * Adds a new run. If this run and the run before it are skipped for the same reason, no run is added: the count of the run before it
-   * grows.
+   * Adds a new run. If the run added before it was skipped for the same reason, no run is added. The count of that earlier run grows
+   * instead.
    */
   addOrCount(run: NewStandingRun): void {
     const before = this.added.at(-1);
@@ -51,7 +54,10 @@ export class DecidedRuns {
     else this.changes[at] = change;
   }
 
-  /** Changes the decision about a new run or a closed window. Returns false if the run is neither a new run nor a closed window. */
+  /**
+   * Changes the decision about a new run or a closed window, and returns true. Returns false if the run is neither of them; then nothing
+   * changes.
+   */
   rewrite(id: StandingRunId, as: Partial<NewStandingRun & StandingRunRecord>): boolean {
     const closed = this.closed.get(id);
     if (closed !== undefined) this.closed.set(id, { ...closed, ...as });

@@ -25,8 +25,8 @@ import { Windows } from "./windows.ts";
 export type ProgramHold = Extract<StandingPauseReason, "key_revoked" | "approval" | "drift">;
 
 /**
- * Makes the decisions about one program in one transaction. The transaction has locked the program's row. Each decision considers the
- * decisions before it. Nothing is written here.
+ * Makes the decisions about one program in one transaction, which has locked the program's row. Each decision takes the earlier decisions
+ * into account. This class writes nothing to the database.
  */
 export class DecisionContext {
   readonly facts: DecisionFacts;
@@ -71,14 +71,14 @@ export class DecisionContext {
     this.windows = new Windows(program.id, facts.windows);
   }
 
-  /** Returns the open runs of a concurrency key, including the decisions of this context. */
+  /** Returns the open runs (waiting or started) of a concurrency key. The decisions of this context are included. */
   laneOf(name: string): LaneFacts {
     return this.#lanes.of(name);
   }
 
   /**
-   * Decides about a due occurrence. Three things are checked in this order: its condition (`when`), then `hold`, then the policies of the
-   * program.
+   * Decides about a due occurrence. Checks its condition (`when`) first, then `hold` (a reason why no run may start now), and then the
+   * policies of the program.
    */
   decide({ occurrence, version, when }: DueCandidate, hold: ProgramHold | undefined): void {
     this.seen++;
@@ -114,8 +114,8 @@ export class DecisionContext {
   }
 
   /**
-   * Applies `dedupe` and `collect` to an occurrence. Returns the run if one of them decided. Returns undefined if the other policies must
-   * decide.
+   * Applies `dedupe` and `collect` to an occurrence. Returns the run if one of these two policies decided about it. Returns undefined if
+   * the other policies must decide.
    */
   #collect(occurrence: Occurrence, version: LoadedVersion, given: TemplateValues): NewStandingRun | undefined {
     const { dedupe, collect } = version.definition;
@@ -164,7 +164,7 @@ export class DecisionContext {
   }
 
   /**
-   * True if a waiting run may not start yet because an earlier attempt to start it failed. The pause grows after each failure; after about
+   * True if a waiting run must still wait after a failed start. False if it may start now. The pause grows after each failure; after about
    * ten minutes in total, the run is refused. Later runs of the same concurrency key wait for this run.
    */
   isHeldBack(run: StandingRunRecord): boolean {
@@ -229,7 +229,7 @@ export class DecisionContext {
     this.#refuse(this.#newRun(occurrence, version.record.version), reason, detail);
   }
 
-  /** Records the run of an occurrence as skipped, and does not apply the policies. */
+  /** Records the run of an occurrence as skipped. No policy is applied to it. */
   skip(occurrence: Occurrence, reason: StandingRunReason, version = this.facts.version): void {
     const run = this.#newRun(occurrence, version.record.version);
     this.skipped++;
@@ -303,7 +303,7 @@ export class DecisionContext {
     });
   }
 
-  /** Returns `run` with `decision` applied, and updates the open runs of the run's concurrency key. */
+  /** Returns `run` with `decision` applied. Also updates the open runs (waiting or started) of the run's concurrency key. */
   #apply<Run extends NewStandingRun | StandingRunRecord>(run: Run, decision: RunDecision): Run {
     const { nowMs } = this.facts;
     switch (decision.kind) {

@@ -11,7 +11,7 @@ export type DecisionFacts = {
   /** The current version of the program. */
   readonly version: LoadedVersion;
   readonly lanes: readonly ConcurrencyKeyUsage[];
-  /** State of each rate, by key (see `rateAfter`). */
+  /** State of each rate, by rate key. `rateAfter` explains the state. */
   readonly rates: ReadonlyMap<string, number>;
   /** Known keys of `dedupe`. The value is the time until which svc remembers the key. */
   readonly knownKeys: ReadonlyMap<string, number>;
@@ -24,7 +24,7 @@ export type DecisionFacts = {
   readonly room: { left: number };
   /** Encrypts the input of a run. */
   readonly seal: (runId: StandingRunId, input: JsonObject) => Buffer;
-  /** Error texts of runs whose start failed in this batch, by source key. These runs must wait. */
+  /** Error texts of runs whose start failed in an earlier attempt at this batch, by source key. These runs must wait. */
   readonly unstarted: ReadonlyMap<string, string>;
   /** Returns when the next day begins in a time zone, in epoch milliseconds. */
   readonly nextDayMs: (timeZone: string) => number;
@@ -37,8 +37,8 @@ const startRetryMaxMs = 300_000;
 export const startFailuresMax = 8;
 
 /**
- * Returns the decision about a run whose start has just failed: the run waits or, after too many failures, is refused. `startFailures`:
- * number of failed starts, including this one. Returns undefined for a run whose start did not fail.
+ * Returns the decision to let a run wait after its start has failed, with the error text. Returns undefined for a run whose start did not
+ * fail. `startFailures`: number of failed starts, including this one; the caller refuses the run if there are too many.
  */
 export function heldBack({ unstarted, nowMs }: DecisionFacts, sourceKey: string, startFailures: number) {
   const detail = unstarted.get(sourceKey);
@@ -52,7 +52,10 @@ export function heldBack({ unstarted, nowMs }: DecisionFacts, sourceKey: string,
 
 type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued: StandingRunId | null };
 
-/** The open runs of each concurrency key about which svc decides now. Starts with the stored runs; each decision updates the runs here. */
+/**
+ * The open runs (waiting or started) of each concurrency key about which svc decides now. It is filled with the stored runs, and each
+ * decision then updates it.
+ */
 export class OpenLanes {
   readonly #lanes: Map<string, Lane>;
 
@@ -64,26 +67,26 @@ export class OpenLanes {
     );
   }
 
-  /** Returns the open runs of a concurrency key. Throws an Error if the key was not read from the database. */
+  /** Returns the open runs (waiting or started) of a concurrency key. Throws an Error if the key was not read from the database. */
   of(name: string): LaneFacts {
     return this.#of(name);
   }
 
-  /** Adds a waiting run. */
+  /** Adds a waiting run to the concurrency key `name`. */
   queue(name: string, id: StandingRunId): void {
     const lane = this.#of(name);
     lane.queued++;
     lane.newestQueued = id;
   }
 
-  /** Removes a waiting run. */
+  /** Removes a waiting run from the concurrency key `name`. */
   leave(name: string, id: StandingRunId): void {
     const lane = this.#of(name);
     lane.queued--;
     if (lane.newestQueued === id) lane.newestQueued = null;
   }
 
-  /** Adds a started job. */
+  /** Adds the job of a started run to the concurrency key `name`. */
   start(name: string, jobId: Id<"job">): void {
     const lane = this.#of(name);
     lane.started++;
@@ -92,7 +95,7 @@ export class OpenLanes {
 
   #of(name: string): Lane {
     const lane = this.#lanes.get(name);
-    // The database may have open runs of a key that was not read. Such a key must not count as empty.
+    // An unread key is an error, because the database may have open runs of this key. It must not be treated as a key without runs.
     if (lane === undefined) throw new Error(`lane ${JSON.stringify(name)} was not read`);
     return lane;
   }

@@ -19,7 +19,7 @@ export type Used = { readonly runs: number; readonly toolCalls: number; readonly
 export type StartFacts = {
   readonly overlap: Overlap;
   readonly lane: LaneFacts;
-  /** The rate policy and its current state (see `rateAfter`). */
+  /** The rate policy and its current state. `rateAfter` explains the state. Undefined if the program has no rate. */
   readonly rate: { readonly policy: StartRate; readonly at: number | undefined } | undefined;
   readonly budget: { readonly policy: Budget; readonly used: Used; readonly nextDayMs: number } | undefined;
   /** True if the project may have one more unfinished run. */
@@ -45,7 +45,8 @@ export type RunDecision =
   | { readonly kind: "skip"; readonly reason: StandingRunReason; readonly blockingJobId: Id<"job"> | undefined };
 
 /**
- * Pause in milliseconds after which svc checks a project again that has its maximum number of runs. If a run ends earlier, svc checks then.
+ * If a project has its maximum number of runs, svc checks it again after this pause, in milliseconds. If a run ends earlier, svc checks at
+ * that moment.
  */
 const projectRetryMs = 60_000;
 
@@ -108,8 +109,8 @@ function overlapping(facts: StartFacts): RunDecision | undefined {
   const { overlap, lane, isWaiting } = facts;
   const isFull = lane.started >= overlap.max;
   if (isWaiting) return isFull ? { kind: "queue", reason: "overlap", notBefore: null } : undefined;
-  // Runs that already wait for the concurrency key start first. Exception: with the policy `allow`, runs wait only for a rate or a budget,
-  // so the new run need not wait for other runs.
+  // A new run starts after the runs that already wait for its concurrency key. With the policy `allow` it need not, because those runs wait
+  // only for a rate or a budget.
   if (!isFull && (lane.queued === 0 || overlap.policy === "allow")) return undefined;
   const supersedes = lane.newestQueued ?? undefined;
   switch (overlap.policy) {

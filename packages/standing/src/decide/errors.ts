@@ -13,8 +13,11 @@ export class StartsError extends Error {
   }
 }
 
-/** A project is near its maximum of runs. The batch must be decided again, while no other node starts runs of the project. */
+/**
+ * Thrown if a project is near its maximum number of runs. The batch must then be decided again while no other node starts runs of this
+ * project.
+ */
 export class NearBoundError extends Error {}
 
-/** A program changed after the preparation. The batch must be prepared again. */
+/** Thrown if a program changed after the preparation of a batch. The batch must then be prepared again. */
 export class StaleBatchError extends Error {}

@@ -9,7 +9,7 @@ import type { Occurrence } from "./occurrence.ts";
 // No depth limit applies, because the payload's depth was checked when svc received the event.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
-/** Returns an event in the form in which the templates of definitions use it. */
+/** Returns an event as the templates of definitions see it. */
 export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, payload }: InboxEvent): JsonObject {
   return {
     ...{ id, triggerSlug, entityId },
@@ -19,7 +19,7 @@ export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, pay
   };
 }
 
-/** Returns the template values for events: `events` are all of them, `event` is the last one. */
+/** Returns the template values that events give: `events` is the list of all of them, `event` is the last of them. */
 export function givenOfEvents(events: readonly JsonObject[]): JsonObject {
   const event = events.at(-1);
   return { ...(event !== undefined && { event }), events };
@@ -41,8 +41,8 @@ export function occurrenceOfEvent({ id, receivedAt, payload }: InboxEvent, event
 }
 
 /**
- * Returns the input for a run's job: the input that the caller gave, else the input that the definition makes from `given`. Returns
- * undefined if neither exists: the program's own input is then used. Returns a fault if the program does not accept the input.
+ * Returns the input for a run's job. It is the caller's input if there is one, otherwise the input that the definition makes from `given`.
+ * Returns undefined if neither exists; the program's own input is then used. Returns a fault if the program does not accept the input.
  */
 export function inputOf(
   { definition, program }: Pick<LoadedVersion, "definition" | "program">,

@@ -11,7 +11,7 @@ export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previ
   readonly given?: JsonObject | undefined;
 };
 
-/** Returns the template values of a run. */
+/** Returns the template values of a run that `fire` (the cause of the run) gives. */
 export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZone: string): TemplateValues {
   const { date, time } = localTimeOf(fireAt, timeZone);
   return {

@@ -17,7 +17,7 @@ export type LockedProgram = {
   readonly version: LoadedVersion;
   /** Runs that ended. This transaction adds their results to the program's counts. */
   readonly counted: readonly RunToCount[];
-  /** True if svc must check the program's waiting runs now. */
+  /** True if svc must check now which waiting runs of the program may start. False if only other work is due. */
   readonly isAdmitted: boolean;
   /** Windows of `collect` that must close now. */
   readonly closing: readonly ClosingWindow[];
@@ -27,18 +27,18 @@ export type LockedProgram = {
   readonly drifted: string | undefined;
 };
 
-/** The locked programs of a batch, and the tasks that this node still holds. */
+/** The locked programs of a batch, with the tasks whose lease this node still has. */
 export type LoadedBatch = {
   readonly loaded: readonly LockedProgram[];
   readonly held: readonly DueTaskLease[];
 };
 
-/** Kinds of tasks after which svc decides about a program even if none of its sources is due. */
+/** Kinds of tasks that need a decision about the program even if none of its sources is due. */
 const ownKinds = ["fire", "close", "admit", "backfill"] as const;
 
 /**
- * Locks the programs of a batch by ascending id, then their tasks and events, and reads what is due. All transactions that decide or change
- * programs must lock in this order. Throws StaleBatchError if a program changed after the preparation.
+ * Locks the programs of a batch by ascending id, then their tasks, then their events. Reads what is due. Every transaction that decides or
+ * changes programs must use this order of locks. Throws StaleBatchError if a program changed after the preparation.
  */
 export async function loadBatch(
   context: StandingContext,
@@ -62,7 +62,7 @@ export async function loadBatch(
       sourcesOf.set(id, [...(sourcesOf.get(id) ?? []), due]);
   }
   const calls = Map.groupBy(batch.calls, ({ programId }) => programId);
-  // If a program is deleted, the only work left is to skip its events.
+  // A deleted program is kept only if it has events to skip. No other work is left for it.
   const concerned = programs.filter(({ id, deletedAt }) => {
     const isNamed = calls.has(id) || ownKinds.some((kind) => isHeld(kind, id));
     return sourcesOf.has(id) || (deletedAt === null && isNamed);
@@ -89,7 +89,7 @@ export async function loadBatch(
   return { loaded, held };
 }
 
-/** Returns the prepared windows that got no event since the preparation. */
+/** Returns the windows that may still close: those that received no event after the preparation. */
 async function stillClosing(
   tx: Executor,
   { windows }: PreparedDecision,
@@ -103,8 +103,8 @@ async function stillClosing(
 }
 
 /**
- * Returns the text that describes changed tools of a locked program. Returns undefined if the program has a newer version than the prepared
- * one: its tools are checked next time.
+ * Returns the text that describes the changed tools of a locked program, or undefined if none changed. Also undefined if the program has a
+ * newer version than the prepared one; its tools are then checked with the next batch.
  */
 function driftOf({ drifts }: PreparedDecision, { id, version }: StandingProgramRecord): string | undefined {
   const found = drifts.get(id);

@@ -39,7 +39,10 @@ export type DueCandidate = {
   readonly when: WhenResult;
 };
 
-/** True if the condition `when` of an occurrence is true or could not be evaluated. */
+/**
+ * True if svc must decide about a run for the occurrence, because its condition `when` is true or could not be evaluated. False if `when`
+ * is false.
+ */
 export function isWanted({ when }: DueCandidate): boolean {
   return "error" in when || when.isDue;
 }
@@ -72,7 +75,7 @@ export type StartedRun = {
   readonly input: JsonObject | undefined;
 };
 
-/** Returns a new run for an occurrence, before any decision. */
+/** Returns a new run for an occurrence. No decision has been made about it yet. */
 export function runOf(
   { input: _input, given: _given, event: _event, ...occurrence }: Occurrence,
   {
@@ -112,7 +115,7 @@ export function runOf(
   };
 }
 
-/** Returns the columns of a waiting run that a decision may change. */
+/** Returns the fields of a run that a decision may change, to be written for a waiting run. */
 export function changeOf(run: NewStandingRun | StandingRunRecord): StandingRunChange {
   const { id, state, reason, detail, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId } = run;
   return { id, state, reason, detail, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId };

@@ -23,7 +23,7 @@ import { keyOf } from "./given.ts";
 import { type DueCandidate, givenOfOccurrence, givenOfWindow } from "./occurrence.ts";
 import { candidatesOf, isAnythingDue, type ProgramDue } from "./waiting.ts";
 
-/** Maximum number of runs that a batch starts at a time when other nodes may also start runs of the same project. */
+/** Maximum number of runs that one batch starts in a project while other nodes may also start runs of that project. */
 const startsBesideMax = 200;
 
 /** Permissions of a batch: the keys that may be used, and the programs that need approval by the project's policy. */
@@ -67,7 +67,9 @@ export async function readFacts(
   };
 }
 
-/** Returns the encryption context of the input that a caller gave for a run. Only the same context can decrypt the input. */
+/**
+ * Returns the encryption context of the input that a caller gave for a run. The input can be decrypted only with the same project and run.
+ */
 export function inputContext(projectId: ProjectId, runId: StandingRunId): string {
   return `${projectId}/standing_runs/${runId}/input`;
 }
@@ -172,10 +174,9 @@ function distinct(keys: readonly WindowKey[]): WindowKey[] {
 }
 
 /**
- * Returns how many more unfinished runs each project may have. If a project is near its maximum, only one batch at a time starts runs of
- * the project, until the batch's transaction ends: several nodes together must not exceed the maximum. All other batches run at the same
- * time. Throws NearBoundError if a project turns out to be near its maximum. Parked runs are subtracted only if they change the result,
- * because the jobs of all runs must be read for that.
+ * Returns how many more unfinished runs each project may have. If a project is near its maximum, only one transaction at a time may start
+ * its runs, because several together could exceed the maximum. Throws NearBoundError if a project turns out to be near its maximum. Parked
+ * runs are subtracted only if that changes the result, because all job rows must be read for it.
  */
 async function roomsOf(
   { limits: { projectRunsMax, projectRunsMargin } }: Pick<StandingContext, "limits">,

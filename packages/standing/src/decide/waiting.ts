@@ -20,7 +20,7 @@ import { type DueCandidate, givenOfOccurrence, givenOfWindow, isWanted, type Occ
 
 /** A program of a batch with its open runs. */
 export type ProgramDue = LockedProgram & {
-  /** Number of runs that waited longer than the program allows, and were therefore skipped. */
+  /** Number of runs that were skipped because they waited longer than the program allows. */
   readonly late: number;
   /** The open runs of each concurrency key about which svc decides now. */
   readonly lanes: readonly ConcurrencyKeyUsage[];
@@ -41,14 +41,14 @@ export function candidatesOf({ sources, calls }: Pick<LockedProgram, "sources" |
   return [...sources.flatMap(({ candidates }) => candidates), ...calls];
 }
 
-/** True if this batch may result in a run of the program. */
+/** True if this batch may result in a run of the program. False if nothing is due for it. */
 export function isAnythingDue({ waiting, closing, calls, sources }: ProgramDue): boolean {
   return waiting.length + closing.length + calls.length > 0 || sources.some(({ isDue }) => isDue);
 }
 
 /**
- * Skips runs that waited too long. Then reads the open runs of the concurrency keys in question, and the waiting runs that may start now.
- * Other waiting runs are not read, so a long queue costs nothing here.
+ * Skips runs that waited too long. Then reads the open runs of the concurrency keys that are needed, and the waiting runs that may start
+ * now. It reads no other waiting runs, so a long queue does not slow it down.
  */
 export async function withWaiting(
   { versions }: StandingContext,
@@ -103,7 +103,7 @@ async function readLanes(
 ): Promise<ConcurrencyKeyUsage[]> {
   const wanted = new Map<string, ConcurrencyKey & { readonly most: number }>();
   const want = (name: ConcurrencyKey, queueMax: number) => {
-    // Some waiting runs may start before the queue's length is checked. Therefore more runs than `queueMax` are read.
+    // Some waiting runs may start before the length of the queue is checked, so up to `admittedMax` runs more than `queueMax` are read.
     const most = Math.max(wanted.get(nameOf(name))?.most ?? 0, queueMax + admittedMax);
     wanted.set(nameOf(name), { ...name, most });
   };
@@ -126,7 +126,10 @@ function lanesDecided(due: LockedProgram): LaneDecided[] {
   ];
 }
 
-/** Returns the concurrency key of an occurrence. Returns an empty list if the key's template cannot be filled in: such a run is refused. */
+/**
+ * Returns the concurrency key of an occurrence as a list of one. Returns an empty list if the key's template cannot be filled in, because
+ * such a run is refused.
+ */
 function laneOf(version: LoadedVersion, given: () => TemplateValues): LaneDecided[] {
   const { key } = version.definition.overlap;
   const lane = key === undefined ? { text: "" } : keyOf(key, given());
@@ -156,7 +159,10 @@ function lanesWithRoom(
   return { taken, left };
 }
 
-/** True if an occurrence is added to a window of `collect`. svc decides about the occurrence when the window closes. */
+/**
+ * True if an occurrence is added to a window of `collect`. svc then decides when the window closes. False if svc decides about the
+ * occurrence at once.
+ */
 function isCollected({ kind, event }: Occurrence, { definition }: Pick<LoadedVersion, "definition">): boolean {
   return kind !== "hand" && definition.collect !== undefined && event !== undefined;
 }

@@ -34,7 +34,10 @@ export class Windows {
     this.#open = new Map(open.map((run) => [run.lane, { run, isNew: false }]));
   }
 
-  /** Adds an event to the open window of its key. `fresh`: a new run of the event's version; it becomes the window if none is open. */
+  /**
+   * Adds an event to the open window of its key. If no window of the key is open, `fresh` (a new run of the event's version) becomes the
+   * window.
+   */
   take(key: string, collect: Collect, event: CollectedEvent, fresh: NewStandingRun): void {
     const open = this.#open.get(key);
     // The open window cannot take the event if the window belongs to another version, or if its time was already over when the event
@@ -61,9 +64,9 @@ export class Windows {
   }
 
   /**
-   * Returns the time at which the changed windows must be checked for closing: the earliest time of all of them. If a window's time is over
-   * while events still arrive, the time is `againMs` from now: in a burst of events, the window would otherwise be checked after every
-   * batch.
+   * Returns the time at which svc must next check if the changed windows can close: the earliest time of all of them. If a window's time is
+   * over while events still arrive, the time is `againMs` from now. Otherwise, in a burst of events, the window would be checked after
+   * every batch.
    */
   checkAt(nowMs: number, againMs: number): number | undefined {
     const times = [...this.#touched.values()].map(({ run: { state, notBefore } }) => {
@@ -101,7 +104,7 @@ export class Windows {
   }
 }
 
-/** Returns the columns of a window that a decision may change. Works also for the run that a window became. */
+/** Returns the fields of a window that a decision may change. Also accepts the run that a closed window became. */
 export function windowChangeOf(run: NewStandingRun | StandingRunRecord): StandingWindowChange {
   const { id, state, reason, detail, lane, count, decidedAt } = run;
   const { rateKey, input, bytes, lastAt, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId } = run;

@@ -40,7 +40,7 @@ export type CheckParts = {
   readonly starter: Pick<JobStarter, "check" | "checkRead">;
   /** The tools and triggers of the deployment and of projects. */
   readonly views: Pick<CatalogViews, "shared" | "forProject">;
-  /** Measures and limits the work of searching times of schedules. */
+  /** Measures and limits the work of computing the times of schedules. */
   readonly meter: Pick<WorkMeter, "begin">;
 };
 
@@ -52,7 +52,7 @@ export type DefinitionCheck = {
   readonly binding: Binding | null;
   readonly definitionJson: string;
   readonly nowMs: number;
-  /** True if the definition is already stored. Rules that were added later then do not apply. Default false. */
+  /** True if the definition is already stored. Rules that are newer than the stored definition then do not apply. Default false. */
   readonly isStored?: boolean;
 };
 
@@ -138,7 +138,7 @@ function planHashOf(document: JsonObject, { programHash, pins }: StartableProgra
   return canonicalHash({ programHash, input, when, pins });
 }
 
-/** Adds a hint to a fault about a missing input: how the definition can make that input. */
+/** Returns the fault with a hint added if it reports a missing input. The hint says how the definition can make that input. */
 function withInput(fault: ProgramFault, document: JsonObject | undefined, given: JsonSchema | undefined): ProgramFault {
   const { program } = document ?? {};
   const inputSchema = isObject(program) ? program.inputSchema : undefined;
@@ -180,7 +180,10 @@ function checkSource({ source }: Definition, { shared }: CheckParts["views"], fa
   );
 }
 
-/** Checks the trigger of a program with an access scope: it may only use events of its own entity and of toolkits in the scope. */
+/**
+ * Records faults if the program has an access scope and its trigger is outside the scope. The trigger may only use events of the scope's
+ * entity and toolkits.
+ */
 function checkBinding({ source }: Definition, binding: Binding, faults: StandingFaults): void {
   if (source.kind !== "trigger") return;
   const { entityId } = binding;
@@ -202,8 +205,8 @@ function checkBinding({ source }: Definition, binding: Binding, faults: Standing
 }
 
 /**
- * Reports `drift` `follow` for a program that needs approval: people approve a plan with the tool definitions of that time, and must be
- * asked again about others.
+ * Records a fault if `drift` is `follow` and the program needs approval. People approve a plan with the tools as they are then, so changed
+ * tools need a new approval.
  */
 function checkDrift({ drift }: Definition, { needsApproval }: StartableProgram, faults: StandingFaults): void {
   if (drift !== "follow" || !needsApproval) return;
@@ -211,7 +214,10 @@ function checkDrift({ drift }: Definition, { needsApproval }: StartableProgram, 
   faults.add("POLICY_INVALID", ["drift"], "is follow, but the plan of the program needs approval", hint);
 }
 
-/** Reports a missing `budget`: a program that needs approval and has no schedule must declare how many runs a day people approve. */
+/**
+ * Records a fault if the program needs approval, has no schedule and no `budget`. The people who approve it must see how many runs a day it
+ * may have.
+ */
 function checkBudget(
   { source, budget }: Definition,
   { needsApproval }: StartableProgram,
@@ -222,7 +228,7 @@ function checkBudget(
   faults.add("BUDGET_REQUIRED", budget === undefined ? [] : ["budget"], message, 'add one: "budget": {"runs": 200}');
 }
 
-/** Checks that the program accepts the input that the definition makes. */
+/** Records a fault if the program does not accept the input that the definition makes. */
 function checkInput(
   { input }: Definition,
   { program: { inputSchema } }: StartableProgram,

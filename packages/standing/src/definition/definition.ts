@@ -20,7 +20,7 @@ export type Overlap = {
   readonly key: GivenTemplate | undefined;
 };
 
-/** Maximum number of starts with the same key (`max`) in a time (`perMs`, in milliseconds). */
+/** A rate: at most `max` starts with the same key in the time `perMs`, in milliseconds. */
 export type StartRate = {
   readonly max: number;
   readonly perMs: number;
@@ -28,14 +28,17 @@ export type StartRate = {
   readonly key: GivenTemplate | undefined;
 };
 
-/** How duplicates are found: an occurrence whose key was already seen within the window starts no run. */
+/**
+ * Rule that finds duplicates. If an occurrence with the same key came within the last `windowMs` milliseconds, the new occurrence starts no
+ * run.
+ */
 export type Dedupe = { readonly key: GivenTemplate; readonly windowMs: number };
 
 /** How several events with the same key are combined into one run. */
 export type Collect = {
-  /** Time without a new event after which the window closes, in milliseconds. Undefined means that a pause does not close it. */
+  /** The window closes after this time without a new event, in milliseconds. Undefined means that such a pause does not close it. */
   readonly quietMs: number | undefined;
-  /** Time after the first event at which the window closes, in milliseconds. */
+  /** The window closes at the latest this time after its first event, in milliseconds. */
   readonly waitMs: number;
   /** Number of events at which the window closes. Undefined means no limit. */
   readonly max: number | undefined;
@@ -44,7 +47,7 @@ export type Collect = {
   readonly key: GivenTemplate | undefined;
 };
 
-/** Maximum use of a day by all runs of a program. An undefined field has no maximum. */
+/** Maximum use per day by all runs of a program together. An undefined field means no limit. */
 export type Budget = {
   readonly runs: number | undefined;
   readonly toolCalls: number | undefined;

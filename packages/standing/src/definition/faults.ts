@@ -26,10 +26,13 @@ export type StandingFault = DocumentFault<DefinitionFaultCode | ProgramFault["co
 /** The faults of a definition. */
 export type StandingFaults = FaultList<DefinitionFaultCode>;
 
-/** Creates the fault list of a definition. Faults of readers that are shared with programs get the codes of definitions. */
+/**
+ * Creates the fault list of a definition. Readers that programs also use report codes of programs; this list translates them into codes of
+ * definitions.
+ */
 export function createDefinitionFaults(document: unknown): {
   readonly faults: StandingFaults;
-  /** The same fault list, for the readers that are shared with programs. */
+  /** Values that the templates of a definition can use, by name. */
   readonly shared: FaultList;
 } {
   const faults = createFaultList<DefinitionFaultCode>(document);
@@ -53,7 +56,7 @@ export function createDefinitionFaults(document: unknown): {
   };
 }
 
-/** Returns the definition's code for a code of a shared reader. The place of the fault decides. */
+/** Returns the definition's fault code for a code that a shared reader reported. The first two steps of the fault's path decide. */
 function wordOf(code: ProgramFault["code"], [first, second]: readonly (string | number)[]): DefinitionFaultCode {
   if (first === "source" && second === "poll") return "POLL_INVALID";
   if (code === "PROGRAM_REFERENCE_INVALID" || code === "PROGRAM_EXPRESSION_INVALID") return "EXPRESSION_INVALID";

@@ -9,7 +9,7 @@ export const timesMax = 100;
 export const expressionsMax = 10;
 
 const day = 86_400_000;
-/** Bounds of the numbers and durations in a definition. Durations are in milliseconds. */
+/** Minimum and maximum of the numbers and durations in a definition. Durations are in milliseconds. */
 export const bounds = {
   every: { min: intervalMinMs, max: 366 * day },
   jitter: { min: 1_000, max: 3_600_000 },
@@ -42,7 +42,7 @@ const whenOver: JsonSchema = {
   description: "Says if a run over the limit waits or is left out.",
 };
 
-/** `catchUp`. */
+/** Allowed fields of the object `catchUp` in a definition. */
 export const catchUpForm: ObjectForm = {
   description: "Handling of occurrences that were missed while svc was stopped.",
   required: {},
@@ -53,7 +53,7 @@ export const catchUpForm: ObjectForm = {
   examples: [{ window: "1d", runs: "last" }],
 };
 
-/** `schedule`. */
+/** Allowed fields of the object `schedule` in a definition. */
 export const scheduleForm: ObjectForm = {
   description: "The times at which it is due: exactly one of cron, every and at.",
   required: {},
@@ -89,7 +89,7 @@ export const scheduleForm: ObjectForm = {
   examples: [{ cron: ["0 9 * * 1-5"], jitter: "2m" }],
 };
 
-/** `trigger`. */
+/** Allowed fields of the object `trigger` in a definition. */
 export const triggerForm: ObjectForm = {
   description: "Each event of a trigger starts a run.",
   required: { slug: { description: "The trigger.", type: "string", examples: ["calendar.events_changed"] } },
@@ -97,7 +97,7 @@ export const triggerForm: ObjectForm = {
   examples: [{ slug: "calendar.events_changed" }],
 };
 
-/** `first`, if it is an object. */
+/** Allowed fields of `first` in a poll, if it is an object. */
 export const firstForm: ObjectForm = {
   description: "The last rows of the list.",
   required: { last: wholeSchema("How many.", bounds.last, 10) },
@@ -109,7 +109,7 @@ const pathSchema = (description: string, example: string): JsonSchema => {
   return { description, type: "string", minLength: 1, maxLength: 512, examples: [example] };
 };
 
-/** `cursor`. */
+/** Allowed fields of the object `cursor` in a poll. */
 export const cursorForm: ObjectForm = {
   description: "Position from which a poll continues, instead of the tool's declaration.",
   required: { kind: { enum: ["seen", "after", "newest", "token"], description: "Its kind." } },
@@ -134,7 +134,7 @@ export const cursorForm: ObjectForm = {
   examples: [{ kind: "seen" }, { kind: "after", arg: "since", from: "created_at", overlap: "10m" }],
 };
 
-/** `poll`. */
+/** Allowed fields of the object `poll` in a definition. */
 export const pollForm: ObjectForm = {
   description: "New rows of a list that a tool reads start runs.",
   required: {
@@ -169,7 +169,7 @@ export const pollForm: ObjectForm = {
   examples: [{ call: "sales_crm.list_deals", entity: "ops", every: "5m" }],
 };
 
-/** `source`. */
+/** Allowed fields of the object `source` in a definition. */
 export const sourceForm: ObjectForm = {
   description: "The source of its runs: exactly one of schedule, trigger and poll.",
   required: {},
@@ -185,7 +185,7 @@ const condition: JsonSchema = {
   examples: ["event.payload.amount > params.min"],
 };
 
-/** `dedupe`. */
+/** Allowed fields of the object `dedupe` in a definition. */
 export const dedupeForm: ObjectForm = {
   description: "Key of an occurrence: an occurrence with a key that occurred within the window starts no run.",
   required: { key: { description: 'A text from the start: {"$ref": "event.payload.id"}.' } },
@@ -193,7 +193,7 @@ export const dedupeForm: ObjectForm = {
   examples: [{ key: { $ref: "event.payload.id" }, window: "24h" }],
 };
 
-/** `collect`. */
+/** Allowed fields of the object `collect` in a definition. */
 export const collectForm: ObjectForm = {
   description:
     "Events with the same key start one run: a window closes after quiet without an event, wait since its first, max events or 256 KiB.",
@@ -211,7 +211,7 @@ export const collectForm: ObjectForm = {
   examples: [{ quiet: "30s", wait: "10m", take: "all" }],
 };
 
-/** `rate`. */
+/** Allowed fields of the object `rate` in a definition. */
 export const rateForm: ObjectForm = {
   description: "Maximum number of run starts in a time.",
   required: {
@@ -222,7 +222,7 @@ export const rateForm: ObjectForm = {
   examples: [{ max: 10, per: "1m" }],
 };
 
-/** `budget`. */
+/** Allowed fields of the object `budget` in a definition. */
 export const budgetForm: ObjectForm = {
   description:
     "Maximum use by runs on a day of the time zone. Calls and writes count when their job ends, so running jobs can exceed the maximum.",
@@ -236,7 +236,7 @@ export const budgetForm: ObjectForm = {
   examples: [{ runs: 200, writes: 500 }],
 };
 
-/** `overlap`. */
+/** Allowed fields of the object `overlap` in a definition. */
 export const overlapForm: ObjectForm = {
   description: "Handling of a run that is due while others are running.",
   required: {
@@ -255,7 +255,7 @@ export const overlapForm: ObjectForm = {
   examples: [{ policy: "queueAll" }],
 };
 
-/** A whole definition. */
+/** Allowed fields of a whole definition. */
 export const definitionForm: ObjectForm = {
   description: "A standing program, version 1: a program that svc starts by itself.",
   required: {

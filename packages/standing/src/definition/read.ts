@@ -66,7 +66,7 @@ const definitionPlaces: JsonSchema = {
   },
 };
 
-/** The kind of document for the readers of a definition. The program inside it has its own readers. */
+/** Describes definitions to the readers that are shared with programs. The program inside a definition has its own readers. */
 const definitionDocument: ReaderDocument = {
   schema: standingSchemaPath,
   places: placesOf(definitionPlaces, "source"),
@@ -89,17 +89,17 @@ export type DefinitionReading = {
 /** Maximum nesting of a definition: one level more than for the program inside it. */
 const depthMax = 101;
 
-/** Returns the JSON Schema of a trigger's payloads; undefined if there is no such trigger. */
+/** Function that returns the JSON Schema of a trigger's payloads, or undefined if the trigger does not exist. */
 export type PayloadTypes = (triggerSlug: string) => JsonSchema | undefined;
 
 const nothingKnown: PayloadTypes = () => undefined;
 
-/** Returns the JSON Schema of a polled list's rows; undefined if it is not known. */
+/** Function that returns the JSON Schema of a polled list's rows, or undefined if the schema is not known. */
 export type RowTypes = (poll: Poll) => JsonSchema | undefined;
 
 /**
- * Reads a definition. Records every fault that can be found without the project. Without `payloadOf`, any field of an event is accepted.
- * Without `search`, any schedule is accepted.
+ * Reads a definition. Records every fault that can be found without knowing the project. Without `payloadOf`, any field of an event is
+ * accepted. Without `search`, any schedule is accepted.
  */
 export async function readDefinition(
   text: string,
@@ -220,7 +220,7 @@ function readOverlap(
   };
 }
 
-/** Reads a template of the source's values. */
+/** Reads a template that uses the values of the source. Returns undefined if the template has faults. */
 type GivenReader = (node: ShapeNode) => GivenTemplate | undefined;
 
 /** Reads `dedupe`, and records its faults. */
@@ -273,7 +273,7 @@ function isTimeZone(text: string): boolean {
     new Intl.DateTimeFormat("en", { timeZone: text });
     return true;
   } catch {
-    // Intl throws for an unknown zone.
+    // Intl throws an error if the time zone is unknown.
     return false;
   }
 }

@@ -32,7 +32,7 @@ function pathTo(name: string, given: JsonSchema): GivenPath | undefined {
   return undefined;
 }
 
-/** Returns the path under which a program usually finds the values that it needs, such as the event's payload. */
+/** Returns the path under which most programs find the values that they need, such as the path of the event's payload. */
 function whereToLook({ properties }: JsonSchema): string {
   const names = Object.keys(isObject(properties) ? properties : {});
   if (names.includes("row")) return "row.<field>";

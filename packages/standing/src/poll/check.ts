@@ -4,7 +4,7 @@ import type { JobStarter } from "@svc/jobs";
 import type { StandingFaults } from "../definition/faults.ts";
 import { foundBy, type Poll, rowTypeOf } from "./definition.ts";
 
-/** The objects that are needed to check a poll. */
+/** Dependencies of the check of a poll. */
 export type PollCheck = {
   readonly starter: Pick<JobStarter, "checkRead">;
   readonly projectId: ProjectId;

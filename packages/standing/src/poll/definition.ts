@@ -6,11 +6,11 @@ import { answerTypeOf, type JsonObject, type Paging, type Path, pagingOf, parseP
 export type PollFirst = "skip" | "all" | { readonly last: number };
 
 /**
- * How a poll finds new rows:
+ * Method by which a poll finds new rows:
  * - `seen`: every poll reads all pages and compares ids.
- * - `after`: the poll sets argument `arg` to a bound (for example `updated_after`). The bound is the greatest value at `from` of all rows
- *   so far: a time is reduced by the overlap, and a number is increased by `step`. If the cursor has no `from`, the bound is the time of
- *   the last poll.
+ * - `after`: the poll sets argument `arg` to a lower limit (for example `updated_after`), called the bound. The bound comes from the
+ *   greatest value at `from` of all rows so far: a time is reduced by the overlap, and a number is increased by `step`. If the cursor has
+ *   no `from`, the bound is the time of the last poll.
  * - `newest`: with `args`, the app returns the newest rows first. A poll ends at the first page on which every id is known.
  * - `token`: the poll sets `arg` to the value at `from` of the previous answer, and ends when the app has no more rows.
  */
@@ -40,7 +40,9 @@ export type WalkSpec = {
   readonly size: string | undefined;
   /** The fields of a row that runs receive. Undefined means all fields. */
   readonly keep: readonly string[] | undefined;
-  /** True if a known row counts as new again when one of its kept fields (`keep`) changes. */
+  /**
+   * True if a known row counts as new again when one of its kept fields (`keep`) changes. False if a known row never counts as new again.
+   */
   readonly findsChanged: boolean;
 };
 
@@ -73,7 +75,7 @@ type FoundBy = {
 /** Returns how the rows of a poll are found. */
 export function foundBy({ rows, id, size, cursor, on }: Poll, { poll }: Pick<Action, "poll">): FoundBy {
   const declared = on === "changed" ? (poll?.changed ?? poll?.cursor) : poll?.cursor;
-  // The page size declared by the tool applies only to the list that the tool declares.
+  // The tool declares a page size only for its own list. It does not apply if the definition names another list.
   const isSameList = rows === undefined || rows === poll?.rows;
   return {
     rows: rows ?? poll?.rows,

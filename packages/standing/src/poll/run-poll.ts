@@ -27,7 +27,10 @@ type PollReader = {
   readonly signal: AbortSignal;
 };
 
-/** Maximum pause in milliseconds before a page is requested again. If the app requires a longer pause, the poll ends instead. */
+/**
+ * Maximum pause in milliseconds before the same page is requested again. If the app requires a longer pause, the poll ends, and a later
+ * poll tries again.
+ */
 const patienceMs = 10_000;
 const attemptsMax = 3;
 const detailCharactersMax = 500;
@@ -59,8 +62,8 @@ async function readPage(
 }
 
 /**
- * Returns an access scope that allows only reads. It prevents writes even if the tool changed from a read to a write, because no person
- * approves or confirms the calls of a poll.
+ * Returns the access scope reduced to reads. A tool may have changed from a read to a write, and no person approves the calls of a poll;
+ * with this scope, such a call is refused.
  */
 function readOnly(binding: Binding | null): Binding {
   return { entityId: "", toolkitSlugs: [], ...binding, accessClasses: ["read"] };
@@ -89,14 +92,14 @@ function answerOf(called: CallReply): { readonly answer: JsonValue } | { readonl
       };
     case "in_progress":
     case "key_reused":
-      // A poll passes no idempotency key to the call, so no other outcome is possible.
+      // Without an idempotency key, a call has no other outcome than the ones handled above.
       throw new Error(`a read without a key has the outcome ${called.outcome}`);
     default:
       return assertExhaustive(called);
   }
 }
 
-/** Returns the limits of a poll. They are lower for one run per row, because one transaction writes all runs. */
+/** Returns the limits of one poll. With one run per row, fewer new rows are allowed, because one transaction writes all these runs. */
 const boundsOf = (per: Poll["per"], pagesMax: number): WalkBounds => ({
   pagesMax,
   rowsMax: 10_000,
@@ -163,8 +166,8 @@ export async function runPoll(
 }
 
 /**
- * Returns the program for which to poll. If its tools changed, the program is first adapted to them. `drifted` is set if the program must
- * pause instead, and gives the reason.
+ * Returns the program for which to poll. If its tools changed and the program follows them, it first gets a new version. If the program
+ * must pause instead, `drifted` contains the reason.
  */
 async function findPolling(
   context: StandingContext,
@@ -186,8 +189,8 @@ function failed(code: string, message: string): PollResult {
 }
 
 /**
- * Returns the state of a program's polls. If the program now polls another list or another id field, a new state is returned: the rows that
- * exist at that moment start no run.
+ * Returns the state of a program's polls. If the program now polls another list or uses another id field, returns a new state. Rows that
+ * already exist at that moment then start no run.
  */
 function stateBefore(
   { sealer }: StandingContext,

@@ -22,11 +22,12 @@ type PolledRow = {
 };
 
 /**
- * A row that is already known by its id. `content`: digest of its kept fields. `seenAt`: when a poll last read it, in epoch milliseconds.
+ * A row whose id svc already knows. `content`: digest of the row's kept fields. `seenAt`: when a poll last read the row, in epoch
+ * milliseconds.
  */
 export type KnownRow = { readonly content: string; readonly seenAt: number };
 
-/** Takes digests of ids. Returns those rows that are already known, by the digest of their id. */
+/** Function that returns the known rows among the given ids. It takes digests (hashes) of ids and returns the rows by digest. */
 export type KnownReader = (digests: readonly string[]) => Promise<ReadonlyMap<string, KnownRow>>;
 
 /** A new or changed row that a run receives. */
@@ -45,10 +46,12 @@ type WalkOfRows = {
   readonly takesNumbers: boolean;
 };
 
-/** Maximum number of rows that are scanned before other work of the node gets its turn. */
+/** Number of rows that are scanned without a pause. After them, other work of the node runs. */
 const turnRows = 200;
 
-/** Scans the rows of a poll. It collects the new rows, the rows to remember, and the rows that may be the last rows. */
+/**
+ * Scans the rows of a poll. It collects the new rows, the rows whose ids svc must remember, and the candidates for the last rows of a list.
+ */
 export class ScannedRows {
   readonly found: FoundRow[] = [];
   /** Rows to remember: unknown ids, and known ids whose kept fields changed. */
@@ -59,14 +62,17 @@ export class ScannedRows {
   unknown = 0;
   /** Number of characters of all new rows so far. */
   characters = 0;
-  /** The greatest bound among the rows that were read, such as the latest time. Null if no row has a bound. */
+  /**
+   * The greatest bound among the rows that were read. A bound is the value, such as a time, from which the next walk reads. Null if no row
+   * has a bound.
+   */
   highest: number | null;
-  /** The last rows so far. Used only in a first walk that keeps only the last rows. */
+  /** The last rows of the list so far. Used only in a first walk (reading of the list) that finds only the last rows. */
   candidates: readonly LastRow[];
   readonly #walk: WalkOfRows;
   readonly #known: KnownReader;
   readonly #scanned = new Set<string>();
-  /** The order number of this poll's first row. It comes after the rows of earlier polls. */
+  /** The order number of this poll's first row. It is higher than the numbers of the rows of earlier polls. */
   readonly #firstOrder: number;
 
   constructor(walk: WalkOfRows, known: KnownReader) {
@@ -79,8 +85,8 @@ export class ScannedRows {
   }
 
   /**
-   * Scans the rows of a page. Returns `unknown`, the number of unknown ids, and `old`, the number of ids that were known before this walk.
-   * Returns a fault if the rows cannot be read.
+   * Scans the rows of a page. Returns `unknown`, the number of ids not known so far, and `old`, the number of ids known before this walk
+   * began. Returns a fault if the rows cannot be read.
    */
   async take(list: readonly JsonValue[]): Promise<{ unknown: number; old: number } | RowsFault | CursorFault> {
     const { spec, nowMs, startedAt, takesNumbers } = this.#walk;
@@ -91,7 +97,7 @@ export class ScannedRows {
       const bound = boundOfRow(spec.cursor, item, { takesNumbers, nowMs });
       if (typeof bound === "object") return bound;
       if (bound !== undefined) this.highest = Math.max(bound, this.highest ?? bound);
-      // A row may occur again on this page, because new rows moved it here from an earlier page.
+      // A row that this walk has already scanned may appear again, because new rows moved it to this page.
       if (this.#scanned.has(row.digest)) continue;
       this.#scanned.add(row.digest);
       rows.push(row);
@@ -110,7 +116,7 @@ export class ScannedRows {
     return counts;
   }
 
-  /** Ends a first walk that keeps only the last rows: makes the candidates the new rows of the poll. */
+  /** Makes the candidates the new rows of the poll. Called at the end of a first walk that finds only the last rows. */
   findCandidates(): void {
     for (const candidate of this.candidates) this.#find(candidate);
   }
@@ -132,7 +138,7 @@ export class ScannedRows {
     this.characters += JSON.stringify(row).length;
   }
 
-  /** In a first walk: keeps a row as a candidate if it may be one of the last rows. */
+  /** In a first walk that finds only the last rows: keeps a row as a candidate if it may be one of them. */
   #consider({ digest, row }: PolledRow, bound: number | undefined): void {
     const { spec, state } = this.#walk;
     const { first } = state;
@@ -176,8 +182,8 @@ function digestOf(text: string): string {
 }
 
 /**
- * Returns the bound that a row gives for the next walk: a number, or a time in epoch milliseconds. Returns undefined if the row has no such
- * value. A time in the future is replaced by the current time, because rows with earlier times may still appear.
+ * Returns the bound (lower limit) that a row gives for the next walk: a number, or a time in epoch milliseconds. Returns undefined if the
+ * row has no such value. The current time replaces a time in the future, because rows with earlier times may still appear.
  */
 function boundOfRow(
   cursor: PollCursor,
@@ -195,7 +201,7 @@ function boundOfRow(
     if (!isJsonNumber(value)) return invalid("number");
     return Number(scalarText(value));
   }
-  // A number is not read as a time, because its unit is unknown.
+  // A numeric value is not read as a time, because it may be in seconds or milliseconds.
   const atMs = typeof value === "string" && !/^[\s\d.+-]*$/.test(value) ? readProviderTime(value) : undefined;
   return atMs === undefined ? invalid("time") : Math.min(atMs, nowMs);
 }

@@ -14,20 +14,23 @@ export type OpenWalk = {
   readonly startedAt: number;
   /** The next page to read. Null means that the first page is next. */
   readonly page: OpenPage | null;
-  /** The greatest bound among the rows that this walk has read. Null if no row has a bound. */
+  /** The greatest bound (value from which the next walk reads) among the rows that this walk has read. Null if no row has a bound. */
   readonly highest: number | null;
-  /** The candidates for the last rows so far. Used only if the first walk finds only the last rows. */
+  /** The candidates for the last rows so far. Used only if the first walk finds only the last rows of the list. */
   readonly candidates: readonly LastRow[];
 };
 
 /** The state of a program's polls. It is stored encrypted, because bounds, tokens and rows are data of the project. */
 export type PollState = {
   readonly version: 1;
-  /** Rows that the first walk finds. */
+  /** Rows that the first walk (reading of the whole list) finds. */
   readonly first: PollFirst;
-  /** True after the first walk. From then on, every unknown row is new. */
+  /** True after the first walk has ended. Every unknown row is then new. False before: `first` then decides which rows are new. */
   readonly isPrimed: boolean;
-  /** For the cursor `after`: a time (epoch milliseconds) or a number. For the cursor `token`: the token. Null before the first value. */
+  /**
+   * The value from which the next walk reads. For the cursor `after`: a time (epoch milliseconds) or a number. For the cursor `token`: the
+   * token. Null before the first value.
+   */
   readonly bound: JsonValue;
   readonly walk: OpenWalk | null;
   /**
@@ -104,14 +107,14 @@ function malformed(what: string): Error {
   return new Error(`the stored state of a poll does not have the form of its version: ${what}`);
 }
 
-/** One day in milliseconds. svc records at most once a day that an id was scanned, and that the whole list was read. */
+/** One day in milliseconds. svc updates the last scan of an id, and the list of whole walks, at most once a day. */
 export const dayMs = 86_400_000;
-/** Time in milliseconds for which svc remembers an id that the whole list no longer contains. */
+/** If the whole list no longer contains an id, svc remembers the id for this time, in milliseconds (7 days). */
 const rememberMs = 7 * dayMs;
 
 /**
- * Returns the recorded walks with one more walk of the whole list added. Ids that no walk of the last week found are forgotten. The last
- * scan of an id is stored only once a day, so the real last scan may be up to a day later than the stored one.
+ * Returns the recorded whole walks with this walk added, and the time before which ids are forgotten. An id is forgotten if no walk of the
+ * last week found it. The last scan of an id is stored only once a day, so it may be up to a day later than stored.
  */
 export function afterWholeWalk(
   walks: readonly number[],

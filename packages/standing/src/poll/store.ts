@@ -25,30 +25,37 @@ export type FinishedPoll = {
   readonly nextAt: number;
   readonly found: readonly FoundRow[];
   readonly remembered: readonly RememberedRow[];
-  /** Number of ids among the remembered rows that were unknown before this poll. */
+  /** Number of ids in `remembered` that were unknown before this poll. */
   readonly unknown: number;
   readonly refreshed: readonly string[];
   readonly forgetBefore: number | undefined;
-  /** True if ids may be forgotten when too many are stored. The ids with the oldest scan are forgotten first. */
+  /**
+   * True if svc forgets ids when too many are stored, beginning with those whose last scan is longest ago. False if the number of ids has
+   * no influence.
+   */
   readonly isTrimmed: boolean;
   /** The row to store. Its count of remembered ids does not include this poll yet. */
   readonly record: StandingPollRecord;
   /** Number of failed polls in a row: `before` this poll, and `now` (with this poll). */
   readonly failures: { readonly before: number; readonly now: number };
   /**
-   * Set if the program must pause: its key was revoked (`key_revoked`), or its tools changed (`drift`). The poll then read nothing, so no
-   * row is lost.
+   * The reason why the program must pause: its key was revoked (`key_revoked`), or its tools changed (`drift`). The poll then read nothing,
+   * so no row is lost. Undefined if the program need not pause.
    */
   readonly hold: { readonly reason: "key_revoked" | "drift"; readonly detail: string } | undefined;
 };
 
-/** Maximum number of ids that one poll deletes: ids that svc forgets now, and ids that an earlier state left behind. */
+/** Maximum number of ids that one poll deletes. They are the ids that svc forgets now, and the ids left over from earlier states. */
 const goneMax = 10_000;
 /**
- * Number of ids that are kept for a list that polls never read completely. svc forgets ids when there are `goneMax` more than this number.
+ * Number of ids that are kept if polls never read the list completely. When there are `goneMax` more ids than this number, svc forgets the
+ * oldest.
  */
 const trimmedTo = 50_000;
-/** Minimum age in milliseconds of an id that is forgotten. It is longer than the overlap, in which polls still find late rows. */
+/**
+ * svc forgets only ids that were last scanned at least this long ago, in milliseconds. The time is longer than the overlap, in which polls
+ * still find late rows.
+ */
 const trimmedAfterMs = 8 * dayMs;
 
 /** Writes the state and the ids of a poll, in the transaction that writes its runs. */

@@ -11,14 +11,14 @@ type Bound = { readonly bound: JsonValue; readonly takesNumbers: boolean };
 
 const pageRowsMax = 500;
 
-/** A failed read of a page. `code`: the outcome of the call, or the problem of its answer. */
+/** A failed read of a page. `code`: the outcome of the call, or the code of a problem with the app's answer. */
 export type ReadFault = {
   readonly code: string;
   readonly message: string;
   readonly retryAfterMs?: number | undefined;
-  /** True if a limit of the project delayed the call. Such a read does not count as failed. */
+  /** True if a limit of the project delayed the call. Such a read does not count as failed. Default false. */
   readonly isLimited?: boolean;
-  /** True if the same read would fail again. */
+  /** True if the same read would fail again. Default false. */
   readonly isFinal?: boolean;
 };
 
@@ -56,10 +56,13 @@ export type PollResult =
       readonly remembered: readonly RememberedRow[];
       /** Number of ids in `remembered` that were unknown before this poll. */
       readonly unknown: number;
-      /** Known ids whose last scan must be stored again. */
+      /** Known ids that were scanned again. The time of their last scan must be updated. */
       readonly refreshed: readonly string[];
       readonly state: PollState;
-      /** True if a limit was reached. The next poll then starts at once. */
+      /**
+       * True if the poll stopped at a limit and the list may have more rows. The next poll then starts at once. False if the poll read
+       * everything that it needed.
+       */
       readonly hasMore: boolean;
       readonly pages: number;
       readonly rows: number;
@@ -69,8 +72,8 @@ export type PollResult =
   | { readonly kind: "failed"; readonly fault: ReadFault };
 
 /**
- * Reads a list, starting from the state of a program's polls. Returns the result and writes nothing: the caller writes it in one
- * transaction.
+ * Reads a list once, continuing from the stored state of the program's polls. Returns the result and writes nothing. The caller writes the
+ * result in one transaction.
  */
 export async function walk(asked: Walk, port: WalkPort): Promise<PollResult> {
   const walker = new Walker(asked, port);
@@ -78,7 +81,7 @@ export async function walk(asked: Walk, port: WalkPort): Promise<PollResult> {
   const { walk: open } = asked.state;
   const isStale = walked.kind === "failed" && walker.isAtSavedPage && walked.fault.isFinal === true;
   if (!isStale || open === null) return walked;
-  // The app may no longer accept the page token of an earlier poll. The walk starts at the first page again; the ids that it already
+  // The app may no longer accept the page token of an earlier poll. The walk then starts again at the first page. Ids that it has already
   // scanned stay known.
   return new Walker({ ...asked, state: { ...asked.state, walk: { ...open, page: null } } }, port).go();
 }
@@ -111,7 +114,10 @@ class Walker {
     this.#bound = state.bound === null && isFromNow ? this.#startedAt : state.bound;
   }
 
-  /** True if the next page is the one at which an earlier poll stopped. */
+  /**
+   * True if the next page to read is the one at which an earlier poll stopped. False if this poll has already read a page, or starts a new
+   * walk.
+   */
   get isAtSavedPage(): boolean {
     return this.#pages === 0 && (this.#asked.state.walk?.page ?? null) !== null;
   }
@@ -135,7 +141,7 @@ class Walker {
     }
   }
 
-  /** True if enough of the newest rows were read, so that later pages need not be read. */
+  /** True if enough of the newest rows were read and later pages need not be read. False if the walk must continue in the next poll. */
   #needsNoMore(): boolean {
     const { spec, state } = this.#asked;
     return spec.cursor.kind === "newest" && !state.isPrimed && state.first !== "all";
@@ -156,7 +162,7 @@ class Walker {
     const { unknown, old } = scanned;
     this.#rows += list.length;
     const { state } = this.#asked;
-    // Rows that this walk already scanned are ignored here, because new rows may have moved them to this page.
+    // `old` does not count rows that this walk has already scanned, because new rows may have moved them to this page.
     if (spec.cursor.kind === "newest" && state.isPrimed && unknown === 0 && old > 0) return { kind: "end" };
     if (spec.cursor.kind === "token") return this.#afterToken(read.answer, list.length);
     if (spec.paging === undefined) return this.#afterOnlyPage(fixed, list.length, unknown);
@@ -164,8 +170,8 @@ class Walker {
   }
 
   /**
-   * Reads the next page. A page may repeat once, because new rows can move all rows by one page. If it repeats a second time, a fault is
-   * returned, because the app pages incorrectly.
+   * Returns the next page to read, or the end of the list. A page may repeat once, because new rows can move all rows by one page. If it
+   * repeats a second time, returns a fault, because the app's paging is wrong.
    */
   async #turn(fetched: FetchedPage): Promise<PageEnd | { readonly fault: ReadFault }> {
     const { seen: _seen, ...unseen } = fetched.page ?? { token: null, pages: 0 };
@@ -191,12 +197,15 @@ class Walker {
     return isSame || !isMore ? { kind: "end" } : { kind: "next", page: null };
   }
 
-  /** Returns how a list with only one page ends. If the page is full, the list may have more rows. */
+  /**
+   * Returns how a walk ends if the list has only one page. If the page is full, the list may have more rows; returns a fault if they cannot
+   * be found.
+   */
   #afterOnlyPage(args: JsonObject, count: number, unknown: number): PageEnd | { readonly fault: ReadFault } {
     const { spec, action, state } = this.#asked;
     const size = spec.size === undefined ? undefined : sizeOfPage(spec.size, action, args);
     if (size === undefined || count < size) return { kind: "end" };
-    // The bound is now higher, so the next poll finds the remaining rows.
+    // The new rows raise the bound from which the next poll reads, so the next poll finds the remaining rows.
     if (spec.cursor.kind === "after" && unknown > 0) return { kind: "cap" };
     if (spec.cursor.kind === "newest" && (!state.isPrimed || unknown < count)) return { kind: "end" };
     const message = `${count} rows fill the only page of the list: later rows cannot be read`;
@@ -215,7 +224,10 @@ class Walker {
     return { startedAt: this.#startedAt, page, highest, candidates };
   }
 
-  /** Returns the result of a finished walk. `goesOn`: true if the list has more rows; the next walk finds those with the new bound. */
+  /**
+   * Returns the result of a finished walk. `goesOn`: true if the list has more rows. The next poll then starts at once and finds them with
+   * the new bound.
+   */
   #finish(goesOn: boolean): PollResult {
     const { spec, state, nowMs } = this.#asked;
     const bound = nextBound(spec.cursor, {
@@ -283,15 +295,15 @@ function argumentsOfWalk(
   }
 }
 
-/** True if the argument for the bound takes a number; false if it takes a time. */
+/** True if the argument for the bound (lower limit of the list) takes a number; false if it takes a time. */
 function takesNumbers(action: Action, name: string): boolean {
   const types = typesOf(argumentSchema(action, name));
   return types?.has("number") === true && !types.has("string");
 }
 
 /**
- * Returns the bound of the next walk. `highest`: the greatest bound among the rows that were read. If the cursor has no `from`, the bound
- * is the time at which this walk began.
+ * Returns the bound (lower limit) from which the next walk reads. `highest`: the greatest bound among the rows that were read. If the
+ * cursor has no `from`, the bound is the time at which this walk began.
  */
 function nextBound(
   cursor: PollCursor,

@@ -14,8 +14,8 @@ export type DriftHold = { readonly version: number; readonly detail: string };
 const detailMax = 8_000;
 
 /**
- * Checks the tools of programs for changes. Programs that cannot start are added to `drifts`. Returns the programs that follow their tools
- * and now have a new version.
+ * Checks the tools of programs for changes. Adds each program that cannot start to `drifts`. Returns the ids of programs that follow their
+ * tools and got a new version here.
  */
 export async function findDrifts(
   context: StandingContext,
@@ -39,8 +39,8 @@ export async function findDrifts(
 }
 
 /**
- * Checks if the tools of a version have changed since the version was pinned to them. Returns "none" if they have not changed. Returns
- * "moved" if the program follows its tools and now has a new version. Otherwise returns why the version cannot start.
+ * Checks if the tools of a version have changed since the version was made. Returns "none" if they have not. Returns "moved" if the program
+ * follows its tools and got a new version. Otherwise returns why the version cannot start.
  */
 export async function findDrift(
   context: StandingContext,
@@ -59,8 +59,8 @@ export async function findDrift(
 }
 
 /**
- * Makes a version with the current definitions of its tools. If the program has faults with these definitions, returns the faults and makes
- * no version.
+ * Makes a version with the current definitions of its tools, and returns undefined. If the program has faults with these definitions or
+ * needs approval, makes no version and returns the reason.
  */
 async function follow(
   context: StandingContext,

@@ -14,10 +14,10 @@ import type { DecisionBatch, PreparedDecision, Source } from "../sources/source.
 import { triggers } from "../sources/trigger.ts";
 import { type DriftHold, findDrifts } from "./drift.ts";
 
-/** In the order in which their occurrences are decided. */
+/** The kinds of sources, in the order in which svc decides about their occurrences. */
 const sources: readonly Source[] = [schedules, triggers, polls, backfills];
 
-/** Finds out what is due of a batch. Nothing is locked or written. */
+/** Returns what is due for the programs of a batch. It locks no program and decides nothing. */
 export async function prepare(context: StandingContext, batch: DecisionBatch): Promise<PreparedDecision> {
   const { db, meter } = context;
   const works = new Map<ProjectId, Work>();
@@ -34,7 +34,7 @@ export async function prepare(context: StandingContext, batch: DecisionBatch): P
   return { sources: prepared, drifts, windows: await prepareWindows(context, batch) };
 }
 
-/** Maximum windows of a program that one transaction decides, and maximum bytes of their events. */
+/** Maximum windows that one transaction decides. The next constant, `windowBytesMax`, limits the bytes of their events. */
 const windowsMax = 100;
 const windowBytesMax = 8_388_608;
 
@@ -63,7 +63,7 @@ async function prepareWindows(
   });
 }
 
-/** Returns the first runs whose events fit together into the maximum bytes, at least one. The remaining runs stay due. */
+/** Returns the first windows whose events fit together into `windowBytesMax`, at least one window. The remaining windows stay due. */
 function withinBytes(runs: readonly StandingRunRecord[]): StandingRunRecord[] {
   let bytes = 0;
   return runs.filter((run, index) => {

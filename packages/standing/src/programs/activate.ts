@@ -22,10 +22,15 @@ import { fireTimeOf, isOver } from "../schedule/due.ts";
 /** Names a program that may be subscribed to a trigger. */
 type SubscriberName = { readonly id: StandingProgramId; readonly projectId: ProjectId };
 
-/** Maximum programs of a project that subscribe to one trigger: each event is checked for every one of them. */
+/**
+ * Maximum programs of a project that subscribe to one trigger. There is a maximum because each event is checked for each of these programs.
+ */
 const subscribersMax = 200;
 
-/** Subscribes an active program to the trigger of a version, if that has one. Throws STANDING_PROGRAMS_TOO_MANY. */
+/**
+ * Subscribes an active program to the trigger of its version. Does nothing if the source is not a trigger. Throws
+ * STANDING_PROGRAMS_TOO_MANY.
+ */
 async function subscribe(
   tx: Executor,
   { id: programId, projectId, version }: SubscriberName & { readonly version: number },
@@ -39,7 +44,10 @@ async function subscribe(
   await openTriggerSubscription(tx, { programId, projectId, version, triggerSlug });
 }
 
-/** Ends the subscription of a program. `reason`: decides what happens to undecided events that were received before. */
+/**
+ * Ends the subscription of a program. `reason`: why it ends. The reason decides what happens to events that were received before and are
+ * not decided yet.
+ */
 export async function unsubscribe(
   tx: Executor,
   { id: programId, projectId, sourceKind }: SubscriberName & { readonly sourceKind: StandingSourceKind },
@@ -48,7 +56,7 @@ export async function unsubscribe(
   if (sourceKind === "trigger") await closeTriggerSubscription(tx, { programId, projectId, reason, nowMs });
 }
 
-/** True if a program is subscribed to events: a program that is paused or waits for approval is not. */
+/** True if a program in this state is subscribed to events. False if it is paused or waits for approval. */
 export function isSubscribed({ state }: Pick<StandingProgramRecord, "state">): boolean {
   return state !== "paused" && state !== "pending";
 }
@@ -58,12 +66,12 @@ type Activation = {
   readonly version: number;
   readonly title: string;
   readonly definition: Definition;
-  /** When it is due first, epoch milliseconds; null if that is not known. */
+  /** First time at which the version is due, in epoch milliseconds. Null if that time is not known. */
   readonly firstAt: number | null;
   readonly nowMs: number;
 };
 
-/** Reasons of a pause that end when the program gets another version. */
+/** Reasons of a pause. If a program is paused for one of them, the pause ends when the program gets another version. */
 const adoptable: ReadonlySet<StandingPauseReason> = new Set(["key_revoked", "approval", "drift"]);
 
 /** Makes a locked program run a version from now on. If a caller or failures paused the program, it stays paused. */
@@ -99,7 +107,10 @@ export async function takeOver(
   await subscribe(tx, { ...program, version }, definition.source);
 }
 
-/** Makes a program due: a schedule at its next time, a trigger for events from now on. With `admits`, its waiting runs are checked now. */
+/**
+ * Subscribes a program to its trigger and stores its tasks. The source is due at `nextAt`; a trigger gets only events from now on. With
+ * `admits`, the program's waiting runs are checked now.
+ */
 export async function arm(
   tx: Executor,
   program: Pick<StandingProgramRecord, "id" | "projectId" | "version">,
@@ -138,8 +149,8 @@ export async function supersede(
   if (version === 0) return;
   const [pending] = await loadStandingVersions(tx, [{ programId, version }]);
   await decideStandingVersion(tx, { programId, version }, { approval: "superseded" });
-  // The row of the rehearsal must not be locked after the row of the program: an answer to the rehearsal locks its own row first and then
-  // waits for the program.
+  // The job of the rehearsal (approval dry run) is cancelled by a task later. Its row must not be locked here, because an answer to it
+  // locks that row first and then the program.
   if (pending?.rehearsalJobId === null || pending === undefined) return;
   const subject = pending.rehearsalJobId;
   await putDueTasks(tx, [{ ownerId: programId, kind: "cancel", subject, projectId, dueAt: nowMs }]);

@@ -19,14 +19,17 @@ export type NewProgram = {
   readonly slug: string;
   readonly definitionJson: string;
   readonly isPaused: boolean;
-  /** True if the program is simulated before people are asked to approve it. */
+  /** True if the program is simulated before people are asked to approve it. False if they are asked without a simulation. */
   readonly simulates: boolean;
 };
 
 /** A created or updated program, with notes about its definition. */
 export type DefinedProgram = { readonly id: StandingProgramId; readonly notes: readonly ProgramNote[] };
 
-/** Creates a program, or returns the one with the same slug and definition. Throws the faults of CreateStandingProgram. */
+/**
+ * Creates a program and returns its id and notes. If a program with the same slug and definition exists, returns that program's id. Throws
+ * the faults of CreateStandingProgram.
+ */
 export async function createProgram(
   context: StandingContext,
   principal: ProjectPrincipal,
@@ -94,7 +97,10 @@ async function addProgram(
   return id;
 }
 
-/** Returns the program of a slug if its definition is the same. Throws STANDING_SLUG_TAKEN if it differs. */
+/**
+ * Returns the id of the program with this slug if its definition is the same. Returns undefined if no program has the slug. Throws
+ * STANDING_SLUG_TAKEN if the definitions differ, or if the program may access more than the caller may.
+ */
 async function findSame(
   db: Executor,
   { projectId, binding }: ProjectPrincipal,

@@ -45,8 +45,8 @@ export function pauseProgram(
 }
 
 /**
- * Resumes a paused program. With `adopts`, it gets the current definitions of its tools. Throws PAUSE_CAUSE_STANDS, APPROVER_ROLE_REQUIRED
- * and, with `adopts`, the faults that the program has with these definitions.
+ * Resumes a paused program. With `adopts`, the program also gets the current definitions of its tools. Throws PAUSE_CAUSE_STANDS and
+ * APPROVER_ROLE_REQUIRED. With `adopts`, it also throws the faults that the program has with these definitions.
  */
 export async function resumeProgram(
   context: StandingContext,
@@ -60,7 +60,7 @@ export async function resumeProgram(
   await resume(context, principal, program);
 }
 
-/** Makes a version that is pinned to the current tools of a program. It runs at once, or after its approval if its plan needs one. */
+/** Makes a version with the current tools of a program. The version runs at once, or after its approval if its plan needs one. */
 async function adopt(context: StandingContext, principal: ProjectPrincipal, program: StandingProgramRecord) {
   const { db, clock, sealer } = context;
   const { id: programId, projectId, version, binding } = program;
@@ -82,7 +82,7 @@ async function adopt(context: StandingContext, principal: ProjectPrincipal, prog
   });
 }
 
-/** Throws PAUSE_CAUSE_STANDS if the tools of a program differ from the definitions it was made with. */
+/** Throws PAUSE_CAUSE_STANDS if the tools of a program have changed since its version was made. */
 async function assertNoDrift({ db, versions, starter }: StandingContext, program: StandingProgramRecord) {
   const { id: programId, projectId, version } = program;
   const name = { programId, projectId, version };
@@ -107,7 +107,7 @@ function resume(
     const name = { programId: id, projectId: program.projectId, version: program.version };
     const version = (await versions.get(tx, [name]))(name);
     if (version.record.needsApproval && role !== "approver") throw standingFaults.APPROVER_ROLE_REQUIRED();
-    // The program still waits for its approval, and runs after it.
+    // The program still waits for its approval, so it only loses the pause that would begin after the approval.
     if (isAsked) return programs.change(id, { pauseReason: "", updatedAt: nowMs });
     const cause = await causeOf(context, tx, program, version);
     if (cause !== undefined) throw standingFaults.PAUSE_CAUSE_STANDS(cause);
@@ -123,7 +123,7 @@ function resume(
   });
 }
 
-/** Reasons of a pause that concern the running version, and not the version that waits for approval. */
+/** Reasons of a pause that concern the running version. A version that waits for approval does not prevent the end of such a pause. */
 const ofRunningVersion: ReadonlySet<StandingPauseReason> = new Set(["requested", "failures", "fail_step"]);
 
 /** Returns why a paused program cannot be resumed; undefined if it can. */

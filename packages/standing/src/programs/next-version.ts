@@ -28,10 +28,10 @@ import { dailyMax } from "../schedule/catch-up.ts";
 import { type LoadedVersion, sealDefinition, titleOf } from "../versions.ts";
 import { activate, supersede, takeOver } from "./activate.ts";
 
-/** Maximum events that are searched for one of the entity that a source names. */
+/** Maximum events that are searched for an event of the entity that a source names. */
 const eventsMax = 20;
 
-/** A version for which people are asked for approval. */
+/** A version that people are asked to approve. */
 type PendingVersion = Pick<
   StandingVersionRecord,
   "programId" | "programHash" | "programDigest" | "estimate" | "keyId"
@@ -43,7 +43,7 @@ type PendingVersion = Pick<
     readonly nowMs: number;
   };
 
-/** A version that people approved. The approval covers all its runs, and later versions that do the same and no more. */
+/** A version that people approved. The approval also covers later versions that do the same and have no higher limits. */
 type ApprovedVersion = {
   readonly record: Pick<StandingVersionRecord, "planHash" | "estimate" | "approval">;
   readonly definition: Definition;
@@ -56,15 +56,15 @@ export type NextVersion = {
   readonly program: StandingProgramRecord;
   readonly definitionJson: string;
   readonly checked: CheckedDefinition;
-  /** True if the program is simulated before people are asked to approve it. */
+  /** True if the program is simulated before people are asked to approve it. False if they are asked without a simulation. */
   readonly simulates: boolean;
   /** Why svc makes the version; empty if a caller defined it. */
   readonly note: string;
-  /** True if occurrences that are already due stay due. Default false. */
+  /** True if occurrences that are already due stay due and are decided by the new version. Default false. */
   readonly goesOn?: boolean;
 };
 
-/** The key that makes a version: its runs are jobs of the key. */
+/** The key that makes a version. Jobs of the version's runs belong to this key. */
 export type VersionMaker = Pick<ProjectPrincipal, "projectId" | "keyId" | "role">;
 
 /**
@@ -123,7 +123,7 @@ export async function makeNextVersion(
   await programs.change(id, {
     pendingVersion: version,
     updatedAt: nowMs,
-    // No version of the program has run: the program itself waits for approval.
+    // No version of the program has run yet, so the program itself gets the state `pending`.
     ...(today === undefined && {
       ...{ version, title, state: "pending", nextAt: null, pauseDetail: "" },
       pauseReason: isRequested ? "requested" : "",
@@ -131,12 +131,14 @@ export async function makeNextVersion(
   });
 }
 
-/** True if a version may run: its plan needs no approval, or has it. */
+/**
+ * True if a version may run, because its plan needs no approval or was approved. False if the approval is pending, rejected or superseded.
+ */
 function mayRun(approval: StandingVersionRecord["approval"]): boolean {
   return approval === "" || approval === "granted";
 }
 
-/** Returns the version whose approval covers the next one. */
+/** Returns the approved version whose approval also covers the next version. Returns undefined if no approval covers it. */
 async function findGrant(
   { versions }: StandingContext,
   tx: Executor,
@@ -150,7 +152,10 @@ async function findGrant(
   return record;
 }
 
-/** Why a version may run: it needs no approval, an earlier approval covers it, or people are asked for approval. */
+/**
+ * The approval of a new version. `none`: it needs no approval. `granted`: the approval of an earlier version covers it. `asked`: people are
+ * asked to approve it.
+ */
 export type VersionApproval =
   | { readonly kind: "none" }
   | { readonly kind: "granted"; readonly by: Pick<StandingVersionRecord, "version" | "approvalId"> }
@@ -164,7 +169,7 @@ type VersionParts = Pick<NextVersion, "definitionJson" | "checked" | "note"> & {
   readonly binding: Binding | null;
 };
 
-/** Stores a version, its program and, if people are asked to approve it, the job that asks them. */
+/** Stores a version and its program document. If people must approve the version, also stores the job that asks them. */
 export async function addVersion(
   context: StandingContext,
   tx: Executor,
@@ -203,7 +208,10 @@ export async function addVersion(
   if (rehearsal.length > 0) await storeRehearsal(tx, rehearsal, nowMs);
 }
 
-/** True if the approval of a version covers another definition. */
+/**
+ * True if the approval of an approved version also covers a new definition: it has the same plan and no higher limits. False if people must
+ * approve the definition.
+ */
 function isCovered(approved: ApprovedVersion, { definition, start, planHash }: CheckedDefinition): boolean {
   const { record } = approved;
   if (record.approval !== "granted" || record.planHash !== planHash) return false;
@@ -214,7 +222,7 @@ function isNoLarger(estimate: EstimateDocument, approved: EstimateDocument): boo
   return bounds.every((name) => estimate[name] <= approved[name]);
 }
 
-/** Returns the maximum runs, tool calls and writes of a definition on a day. */
+/** Returns the maximum runs, tool calls and writes of a definition per day, in this order. Infinity means no maximum. */
 function dayOf({ source, budget }: Definition): readonly number[] {
   const { runs = Infinity, toolCalls = Infinity, writes = Infinity } = budget ?? {};
   // The number of events or rows is not known in advance. Only the budget limits it.
@@ -227,7 +235,7 @@ function isDayNoLarger(definition: Definition, approved: Definition): boolean {
   return dayOf(definition).every((value, index) => value <= (most[index] ?? 0));
 }
 
-/** Creates the job that asks people about a stored version, and its simulation run. The jobs are returned and not stored. */
+/** Creates the job that asks people to approve a version, and the simulation job if one is wanted. The jobs are returned and not stored. */
 function makeRehearsal({ starter }: StandingContext, tx: Executor, version: PendingVersion): Promise<NewJob[]> {
   const { programId, keyId, programDigest, nowMs, ...facts } = version;
   return starter.rehearse(tx, {
@@ -239,7 +247,7 @@ function makeRehearsal({ starter }: StandingContext, tx: Executor, version: Pend
   });
 }
 
-/** Stores an approval dry run. Throws QUOTA_JOBS if it exceeds the quota of its project. */
+/** Stores the jobs of an approval dry run. Throws QUOTA_JOBS if they exceed the quota of their project. */
 async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: number): Promise<void> {
   const without = await insertJobsWithinQuota(tx, jobs, nowMs);
   const projectId = jobs[0]?.job.projectId;
@@ -252,8 +260,8 @@ async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: numb
 }
 
 /**
- * Returns an example of the input that a definition makes: for its next time, or for the newest event of its trigger. Returns undefined if
- * the program's own input is used or no example can be made. `firstAt`: the next time, if there is one.
+ * Returns an example of the input that a definition makes, for its next time (`firstAt`) or for the newest event of its trigger. Returns
+ * undefined if the program's own input is used or no example can be made.
  */
 async function sampleInput(
   db: Executor,

@@ -3,9 +3,9 @@ import type { CatchUp, Schedule } from "./schedule.ts";
 /** Maximum delay in milliseconds with which an occurrence still counts as on time. */
 const onTimeMs = 60_000;
 
-/** Maximum number of missed occurrences that start at once if `runs` is `all`. The starts are spread: 10 per second. */
+/** Maximum number of missed occurrences that start at once if `runs` is `all`. The others follow later, so about 10 start per second. */
 const pace = 10;
-/** Maximum number of missed occurrences that are caught up. If there are more, only the newest ones are caught up. */
+/** Maximum number of missed occurrences for which runs are started later. If more were missed, only the newest ones get a run. */
 const caughtUpMax = 1_000;
 
 /** An occurrence that starts now. `missed`: number of missed occurrences for which this one run is started. */
@@ -14,7 +14,10 @@ type Firing = { readonly atMs: number; readonly missed: number };
 /** The decision about all due occurrences of a schedule. The occurrences keep their order. */
 export type CatchUpDecision = {
   readonly fire: readonly Firing[];
-  /** The skipped occurrences: `count` is their number; `firstMs` and `lastMs` are the times of the first and the last one. */
+  /**
+   * The skipped occurrences. `count`: their number. `firstMs` and `lastMs`: times of the first and of the last one. Undefined if none was
+   * skipped.
+   */
   readonly missed: { readonly count: number; readonly firstMs: number; readonly lastMs: number } | undefined;
   /** Occurrences that are not decided yet. svc decides them after a pause. */
   readonly later: readonly number[];
@@ -94,7 +97,7 @@ function cronDailyMax(expression: string): number {
   return countOf(minutes, 60) * (countOf(hours, 24) + repeated);
 }
 
-/** Returns how many values a cron field matches. The result may be higher than the true number, never lower. */
+/** Returns how many values of its field a cron text matches. The result may be too high, but is never too low. */
 function countOf(field: string, values: number): number {
   const count = field.split(",").reduce((sum, part) => sum + countOfPart(part, values), 0);
   return Math.min(count, values);
@@ -106,7 +109,7 @@ function countOfPart(part: string, values: number): number {
   const [, from, to, step] = found;
   if (from !== undefined && to === undefined && step === undefined) return 1;
   const [first, last] = [Number(from ?? 0), Number(to ?? values - 1)];
-  // A range may wrap around the end of the field.
+  // The end of a range may be less than its start. The range then continues at the beginning of the field.
   const length = last >= first ? last - first + 1 : values;
   return Math.ceil(length / Number(step ?? 1));
 }

@@ -20,7 +20,10 @@ export function nextOfSource(source: ProgramSource): NextOccurrence {
   return source.kind === "schedule" ? occurrencesOf(source.schedule) : async () => undefined;
 }
 
-/** True if the source has no further occurrence. `nextAt`: its next one. */
+/**
+ * True if the source has no further occurrence. False for triggers and polls, and for a schedule with a next occurrence. `nextAt`: time of
+ * that occurrence.
+ */
 export function isOver(source: ProgramSource, nextAt: number | null): boolean {
   return source.kind === "schedule" && nextAt === null;
 }
@@ -31,7 +34,7 @@ export function fireTimeOf(id: StandingProgramId, atMs: number | null, source: P
   return atMs + jitterOf(id, atMs, source.schedule.jitterMs);
 }
 
-/** Returns the first time after `nowMs` at which a source is due. A poll is due at once. */
+/** Returns the first time after `nowMs` at which a source is due. A poll is due at once. Returns null if the source has no such time. */
 export async function firstOfSource(source: ProgramSource, nowMs: number, work: Work): Promise<number | null> {
   return source.kind === "poll" ? nowMs : ((await nextOfSource(source)(nowMs, work)) ?? null);
 }

@@ -4,7 +4,7 @@ import type { StandingFaults } from "../definition/faults.ts";
 import { bounds, catchUpForm, expressionsMax, scheduleForm, timesMax } from "../definition/forms.ts";
 import { assertCron, occurrencesOf, type Schedule } from "./schedule.ts";
 
-/** The objects that are needed to read a schedule. */
+/** Dependencies of reading a schedule. */
 export type ScheduleReading = {
   readonly reader: ShapeReader;
   readonly faults: StandingFaults;
@@ -16,7 +16,10 @@ export type ScheduleReading = {
   readonly search: TimeSearch | undefined;
 };
 
-/** `nowMs`: the schedule must have times after this time (epoch milliseconds). `work`: limits the processor time of the search. */
+/**
+ * The part of a schedule's check that searches times. `nowMs`: the schedule must have a time after this one (epoch milliseconds). `work`:
+ * limits the processor time of the search.
+ */
 export type TimeSearch = { readonly nowMs: number; readonly work: Work };
 
 /** Maximum number of occurrences that are compared to find the shortest gap between two of them. */
@@ -98,8 +101,8 @@ const storedForm =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
 /**
- * Returns the time in epoch milliseconds that a text means, in a form that only version 0.1 accepted: without seconds, at 24:00, or on a
- * day that the month does not have (such a day is counted into the next month).
+ * Returns the time in epoch milliseconds for a text that only version 0.1 accepted. Such a text has no seconds, has the time 24:00, or
+ * names a day that the month does not have. The day is then counted into the next month.
  */
 function storedTime(text: string): number | undefined {
   const found = storedForm.exec(text);

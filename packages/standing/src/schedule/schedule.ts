@@ -23,7 +23,9 @@ export type Schedule = {
   readonly catchUp: CatchUp;
 };
 
-/** Returns the first occurrence after a time; undefined if there is none within 80 years. The search yields to other work. */
+/**
+ * Function that returns the first occurrence after a time, or undefined if there is none within 80 years. The search yields to other work.
+ */
 export type NextOccurrence = (afterMs: number, work: Work) => Promise<number | undefined>;
 
 /** Returns a function that finds the next occurrence of a schedule. Its cron expressions must be valid. */
@@ -71,13 +73,16 @@ export function assertCron(expression: string): void {
 
 /** Number of years that one step of a search covers. Each step checks every day and takes up to 2 ms per year. */
 const yearsAtOnce = 2;
-/** Maximum number of years that a search covers. Any 40 years contain every combination of year length and first weekday. */
+/**
+ * Maximum number of years that a search covers. Every 40 years contain all combinations of year length and first weekday, so a longer
+ * search finds nothing more.
+ */
 const yearsMax = 80;
 /** First and last year of all searches: an expression has no occurrence in other years. */
 const years = { first: 2, last: 2_999 };
 /**
- * Cache of parsed expressions. The key is the text, the time zone and the years. One parsed expression takes 80 kB, and many programs use
- * the same expression.
+ * Cache of parsed expressions, by text, time zone and years. It saves memory, because one parsed expression takes 80 kB and many programs
+ * use the same expression.
  */
 const crons = new LeastRecentlyUsed<string, Cron>(256);
 
@@ -112,9 +117,9 @@ export function nextDayOf(timeZone: string, nowMs: number): number {
 }
 
 /**
- * Returns a function that finds the next time of a cron expression in a time zone. If minutes and hours have no `*`, `?` or step: a time
- * skipped by a clock change is due at the first instant after the gap, and a repeated time only the first time. Any other expression
- * follows real time.
+ * Returns a function that finds the next time of a cron expression in a time zone. Expressions without `*`, `?` or a step in minutes and
+ * hours follow local time. If a clock change skips such a time, it is due at the first instant after the gap. If a time happens twice, it
+ * is due only the first time. All other expressions follow elapsed time.
  */
 export function nextOfCron(expression: string, timeZone: string): NextOccurrence {
   const search: NextOccurrence = async (afterMs, work) => {
@@ -129,8 +134,8 @@ export function nextOfCron(expression: string, timeZone: string): NextOccurrence
     return undefined;
   };
   const key = `${timeZone} ${expression}`;
-  // A search takes long if the next time is far away. If a schedule has several expressions, each is searched again only after the time
-  // that was found for it has passed.
+  // The last result is kept, because a search takes long if the next time is far away. An expression is searched again only after its found
+  // time has passed.
   let found: FoundTime | undefined;
   return async (afterMs, work) => {
     found = [found, lastFound.get(key)].find((one) => one !== undefined && isBetween(one, afterMs)) ?? {

@@ -10,7 +10,7 @@ import { testWhen } from "../prepare/when.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { isRunnable, nothingPrepared, type Source, type SourceDue } from "./source.ts";
 
-/** Maximum occurrences of one step, and maximum bytes of their events. */
+/** Maximum occurrences that one step of a backfill prepares. The next constant, `bytesMax`, limits the bytes of their events. */
 const stepMax = 500;
 const bytesMax = 8_388_608;
 
@@ -21,7 +21,7 @@ export const backfills: Source = async (context, { tasks }, { workOf, drifts }) 
   if (ids.length === 0) return nothingPrepared;
   await findDrifts(context, await readStandingPrograms(db, ids), drifts);
   const prepared = new Map<StandingProgramId, PreparedBackfill>();
-  // Read again: a program that follows its tools has another version now.
+  // The programs are read again, because a program that follows its tools may have got a new version just now.
   for (const program of await readStandingPrograms(db, ids)) {
     const record = await findRunningBackfill(db, program.id);
     if (record === undefined) continue;
@@ -61,7 +61,7 @@ async function prepareBackfill(
     const isFull = items.length === stepMax || bytes >= bytesMax;
     if (isFull || wanted === allowance.count) return { ...of, items, isWhole: false };
     const occurrence = item.occurrence && ofBackfill(item.occurrence, record);
-    // The condition was true for an occurrence that has a run.
+    // `when` is not evaluated if the occurrence already has a run, because it was true then.
     const when =
       occurrence === undefined || hasRun ? { isDue: true } : await testWhen(context, version, occurrence, work);
     if (occurrence !== undefined && !hasRun) {
@@ -74,7 +74,10 @@ async function prepareBackfill(
   return { ...of, items, isWhole: true };
 }
 
-/** Returns the version that a backfill continues with; undefined if the program has another definition by now. */
+/**
+ * Returns the version with which a backfill continues. Returns undefined if the definition has changed since the backfill began, or if its
+ * plan now needs approval; the backfill then ends.
+ */
 async function versionFor(
   { db, versions }: Pick<StandingContext, "db" | "versions">,
   { id: programId, projectId, version }: StandingProgramRecord,
@@ -85,12 +88,12 @@ async function versionFor(
   const [today, asked] = names.map(versionOf);
   if (today === undefined || asked === undefined) return undefined;
   const isSame = today.record.definitionHash === asked.record.definitionHash;
-  // The plan did not need approval when the backfill began, so its caller may not be an approver.
+  // If the plan needs approval only now, the backfill ends. Its caller may not be an approver.
   if (!isSame || (today.record.needsApproval && !asked.record.needsApproval)) return undefined;
   return today;
 }
 
-/** Returns an occurrence as a backfill makes it due. */
+/** Returns an occurrence with the backfill's id, the key of its caller and, with `again`, a source key of the backfill. */
 function ofBackfill(occurrence: Occurrence, { id, again, callerKeyId }: BackfillRecord): Occurrence {
   const sourceKey = again ? againKey(id, occurrence.sourceKey) : occurrence.sourceKey;
   return { ...occurrence, sourceKey, callerKeyId, backfillId: id };

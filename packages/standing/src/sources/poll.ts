@@ -9,15 +9,15 @@ import { dueCandidates, type Preparation, type Source, type SourceOutcome } from
 /** Maximum row ids that a program remembers. */
 const rememberedMax = 100_000;
 
-/** A poll with the runs that its rows make. */
+/** A finished poll, with the occurrences for which its rows are to start runs. */
 type PreparedPoll = {
   readonly polled: FinishedPoll;
   readonly candidates: readonly DueCandidate[];
-  /** Rows for which `when` is false: they are in no run. */
+  /** Number of rows for which `when` is false. They are part of no run. */
   readonly filtered: number;
 };
 
-/** Polls that this node has finished. */
+/** The source of occurrences for polls that this node has finished. */
 export const polls: Source = async (context, batch, preparation) => {
   const prepared = new Map<string, PreparedPoll>();
   for (const polled of batch.polls) prepared.set(polled.programId, await preparePoll(context, polled, preparation));
@@ -58,14 +58,15 @@ async function preparePoll(
     return { occurrence: occurrenceOf(polled, name, rows, per), version: loaded, when: { isDue: true } };
   });
   if (faulty !== undefined) {
-    // All faulty rows share one run. They fail for the same reason, and single runs would each count towards a pause.
+    // All rows whose condition fails with an error share one run. They fail for the same reason, and each single run would count as a
+    // failure towards a pause.
     const occurrence = { ...occurrenceOf(polled, "when", [], per), rowCount: faulty.rows };
     candidates.push({ occurrence, version: loaded, when: faulty.when });
   }
   return { polled, candidates, filtered: found.length - matched.length - (faulty?.rows ?? 0) };
 }
 
-/** Returns rows as an occurrence. If a poll is repeated because it was not written, the repeated poll makes the same source key. */
+/** Returns an occurrence for rows of a poll. If the poll was not written and is repeated, the occurrence has the same source key again. */
 function occurrenceOf(
   { record, atMs }: FinishedPoll,
   name: string,
@@ -87,7 +88,7 @@ function occurrenceOf(
   };
 }
 
-/** Decides what a poll found, or what its failure means. */
+/** Decides about the new rows of a poll. If the poll failed, decides about the failure instead. */
 function decidePoll(
   decisions: DecisionContext,
   { polled, candidates, filtered }: PreparedPoll,

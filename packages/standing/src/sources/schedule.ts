@@ -17,10 +17,10 @@ import {
   type SourceOutcome,
 } from "./source.ts";
 
-/** Maximum occurrences that one search goes through. It takes some seconds, with pauses for other work. */
+/** Maximum occurrences that one search checks. Such a search takes some seconds and pauses for other work. */
 const searchedMax = 100_000;
 
-/** Pause between two parts of a catch-up, in milliseconds. */
+/** Pause before the next missed occurrences of a catch-up are decided, in milliseconds. */
 const catchUpPauseMs = 1_000;
 
 /** Occurrences of a schedule that are due at a time. */
@@ -29,18 +29,21 @@ type DueTimes = {
   readonly missed: CatchUpDecision["missed"];
   /** The first occurrence that is not decided yet; null if the schedule has no further one. */
   readonly nextAt: number | null;
-  /** When that occurrence is to be decided; null if there is none. */
+  /** Time at which the occurrence at `nextAt` is to be decided, in epoch milliseconds. Null if the schedule has no further occurrence. */
   readonly dueAt: number | null;
 };
 
-/** Due occurrences of a schedule, with the fields of the program that they depend on. */
+/**
+ * Due occurrences of a schedule, with the fields of the program from which they were computed. If these fields change, the occurrences are
+ * not valid.
+ */
 type PreparedSchedule = {
   readonly basis: Pick<StandingProgramRecord, "version" | "nextAt" | "previousAt">;
   readonly times: DueTimes;
   readonly candidates: readonly DueCandidate[];
 };
 
-/** Schedules whose `fire` task is due. */
+/** The source of occurrences for schedules whose `fire` task is due. */
 export const schedules: Source = async (context, { tasks, isRefused }, { workOf, drifts }) => {
   const { db, versions, clock, meter } = context;
   const ids = tasks.filter(({ kind }) => kind === "fire").map(({ ownerId }) => ownerId);
@@ -49,7 +52,7 @@ export const schedules: Source = async (context, { tasks, isRefused }, { workOf,
     ({ state, deletedAt }) => state !== "paused" && deletedAt === null,
   );
   const moved = await findDrifts(context, unpaused, drifts);
-  // Their due occurrences remain due, and are decided by the next version.
+  // These programs follow their tools and got a new version. Their due occurrences stay due, and the new version decides about them.
   const again = moved.length === 0 ? [] : await readStandingPrograms(db, moved);
   const programs = [...unpaused.filter(({ id }) => !moved.includes(id)), ...again];
   const versionOf = await versions.get(
@@ -57,7 +60,8 @@ export const schedules: Source = async (context, { tasks, isRefused }, { workOf,
     programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version })),
   );
   const prepared = new Map<StandingProgramId, PreparedSchedule>();
-  // Each of many projects takes little time; together they would take too much.
+  // A second meter measures the work of all projects together. Each project needs little time, but all of them together could block the
+  // node.
   const all = meter.begin({ projectId: "" });
   for (const program of programs) {
     if (all.isSliceOver()) await all.turn();
@@ -86,7 +90,7 @@ export const schedules: Source = async (context, { tasks, isRefused }, { workOf,
   };
 };
 
-/** Returns what is due of a schedule at a time, and when it is due next. */
+/** Returns which occurrences of a schedule are due at a time, and when the schedule is due next. */
 async function dueTimesOf(
   program: Pick<StandingProgramRecord, "id" | "nextAt" | "previousAt">,
   { definition: { source }, next }: Pick<LoadedVersion, "definition" | "next">,
@@ -115,7 +119,7 @@ async function dueTimesOf(
   return { occurrences, missed, nextAt, dueAt };
 }
 
-/** Returns what was prepared for a locked program. Throws StaleBatchError if the program was changed since. */
+/** Returns the prepared occurrences of a locked program. Throws StaleBatchError if the program has changed since the preparation. */
 function currentOf(
   prepared: ReadonlyMap<StandingProgramId, PreparedSchedule>,
   { id, version, nextAt, previousAt }: StandingProgramRecord,

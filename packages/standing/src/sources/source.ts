@@ -10,15 +10,18 @@ import { type ClosingWindow, type DueCandidate, isWanted, type Occurrence } from
 import type { FinishedPoll } from "../poll/store.ts";
 import type { DriftHold } from "../prepare/drift.ts";
 
-/** Tasks and events that this node has claimed, calls, and polls, which one transaction decides. */
+/** Everything that one transaction decides: tasks and events that this node has claimed, calls, and finished polls. */
 export type DecisionBatch = {
   readonly tasks: readonly ClaimedDueTask[];
   readonly arrivals: readonly ClaimedInboxEvent[];
   /** True if earlier attempts to decide the batch failed too often. Its runs are then refused. Default false. */
   readonly isRefused?: boolean;
-  /** Maximum waiting runs that the batch starts. Undefined means no maximum. It is 1 after a start failed. */
+  /**
+   * Maximum waiting runs that the batch starts. Undefined means no maximum. It is 1 after a start failed, so that svc finds the run that
+   * fails.
+   */
   readonly startsMax?: number;
-  /** Error texts of runs that could not be started, by the source keys of their occurrences; all of one program. */
+  /** Error texts of runs that could not be started, by source key. All these runs belong to one program. */
   readonly unstarted?: ReadonlyMap<string, string>;
   readonly calls: readonly { readonly programId: StandingProgramId; readonly occurrence: Occurrence }[];
   readonly polls: readonly FinishedPoll[];
@@ -26,21 +29,21 @@ export type DecisionBatch = {
    * True if no other node may start runs of these projects at the same time, because a project is near its maximum of runs. Default false.
    */
   readonly isAlone?: boolean;
-  /** By project: how long its new jobs wait before they begin, in milliseconds, because more programs of the project are due. Default 0. */
+  /** Delay of new jobs in milliseconds, by project. Jobs of a project are delayed while many of its programs are due. Default 0. */
   readonly delayMs?: ReadonlyMap<ProjectId, number> | undefined;
 };
 
 /** State that the sources of one batch share while they prepare. */
 export type Preparation = {
-  /** Returns the metered work of a project. */
+  /** Returns the meter that limits the processor time of a project's work. */
   readonly workOf: (projectId: ProjectId) => Work;
   /** Programs that cannot start because their tools have changed; sources add to it. */
   readonly drifts: Map<StandingProgramId, DriftHold>;
 };
 
 /**
- * A kind of source that starts programs: schedule, trigger, poll or backfill. Finds what is due of a batch before programs are locked, so
- * that slow searches and expressions do not delay other transactions.
+ * Function that prepares one kind of source: schedule, trigger, poll or backfill. It finds what is due before programs are locked, because
+ * slow searches and expressions would otherwise delay other transactions.
  */
 export type Source = (
   context: StandingContext,
@@ -52,33 +55,42 @@ export type Source = (
 type PreparedSource = {
   /** Programs to lock in addition to those of the batch's tasks and calls. */
   readonly programIds?: readonly StandingProgramId[];
-  /** Events that are too large for this batch: they are released. */
+  /** Events that did not fit into this batch. Their leases are released, so that a later batch decides them. */
   readonly left?: readonly ClaimedInboxEvent[];
-  /** Returns what is still due, by program. The programs are locked. Throws StaleBatchError if one was changed since. */
+  /**
+   * Returns the occurrences that are still due, by program. The caller has locked the programs. Throws StaleBatchError if a program has
+   * changed since the preparation.
+   */
   due(tx: Executor, locked: LockedPrograms): Promise<ReadonlyMap<StandingProgramId, SourceDue>>;
-  /** Ends what the source claimed, after the batch was decided. */
+  /**
+   * Ends what the source claimed, for example removes decided events from the inbox. Called in the transaction, after the batch was
+   * decided.
+   */
   end?(tx: Executor): Promise<void>;
 };
 
-/** The locked programs of a batch, and the tasks that this node still holds. */
+/** The locked programs of a batch. `isHeld`: returns true if this node still has the lease of the program's task. */
 type LockedPrograms = {
   readonly programs: readonly StandingProgramRecord[];
   isHeld(kind: DueTaskKind, programId: StandingProgramId): boolean;
 };
 
-/** Occurrences of a locked program that one source has due. */
+/** The occurrences of one source that are due for a locked program. */
 export type SourceDue = {
-  /** Occurrences that the program's policies decide. */
+  /** Occurrences about which the program's policies must decide. */
   readonly candidates: readonly DueCandidate[];
-  /** True if a run may result. Then a program that must not start is also paused. */
+  /** True if a run may result. A program that must not start is then paused. False if no run can result. */
   readonly isDue: boolean;
-  /** Decides everything that is due. `hold`: why no run of the program may start. */
+  /**
+   * Decides about everything that is due. Returns the changes to store. `hold`: reason why no run of the program may start; undefined if
+   * runs may start.
+   */
   decide(decisions: DecisionContext, hold: ProgramHold | undefined): SourceOutcome | undefined;
 };
 
-/** Changes that follow from what a source decided. */
+/** Changes to store after a source has decided. */
 export type SourceOutcome = {
-  /** Kind of the source's task, and when the task is due next. Null if it is never due again. */
+  /** Kind of the source's task. `dueAt`: when this task is due next, in epoch milliseconds; null if it is never due again. */
   readonly task: "fire" | "poll" | "backfill";
   readonly dueAt: number | null;
   /** Writes rows that new runs refer to. Called before the runs are stored. */
@@ -90,7 +102,7 @@ export type SourceOutcome = {
 /** The results that were found before programs were locked. */
 export type PreparedDecision = {
   readonly sources: readonly PreparedSource[];
-  /** By program: why nothing of it can start, because its tools have changed. */
+  /** Programs that cannot start because their tools have changed, with the reason. */
   readonly drifts: ReadonlyMap<StandingProgramId, DriftHold>;
   /** Windows of `collect` whose time has expired. */
   readonly windows: readonly ClosingWindow[];
@@ -99,12 +111,15 @@ export type PreparedDecision = {
 /** The preparation of a source that has nothing due. */
 export const nothingPrepared: PreparedSource = { due: async () => new Map() };
 
-/** Returns candidates as due, with what decides them. */
+/** Returns occurrences as the due part of a source, with the function that decides about them. */
 export function dueCandidates(candidates: readonly DueCandidate[], decide: SourceDue["decide"]): SourceDue {
   return { candidates, isDue: candidates.some(isWanted), decide };
 }
 
-/** True if runs of a program may start. A program without further occurrences may still start waiting runs and runs of a backfill. */
+/**
+ * True if runs of a program may start. A program in state `ended` may start its waiting runs and runs of a backfill. False if it is paused,
+ * pending or deleted.
+ */
 export function isRunnable({ state, deletedAt }: Pick<StandingProgramRecord, "state" | "deletedAt">): boolean {
   return (state === "active" || state === "ended") && deletedAt === null;
 }

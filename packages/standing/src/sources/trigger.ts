@@ -18,7 +18,7 @@ import { findDrifts } from "../prepare/drift.ts";
 import { couldNotBeDecided, testWhen } from "../prepare/when.ts";
 import { type DecisionBatch, nothingPrepared, type Preparation, type Source, type SourceDue } from "./source.ts";
 
-/** Maximum bytes of events in one transaction; the event that exceeds them is included. */
+/** Maximum bytes of events that one transaction reads. The event that exceeds this maximum is still read. */
 const eventBytesMax = 8_388_608;
 
 /** A claimed event, and the versions that were subscribed to its trigger when it was stored. */
@@ -27,10 +27,13 @@ type PreparedEvent = {
   readonly candidates: readonly { readonly subscription: TriggerSubscription; readonly candidate: DueCandidate }[];
 };
 
-/** An event for a program. `skipped`: why it starts no run, because the program is no longer subscribed. */
+/**
+ * An event for a program. `skipped`: reason why the event starts no run (the program is no longer subscribed). Undefined if it may start a
+ * run.
+ */
 type DueEvent = { readonly candidate: DueCandidate; readonly skipped: StandingRunReason | undefined };
 
-/** Events whose triggers programs were subscribed to. */
+/** The source of occurrences for events. An event is for the programs that were subscribed to its trigger when it was stored. */
 export const triggers: Source = async (context, batch, preparation) => {
   if (batch.arrivals.length === 0) return nothingPrepared;
   const { events, left } = await prepareEvents(context, batch, preparation);
@@ -92,7 +95,10 @@ async function prepareEvents(
   return { events, left };
 }
 
-/** Returns the index of the first event that did not fit into the bytes. An event that no longer exists does not count. */
+/**
+ * Returns the index of the first event that was not read, because the events before it reached the maximum bytes. Deleted events do not
+ * count.
+ */
 function firstUnread(wanted: readonly ClaimedInboxEvent[], read: ReadonlyMap<EventId, InboxEvent>): number {
   const last = wanted.findLastIndex(({ eventId }) => read.has(eventId));
   let bytes = 0;
@@ -117,7 +123,7 @@ function isSubscribed(
   return fromVersion <= routingVersion && (untilVersion === null || routingVersion < untilVersion);
 }
 
-/** Returns the events that this node still holds, by the locked programs that were subscribed. */
+/** Returns the events whose leases this node still has, by program. Only locked programs that were subscribed are included. */
 async function dueEventsOf(
   tx: Executor,
   events: readonly PreparedEvent[],
@@ -129,7 +135,7 @@ async function dueEventsOf(
   );
   const isHeld = new Set(leases.map(({ eventId, projectId }) => `${projectId} ${eventId}`));
   const own = events.filter(({ arrival }) => isHeld.has(`${arrival.projectId} ${arrival.eventId}`));
-  // A program may have been paused or deleted during the preparation.
+  // The subscriptions are read again, because a program may have been paused or deleted during the preparation.
   const subscriptions = new Map(
     (
       await findTriggerSubscriptions(

@@ -15,13 +15,13 @@ type Notice = {
   readonly reason: string;
   /** Text for people. */
   readonly detail: string;
-  /** Number of runs or times that the notice is about. */
+  /** Number of runs or missed times that the notice reports. */
   readonly count: number;
 };
 
 /**
- * Stores the notices of a batch for the ask endpoints that subscribe to them. Events and deliveries are part of the transaction; the delivery
- * engine sends them. Returns true if there is something to deliver.
+ * Stores the notices of a batch for the ask endpoints that subscribe to them, as events and deliveries of the same transaction. The
+ * delivery engine sends them. Returns true if there is a delivery to send, false if not.
  */
 export async function storeNotices(
   context: Pick<StandingContext, "clock" | "nodeId">,
@@ -37,7 +37,7 @@ export async function storeNotices(
   return true;
 }
 
-/** Returns the events of notices, with two statements for any number of projects. */
+/** Returns the events for notices. It needs two statements, however many projects the notices have. */
 async function eventsOf(tx: Executor, notices: readonly Notice[], nowMs: number): Promise<NewEvent[]> {
   const endpoints = await findNoticeEndpoints(
     tx,
@@ -61,7 +61,7 @@ async function eventsOf(tx: Executor, notices: readonly Notice[], nowMs: number)
   }));
 }
 
-/** Returns the payload that is posted together with the event's id. */
+/** Returns the payload of a notice. The delivery posts it together with the id of its event. */
 function payloadOf({ of, kind, reason, detail, count }: Notice, nowMs: number): string {
   const { id: standingProgramId, slug, title, version } = of.program;
   const at = isoTime(nowMs);

@@ -39,11 +39,11 @@ import { dayOf } from "../schedule/catch-up.ts";
 import type { DecisionBatch, PreparedDecision } from "../sources/source.ts";
 import { storeNotices } from "./notices.ts";
 
-/** Pause until a run whose job exceeded the project's quota is tried again, in milliseconds. */
+/** If the job of a run exceeded the project's quota, svc tries the run again after this pause, in milliseconds. */
 const quotaRetryMs = 10_000;
-/** Pause until runs that others keep from starting are checked again, in milliseconds. */
+/** If other runs prevent waiting runs from starting, svc checks the waiting runs again after this pause, in milliseconds. */
 const recheckMs = 5_000;
-/** Pause until an expired window whose events are undecided is checked again, in milliseconds. */
+/** If the time of a window is over but some of its events are undecided, svc checks the window again after this pause, in milliseconds. */
 const windowRecheckMs = 500;
 
 /**
@@ -205,20 +205,28 @@ function makeJob(
   });
 }
 
-/** Returns the end time of the restored backup if the original database may already have started the run. Returns undefined otherwise. */
+/**
+ * Returns the end time of the restored backup (epoch milliseconds) if the original database may already have started the run. Returns null
+ * otherwise.
+ */
 function doubtedFrom(restore: Restore | undefined, { fireAt }: StartedRun["run"]): number | null {
   if (restore === undefined || restore.isNothingSince || restore.resumedAt === null) return null;
   return fireAt < restore.resumedAt ? restore.backupEndsAt : null;
 }
 
-/** Returns a seed that is the same for every job of an occurrence, even if the run is missing in a restored backup. */
+/**
+ * Returns a seed for call keys. Every job of the same occurrence gets the same seed, even if a restored backup does not contain the run.
+ */
 function callSeedOf(programId: StandingProgramId, { version, sourceKey }: StartedRun["run"]): Buffer {
   return createHash("sha256")
     .update(JSON.stringify([programId, version, sourceKey]))
     .digest();
 }
 
-/** Returns the new runs of a batch, without skipped runs that were merged into a like run that is the program's newest. */
+/**
+ * Returns the new runs of a batch that must be stored. A skipped run is left out if the program's newest stored run was skipped for the
+ * same reason; the count of that stored run grows instead.
+ */
 async function withoutMerged(tx: Executor, decided: readonly DecidedProgram[]): Promise<NewStandingRun[]> {
   const firsts = decided
     .flatMap(({ decisions }) => decisions.runs.added.slice(0, 1))
@@ -250,7 +258,7 @@ function usageOf({ program: { id: programId }, version, decisions, counted }: De
   return [...days].map(([day, used]) => ({ programId, day, ...used }));
 }
 
-/** Deletes tasks of deleted and paused programs; moves the others to their next due times. */
+/** Deletes tasks of deleted and paused programs. Sets the next due time of all other tasks, or deletes those that have none. */
 async function settleTasks(
   tx: Executor,
   { decided, held }: Pick<DecidedBatch, "decided" | "held">,
@@ -286,12 +294,15 @@ async function settleTasks(
   );
 }
 
-/** A window that waits for undecided events is checked again soon, because deciding them does not wake it. */
+/**
+ * Returns when a program's next window must be checked for closing. If the window waits for undecided events, it is checked soon, because
+ * the decision about these events does not trigger a check.
+ */
 function closeTimeOf(next: NextClose | undefined, nowMs: number): number | undefined {
   return next?.isHeld === true ? Math.max(next.at, nowMs + windowRecheckMs) : next?.at;
 }
 
-/** Returns when the waiting runs of programs whose `admit` task was due are to be checked again. */
+/** Returns when the waiting runs of each program must be checked again. Only programs whose `admit` task was due are included. */
 async function wakeTimesOf(
   tx: Executor,
   decided: readonly DecidedProgram[],

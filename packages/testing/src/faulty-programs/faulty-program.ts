@@ -32,16 +32,16 @@ export function faulty(
   return { name, program, faults };
 }
 
-/** A step that waits. */
+/** Returns a step that waits for one minute. */
 export const pause = (id: string) => ({ id, wait: "1m" });
-/** A call that reads. */
+/** Returns a step with a call that reads. */
 export const get = (id: string, args: unknown = {}) => ({ id, call: "messaging_bot.get_me", entity: "ops", args });
-/** A call that writes. */
+/** Returns a step with a call that writes. */
 export const send = (id: string, args: unknown = { chat_id: "@team", text: "Hello" }) => ({
   id,
   call: "messaging_bot.send_message",
   entity: "ops",
   args,
 });
-/** A destructive call. */
+/** Returns a step with a destructive call. */
 export const remove = (args: object) => ({ id: "drop", call: "messaging_bot.delete_message", entity: "ops", args });

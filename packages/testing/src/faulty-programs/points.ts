@@ -1,6 +1,6 @@
 import { type FaultyProgram, faulty, pause, send } from "./faulty-program.ts";
 
-/** Faults of points: their use, continuations, overrides, ladders. */
+/** Programs with faults of judgment points (steps that ask a person): their use, continuations, overrides and ladders. */
 export const faultyPoints: readonly FaultyProgram[] = [
   faulty(
     "points that do not exist",

@@ -12,11 +12,17 @@ import type { ListedTool } from "./meta-tools.ts";
 export type AgentTool = {
   readonly group: AgentToolGroup;
   readonly listed: ListedTool;
-  /** Answers a call whose arguments match the schema. Errors that it throws are answered like other errors of the service. */
+  /**
+   * Answers a call of this tool. Its arguments match the tool's schema. If the function throws an error, the agent gets it like any other
+   * error of the service.
+   */
   answer(args: Params, context: McpContext): Promise<ToolAnswer | TaskAnswer>;
 };
 
-/** A call that continues as a task of the protocol's tasks extension. The client asks for the task by the task's id. */
+/**
+ * Answer to a call that continues in the background as a task (MCP's tasks extension). `task`: the task as the client sees it, with the id
+ * that the client uses to ask for the result.
+ */
 export type TaskAnswer = { readonly task: Params };
 
 /**

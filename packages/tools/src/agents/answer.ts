@@ -3,19 +3,22 @@ import type { Database } from "@svc/db/connect";
 import { findConsoleLink, makeConsoleLink, spendConsoleLink } from "@svc/db/console/links";
 import type { McpContext, McpOutcome, Params } from "../mcp/offer.ts";
 
-/** Dependencies of asking a client's user for confirmation. */
+/** Database and clock, which are needed to ask a client's user for confirmation. */
 export type ConfirmationStore = { readonly db: Database; readonly clock: Clock };
 
-/** The question for the user of an agent's client: whether a call may be made. */
+/** The question to the user of an agent's client: may this call be made? `text`: the question as the user sees it. */
 type AskedUser = {
-  /** Name of the call, its arguments and its account. An answer is valid for this name only. */
+  /** Name that identifies the call with its arguments and its account. The user's answer is valid only for a call with this name. */
   readonly name: string;
   readonly text: string;
 };
 
 const key = "confirm";
 
-/** True if a client can show a form to its user: it declares forms, or declares elicitation without details. */
+/**
+ * True if a client can show a form to its user. It declares forms, or declares elicitation (questions to the user) without details. False
+ * otherwise.
+ */
 export function canAskUser({ client }: Pick<McpContext, "client">): boolean {
   const elicitation = client?.["elicitation"];
   if (!isObject(elicitation)) return false;
@@ -23,8 +26,8 @@ export function canAskUser({ client }: Pick<McpContext, "client">): boolean {
 }
 
 /**
- * Asks the client to ask its user about a call. The client carries a state back to svc. The state is valid for ten minutes, for one call of
- * the same key, and can be used once.
+ * Returns the outcome that makes the client ask its user about a call. The client must send the included state back with the answer. The
+ * state is valid for ten minutes, for this call and this key, and can be used once.
  */
 export async function askUser(
   { db, clock }: ConfirmationStore,
@@ -43,12 +46,12 @@ export async function askUser(
   return { type: "input_required", result: { inputRequests: { [key]: request }, requestState: token } };
 }
 
-/** A user's answer. `confirmed`: yes to the call of that name. `declined`: no. `none`: no valid answer. */
+/** A user's answer. `confirmed`: yes to the call with the given `name`. `declined`: no. `none`: no valid answer. */
 type UserAnswer = { readonly kind: "none" | "declined" } | { readonly kind: "confirmed"; readonly name: string };
 
 /**
- * Reads the answer of a client's user and consumes the answer: if several requests carry the same answer, only one of these requests is
- * confirmed by it.
+ * Returns the answer of a client's user. An answer can be used once: if several requests carry the same answer, it confirms only one of
+ * them.
  */
 export async function readUserAnswer(
   { db, clock }: ConfirmationStore,
@@ -73,7 +76,7 @@ export type ToolAnswer = {
   readonly texts: readonly string[];
   readonly structured: Readonly<Record<string, unknown>>;
   readonly isError: boolean;
-  /** The question that the client's user must answer first. */
+  /** The question that the client's user must answer before the call is made. Undefined if no question is needed. */
   readonly askUser?: AskedUser | undefined;
 };
 

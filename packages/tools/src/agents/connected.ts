@@ -4,7 +4,10 @@ import type { Database } from "@svc/db/connect";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { ToolAnswer } from "./answer.ts";
 
-/** The newest entities that have accounts of an app and that an agent may use. `hasMore`: more such entities exist. */
+/**
+ * Entities that have accounts of an app and that an agent may use, newest first. `hasMore`: true if further such entities exist and are not
+ * listed.
+ */
 type ConnectedApp = { readonly toolkit: string; readonly entityIds: readonly string[]; readonly hasMore: boolean };
 
 /** The caller of a search, and the tools whose apps are checked for connected accounts. */

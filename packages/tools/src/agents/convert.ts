@@ -10,15 +10,15 @@ import { cutText } from "./answer.ts";
 import { callerOf } from "./meta-tools.ts";
 import { spoken } from "./words.ts";
 
-// Converts calls and tools to the meta-tools' answers: data for a program and text for a model.
+// This file converts calls and tools to answers of the meta-tools. Each answer has data for a program and text for a model.
 
-/** Advice about the next call, as part of an answer. The advice uses the names of the tool that the agent called. */
+/** Advice about the agent's next call, which an answer contains. It names the tool that the agent called. */
 export type CallHints = {
-  /** How to send a call that needs confirmation. */
+  /** Advice: how to send a call again that needs confirmation. */
   readonly confirm: string;
-  /** How to find out why no request can be built for a call that needs confirmation. */
+  /** Advice for a call that needs confirmation but has no valid request: how to find out the reason. */
   readonly unbuilt: string;
-  /** How to get the part of a result that was cut off. */
+  /** Advice: how to get the part of a result that was cut off. */
   readonly rest: string;
 };
 
@@ -123,7 +123,7 @@ function requestText({ method, url, headers, body }: RequestPreview): string {
   return [`${method} ${url}`, ...lines, ...(body === "" ? [] : [cutText(body, bodyTextMax)])].join("\n");
 }
 
-/** Returns a tool as GetTool does, with its schemas as objects. */
+/** Returns a tool as data, with the same fields as the answer of GetTool. Schemas are objects, not JSON text. */
 export function toolData(tool: Tool): Record<string, unknown> {
   const message = toJson(ToolSchema, tool, { alwaysEmitImplicit: true }) as JsonObject;
   const { inputSchemaJson: _, outputSchemaJson: __, pagingJson: ___, pollJson: ____, ...facts } = message;

@@ -5,15 +5,16 @@ import type { McpAddress } from "../mcp/address.ts";
 import { invalidParams, type McpError } from "../mcp/request.ts";
 import { type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 
-// Tools that the address names are listed directly. A client with few tools then needs no search, and its user sees what each tool does.
+// If a client's address names tools, svc lists these tools directly. A client with few tools then needs no search, and its user sees what
+// each tool does.
 
-/** Maximum number of directly listed tools: about as many as a model should see, and more than most model vendors accept. */
+/** Maximum number of tools that are listed directly. Models choose badly among more tools, and most model vendors accept fewer. */
 const directMax = 200;
 
 /** The address and the caller of a request. A caller with a scoped key sees only the tools that the key may use. */
 type DirectRequest = { readonly address: McpAddress; readonly principal: Pick<ProjectPrincipal, "binding"> };
 
-/** True if the address names tools to list directly. Otherwise the meta-tools are listed. */
+/** True if the address names toolkits or tools, which are then listed directly. False if the meta-tools are listed. */
 export function isDirect({ toolkits, tools }: McpAddress): boolean {
   return toolkits.length + tools.length > 0;
 }
@@ -21,8 +22,8 @@ export function isDirect({ toolkits, tools }: McpAddress): boolean {
 const nameMax = 64;
 
 /**
- * Returns the name of a tool for models. Few model vendors accept a dot or more than 64 characters, so dots become two underscores (no slug
- * has two underscores) and long names are shortened. A digest keeps shortened names distinct.
+ * Returns the name under which models see a tool. Few model vendors accept a dot or more than 64 characters. So a dot becomes two
+ * underscores (no slug contains two underscores), and a long name is cut and ends with a digest that keeps it unique.
  */
 export function directName(slug: string): string {
   const name = slug.replace(".", "__");
@@ -31,7 +32,7 @@ export function directName(slug: string): string {
   return `${name.slice(0, nameMax - 9)}_${digest}`;
 }
 
-/** Returns the meta-tools that the address lists. */
+/** Returns the meta-tools to list. They are all meta-tools, or only those that the address names if it lists tools directly. */
 export function listedMetaTools(address: McpAddress): readonly ListedTool<MetaToolName>[] {
   return isDirect(address) ? metaTools.filter(({ name }) => address.tools.includes(name)) : metaTools;
 }
@@ -44,8 +45,8 @@ export function findDirect(view: CatalogView, asking: DirectRequest, name: strin
 }
 
 /**
- * Returns the tools that the address lists, each with its own schema, ordered by slug. If the address is wrong, returns the address's fault
- * instead. `given`: tools of svc itself that the address names in addition to the meta-tools.
+ * Returns the tools that the address lists, each with its own schema, ordered by slug. If the address is wrong, returns an error instead.
+ * `given`: other tools of svc that the address names; they are listed too.
  */
 export function listDirect(
   view: CatalogView,
@@ -63,7 +64,7 @@ export function listDirect(
   return { tools: [...own, ...tools.map((tool) => listed(tool, view))] };
 }
 
-/** True if the address lists this tool directly and the key may use the tool. */
+/** True if the address names this tool or its toolkit, and the key may use the tool. False otherwise. */
 export function isDirectlyListed(tool: Tool, { address, principal }: DirectRequest): boolean {
   return isNamed(tool, address) && isToolGranted(principal.binding, tool);
 }

@@ -5,8 +5,8 @@ import type { Params } from "../mcp/offer.ts";
 import { meantSlugs } from "./meant-names.ts";
 import type { ListedTool } from "./meta-tools.ts";
 
-// Clients and models write arguments in different ways. svc converts an argument that has only one possible meaning; the schema judges
-// every other argument.
+// Clients and models write arguments in different ways. svc converts an argument only if it has one possible meaning. All other arguments
+// are checked against the schema unchanged.
 
 type Schema = { readonly properties: Params; readonly isClosed: boolean };
 
@@ -25,7 +25,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   program: ["program_json"],
 };
 
-/** Fields into which some clients put a whole call. */
+/** Names of fields into which some clients put all arguments of a call. */
 const envelopes = ["arguments", "args", "params", "parameters", "input", "tool_input"];
 
 /** Returns an object, given as an object or as JSON text; undefined for any other value. */
@@ -46,8 +46,8 @@ export function objectOf(value: unknown): Params | undefined {
 }
 
 /**
- * Returns the arguments of a tool of svc as the client meant them. `view`: the catalog in which a tool that is called by its slug is looked
- * up.
+ * Returns the arguments for one of svc's own tools, as the client meant them. `view`: the catalog, which is needed if the tool calls
+ * another tool by slug.
  */
 export function meantArguments(
   { inputSchema }: Pick<ListedTool, "inputSchema">,
@@ -69,7 +69,7 @@ export function meantArguments(
   return withoutOptionalNulls(inputSchema, withSlug) as Params;
 }
 
-/** Returns the arguments of a call. Some clients put all arguments into one field of another object; that object is removed. */
+/** Returns the arguments of a call without an extra level. Some clients put all arguments into one field; its content is returned then. */
 function withoutEnvelope(given: Params, { properties }: Schema): Params {
   const names = Object.keys(given);
   const [name = ""] = names;
@@ -142,8 +142,8 @@ function slugIn({ slug }: Params, view: CatalogView): Params {
 }
 
 /**
- * Returns the arguments, each at its correct level: arguments of the called tool in `arguments`, arguments of the call itself at the top
- * level.
+ * Returns the arguments, each at its correct level. Arguments of the called tool are moved into `arguments`. Arguments of the call itself
+ * are moved to the top level.
  */
 function placed(given: Params, own: Schema, called: Schema): Params {
   const inner = insideOf(given["arguments"], called);
@@ -160,7 +160,7 @@ function placed(given: Params, own: Schema, called: Schema): Params {
   );
   const moved = new Set([...movesIn, ...movesOut].map(([name]) => name));
   const stays = (entries: readonly (readonly [string, unknown])[]) => entries.filter(([name]) => !moved.has(name));
-  // True for an argument that changes nothing: confirmation of a call that needs no confirmation.
+  // True if the argument `confirm` can be left out, because the called tool needs no confirmation. False for any other argument.
   const isIdle = ([name, value]: readonly [string, unknown]) =>
     name === "confirm" && !isOfTool(name) && called.isClosed && typeof typedAs(confirmSchema, value) === "boolean";
   const args = [...stays(Object.entries(inner)), ...movesIn].filter((entry) => !isIdle(entry));
@@ -178,8 +178,8 @@ function placed(given: Params, own: Schema, called: Schema): Params {
 const confirmSchema = { type: "boolean" };
 
 /**
- * Returns the arguments of the called tool. If the only content is another object, and the tool has no argument of that object's name, the
- * arguments are taken out of that object.
+ * Returns the arguments of the called tool. If they are inside another object with a name such as `args`, returns the content of that
+ * object. This is not done if the tool itself has an argument of that name.
  */
 function insideOf(value: unknown, { properties, isClosed }: Schema): Params | undefined {
   const inner = value === undefined || value === null ? {} : objectOf(value);
@@ -189,12 +189,18 @@ function insideOf(value: unknown, { properties, isClosed }: Schema): Params | un
   return (isWrapped ? objectOf(inner?.[name]) : undefined) ?? inner;
 }
 
-/** Returns the arguments of a directly listed tool. If they are wrapped in an object that holds nothing else, that object is removed. */
+/**
+ * Returns the arguments of a directly listed tool. If an object contains nothing but an inner object with all arguments, returns the inner
+ * object.
+ */
 export function unwrapped(given: Params, { inputSchema }: { readonly inputSchema: Params }): Params {
   return insideOf(given, schemaOf(inputSchema)) ?? given;
 }
 
-/** Returns the correct form of a client's call, with each argument name at its level. The values of the tool's arguments are left out. */
+/**
+ * Returns a text that shows the correct form of a client's call, with each argument name at its level. The values are left out, except the
+ * slug.
+ */
 function callToMake({ name, inputSchema }: ListedTool, given: Params): string {
   const { properties } = schemaOf(inputSchema);
   const { required } = inputSchema;

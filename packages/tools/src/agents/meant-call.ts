@@ -6,14 +6,14 @@ import { meantArguments, unwrapped } from "./meant-arguments.ts";
 import { meantName, meantSlugs } from "./meant-names.ts";
 import { callerOf, type ListedTool } from "./meta-tools.ts";
 
-/** A client's call: the name of a tool and its arguments. */
+/** A call as the client sent it: the name of a tool and its arguments. */
 export type AskedTool = { readonly name: string; readonly args: Params };
 
 type Asking = Pick<McpContext, "address" | "principal">;
 
 /**
- * Returns the call that a client means: the name of a listed tool, and arguments in that tool's form. If the client gives the slug of an
- * app's tool as the name, the call is a call of that app's tool. Undefined if it is not certain which tool is meant.
+ * Returns the call that a client means: the name of a listed tool, and arguments in that tool's form. If the name is the slug of an app's
+ * tool, returns a call of the meta-tool that calls that app's tool. Returns undefined if it is not certain which tool is meant.
  */
 export function meantCall(
   { name, args }: AskedTool,
@@ -47,8 +47,8 @@ function meantTools(name: string, view: CatalogView, { principal }: Asking): rea
 }
 
 /**
- * Returns the arguments for a meta-tool. `args` are the arguments that the client gave for the app's tool: either the tool's own arguments
- * or those of the whole call.
+ * Returns the arguments with which the meta-tool `caller` calls an app's tool. `args`: what the client gave: either the arguments of the
+ * app's tool alone, or the arguments of the whole call.
  */
 function callOf({ slug, inputSchema }: Tool, args: Params, caller: ListedTool): Params {
   const taken = caller.inputSchema["properties"] as object;
@@ -59,7 +59,7 @@ function callOf({ slug, inputSchema }: Tool, args: Params, caller: ListedTool): 
     : { slug, arguments: args };
 }
 
-/** Returns the message for a tool that a client does not have: a tool to use instead, with the call to make. */
+/** Returns the message for a tool that a client does not have. It names a tool to use instead, and shows the call to make. */
 export function insteadOf(
   name: string,
   {

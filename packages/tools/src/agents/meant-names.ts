@@ -2,7 +2,7 @@ import type { CatalogView } from "@svc/catalog";
 import { directName } from "./direct-tools.ts";
 import { metaTools } from "./meta-tools.ts";
 
-// Clients write names in their own way: with a server prefix, other separators or another case.
+// Clients change the names of tools: they add a server prefix, use other separators or another case.
 
 /**
  * Returns a name in lower case and without separators. `salesCrm.listDeals`, `SALES_CRM__LIST_DEALS` and `sales-crm/list-deals` give the
@@ -17,8 +17,8 @@ const nameMax = 200;
 const metaNames: ReadonlySet<string> = new Set(metaTools.map(({ name }) => plainOf(name)));
 
 /**
- * Returns the possible names without server prefixes, starting with the whole name. The name of a meta-tool is not a prefix: permission for
- * `read_tool` must not permit a call of the tool whose name follows `read_tool`.
+ * Returns the names that may be meant: the whole name first, then the name without server prefixes. A meta-tool's name is never removed as
+ * a prefix. Otherwise, permission for `read_tool` would also permit the tool whose name follows `read_tool`.
  */
 function formsOf(name: string): string[] {
   const forms = [name];
@@ -49,8 +49,8 @@ type SlugIndex = ReadonlyMap<string, ReadonlySet<string>>;
 const indexes = new WeakMap<CatalogView["tools"], SlugIndex>();
 
 /**
- * Returns an index of slugs by two plain forms: the form of the whole slug (the name that clients list), and the form of the tool's name
- * alone.
+ * Returns an index of slugs. Each slug is found by its plain form (lower case, no separators), and by the plain form of the name under
+ * which clients list the tool.
  */
 function indexOf({ tools }: CatalogView): SlugIndex {
   const known = indexes.get(tools);

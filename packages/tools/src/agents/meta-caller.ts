@@ -34,13 +34,19 @@ type AgentCall = {
   readonly principal: ProjectPrincipal;
   /** Advice about the next call in its answer. */
   readonly hints: CallHints;
-  /** The confirmation by the client's user: the call that the user confirmed. Undefined if the client cannot ask its user. */
+  /**
+   * Set if the client can ask its user for confirmation. Contains the call that the user confirmed. Undefined if the client cannot ask its
+   * user.
+   */
   readonly person?: CallRequest["person"];
   /** Definition of the tool to call. Default: the definition that the project sees. */
   readonly pinned?: CallRequest["pinned"];
 };
 
-/** Calls a tool and returns the result. A call that only needs confirmation is not an error. Rejects with the errors of CallTool. */
+/**
+ * Calls a tool and returns its result as an answer. If the call needs confirmation, the answer is not marked as an error. Rejects with the
+ * errors of CallTool.
+ */
 export async function answerCall(
   args: CallArguments,
   { caller, principal, hints, pinned, person }: AgentCall,
@@ -78,10 +84,10 @@ async function answerRead(view: CatalogView, args: ReadArguments, call: AgentCal
   const toolkit = tool && view.toolkits.get(tool.toolkitSlug);
   if (tool === undefined || toolkit === undefined)
     throw toolFaults.TOOL_NOT_FOUND("slug", args.slug, nearest(args.slug, view.tools.keys()));
-  // If a key may not call a tool, the key learns only that fact.
+  // This error is thrown only if the key may use the tool. Otherwise it would show the key that the tool exists and is not a reading tool.
   if (tool.class !== "read" && isToolGranted(call.principal.binding, tool))
     throw toolFaults.TOOL_NOT_READ(tool.slug, tool.class);
-  // Calls the definition that was checked above, because the toolkit may be published again before the call.
+  // The call uses exactly the definition that was checked above. The toolkit may be published again before the call is made.
   return answerCall(args, { ...call, ...(tool.kind === "action" && { pinned: { toolkit, action: tool } }) });
 }
 

@@ -151,7 +151,7 @@ const callTool: MetaTool = {
 /** The tools offered to agents. Their texts are written for a model and cost about 1,060 tokens of each prompt. */
 export const metaTools: readonly MetaTool[] = [searchTools, describeTool, readTool, callTool];
 
-/** Returns the name of the meta-tool that calls tools of an access class. */
+/** Returns the name of the meta-tool that calls tools of an access class (`read`, `write` or `destructive`). */
 export function callerOf(accessClass: string): MetaToolName {
   return accessClass === "read" ? "read_tool" : "call_tool";
 }

@@ -14,7 +14,10 @@ import { type AgentToolsOptions, answerCall, createMetaCaller, type MetaCaller }
 import { instructions, type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 import { answerRefusal } from "./words.ts";
 
-/** Creates the offer to agents over MCP: the meta-tools and the granted agent tools, or the tools that the client's address names. */
+/**
+ * Creates what svc offers to agents over MCP: the meta-tools and the granted agent tools. If the client's address names tools, these are
+ * offered instead.
+ */
 export function createToolsOffer(options: ToolsOfferOptions): McpOffer {
   const { agentTools = [] } = options;
   const validators = new Map(agentTools.map(({ listed }) => [listed.name, createValidator(listed.inputSchema)]));
@@ -87,7 +90,7 @@ async function call(tools: AgentTools, params: Params, context: McpContext): Pro
   }
 }
 
-/** Returns the tools of svc that a client has, and the tools of apps that the client may call through the tools of svc. */
+/** Returns the tools that a client has: svc's own tools, and the apps' tools that it may call through them. */
 async function knownTools({ views, agentTools }: AgentTools, asking: McpContext) {
   const given = [
     ...usableAgentTools(agentTools, asking).map(({ listed }) => listed),
@@ -97,8 +100,8 @@ async function knownTools({ views, agentTools }: AgentTools, asking: McpContext)
 }
 
 /**
- * Returns the message for an unknown tool. If it is a tool of svc that was not granted, the message says how to get the tool. For any other
- * name, the message suggests an alternative.
+ * Returns the message for a tool name that the client does not have. If svc has a tool of that name and did not grant it, the message says
+ * how to get it. Otherwise it suggests another tool.
  */
 function unknownTool({ agentTools }: AgentTools, name: string, known: Parameters<typeof insteadOf>[1]): string {
   const text = `Unknown tool: ${name.slice(0, 80)}`;
@@ -107,7 +110,10 @@ function unknownTool({ agentTools }: AgentTools, name: string, known: Parameters
   return `${text}. svc has this tool, but this connection does not include it: name it in the address, /mcp?tools=…,${name}, or give it to the key or grant`;
 }
 
-/** Returns the user's answer if the client can ask its user. After a no, the same request does not ask the user again. */
+/**
+ * Returns the user's answer if the client can ask its user; otherwise undefined. If the user said no, svc does not ask again for the same
+ * request.
+ */
 async function personOf(tools: AgentTools, params: Params, { principal }: McpContext) {
   const said = await readUserAnswer(tools, principal, params);
   return { confirmed: said.kind === "confirmed" ? said.name : undefined, isDeclined: said.kind === "declined" };

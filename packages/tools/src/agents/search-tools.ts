@@ -61,7 +61,7 @@ type ToolLine = {
   readonly description: string;
   readonly accessClass: string;
   readonly requiredArguments: readonly string[];
-  /** Meta-tool that calls the found tool. */
+  /** Name of the meta-tool with which the agent calls the found tool. */
   readonly callWith: string;
 };
 

@@ -2,7 +2,8 @@ import { Fault, type PartedText, partedOf, renderAdvice, renderText, retryAfterT
 import type { ToolAnswer } from "./answer.ts";
 
 /**
- * The API's names, and what agents are shown instead: a name of the agents' own tools, or the task that a person must do if no tool exists.
+ * Replacements for names of the API in texts for agents. Each is a name of the agents' own tools. If no tool does it, the replacement is
+ * what a person must do.
  */
 const words: Readonly<Record<string, string>> = {
   toolSlug: "slug",
@@ -30,7 +31,7 @@ const words: Readonly<Record<string, string>> = {
   SetProjectPolicy: "the project's policy",
   GetJob: "the application",
   WatchJob: "the console",
-  // If a skill cannot start, a person must correct the skill's program.
+  // An agent cannot correct a skill whose program cannot start, so a person must.
   ListSkills: "search_tools",
   GetSkill: "describe_tool",
   PromoteJob: "the console",

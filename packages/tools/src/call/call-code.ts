@@ -22,7 +22,10 @@ export type CodeAnswer =
 /** Runs code of the service. Rejects if the database is unavailable. */
 export type CodeCaller = (call: CodeCall) => Promise<CodeAnswer>;
 
-/** Finds code that a project has but that the project's view does not list (for example an older version of a skill). */
+/**
+ * Finds code that a project may call although its view does not list the code, for example an older version of a skill. Resolves to
+ * undefined if it finds none.
+ */
 export type CodeFinder = (projectId: ProjectId, toolSlug: string) => Promise<CodeTool | undefined>;
 
 /** Dependencies of calls of code. Without `callCode`, this node cannot call code. */
@@ -32,8 +35,8 @@ export type CodeContext = KeyContext & {
 };
 
 /**
- * Checks a call of code like a call of an action, then runs the code and records the call. A dry run only reports if the code would run. If
- * another call took the idempotency key in the meantime, returns the other call's outcome.
+ * Checks a call of code as a call of an app's tool is checked, then runs the code and records the call. A dry run only reports if the code
+ * would run. If another call has taken the idempotency key meanwhile, returns that call's outcome.
  */
 export async function callCodeTool(
   context: CodeContext,
@@ -64,7 +67,7 @@ function prepare({ callCode }: CodeContext, { caller, args }: LedgerEntry, tool:
     const { faults } = checked;
     return { result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }) };
   }
-  // If a person must confirm, the job that this call starts asks the person, and the caller's `confirm` is ignored.
+  // If a person must confirm, the job that this call starts will ask the person. Then the caller's own `confirm` has no effect.
   if (checked.isConfirmed || confirmingRule(caller.confirm, tool.class) !== undefined)
     return { run: () => callCode({ caller, tool, args: checked.params }) };
   const message = `${tool.slug} is destructive and was not begun; call it again with "confirm": true among its arguments to begin it`;

@@ -3,13 +3,19 @@ import type { CallResult } from "../outcome.ts";
 import type { BoundRefusal } from "./find/bind.ts";
 import type { EarlierOutcome, KeyRefusal } from "./gate/keyed-call.ts";
 
-/** The reply to a call stopped by a call limit of the project or by the toolkit's own rate. Nothing was sent or recorded. */
+/**
+ * The reply to a call that was stopped by a call limit of the project, or by the rate that the toolkit defines. Nothing was sent or
+ * recorded.
+ */
 export type LimitRefusal = {
   readonly outcome: "limited";
   /** Name of the limit. For a toolkit's own rate: `@` followed by the toolkit's slug. */
   readonly limit: string;
   readonly isPaused: boolean;
-  /** Time until the next try, milliseconds from now. Jobs that wait for the same limit get successive times. */
+  /**
+   * Time in milliseconds after which the caller should try again. Jobs that wait for the same limit get different times, one after the
+   * other.
+   */
   readonly retryAfterMs: number;
 };
 
@@ -20,19 +26,23 @@ export type CallAnswer = {
   readonly isSandbox: boolean;
   /** True if this is the answer of an earlier call with the same idempotency key. */
   readonly isReplay: boolean;
-  /** True if only a person can confirm the call, regardless of its arguments. */
+  /** True if only a person can confirm the call; the argument `confirm` has no effect. False or undefined if the caller can confirm it. */
   readonly isForPerson?: boolean | undefined;
-  /** Name of the call to confirm, if the caller asks the person itself. */
+  /** Name that identifies the call to confirm. Set if the caller must ask its own user. */
   readonly askFor?: string | undefined;
-  /** Job that asks the person. */
+  /** Job that asks a person to confirm the call. Undefined if no job was started. */
   readonly jobId?: Id<"job"> | undefined;
 };
 
 /**
- * Every expected outcome of a call. `answered`: its result says how the call ended. `held`: nothing was sent because the call needs
- * confirmation. `in_progress`: the first call with the idempotency key is still running. `key_reused`: the key was used for another call.
- * `limited`: a call limit is full or paused. `refused`: the call is outside the caller's scope. `no_such_tool`: the project sees no tool
- * with that slug; `meant` is the slug of the most similar tool that the project sees.
+ * All expected outcomes of a call:
+ * - `answered`: the call ended; its result says how.
+ * - `held`: nothing was sent, because the call needs confirmation.
+ * - `in_progress`: the first call with the idempotency key is still running.
+ * - `key_reused`: the idempotency key was used for a different call.
+ * - `limited`: a call limit is full or paused.
+ * - `refused`: the call is outside the caller's scope.
+ * - `no_such_tool`: the project sees no tool with that slug. `meant`: the slug of the most similar tool that the project sees.
  */
 export type CallReply =
   | { readonly outcome: "answered" | "held"; readonly answer: CallAnswer }

@@ -12,34 +12,34 @@ export type Caller = {
   readonly role?: Role | undefined;
   /** Scope of the caller. Jobs that the caller starts inherit this scope. Undefined: the caller is not scoped. */
   readonly binding?: Binding | undefined;
-  /** Rules that say which of the caller's calls a person must confirm. Undefined: no rules. Jobs ask a person themselves. */
+  /**
+   * Rules that say which calls of the caller a person must confirm. Undefined if there are none. Jobs have no such rules here, because a
+   * job asks people itself.
+   */
   readonly confirm?: readonly ConfirmRule[] | undefined;
   readonly job?: { readonly id: Id<"job">; readonly stepId: string } | undefined;
 };
 
-/** Arguments that are created when a call is prepared. `secrets`: the values among these arguments that no text may repeat. */
+/** Arguments that are made only when the call is prepared. `secrets`: values in these arguments that no message may quote. */
 export type LateArguments = { readonly args: Readonly<Record<string, unknown>>; readonly secrets: readonly string[] };
 
-/** Information from a job about a call that the job makes. The job may repeat the call. */
+/** Facts from a job about one of its calls. A job may make the same call again after a crash. */
 type CallOfJob = {
-  /**
-   * Idempotency key that an earlier svc version used for this call. If an earlier call has this former key, that call also counts as the
-   * holder of the current key.
-   */
+  /** Idempotency key that an earlier version of svc used for the same call. svc searches for an earlier call under both keys. */
   readonly formerKey?: string | undefined;
   /**
-   * True if the job knows of no earlier call with the key; svc then takes the key without a lookup. If an earlier call has the key anyway,
-   * svc returns the earlier call's outcome as usual.
+   * True if the job knows of no earlier call with this idempotency key. svc then takes the key without a search for an earlier call. If an
+   * earlier call has the key anyway, svc returns that call's outcome.
    */
   readonly isFirst?: boolean | undefined;
   /**
-   * End of the restored backup, epoch milliseconds. Set if the original database may have made the call after that time. A write to an app
-   * without idempotency keys is then not sent, and the write's outcome is unknown.
+   * End of the backup that was restored, in epoch milliseconds. Set if the call may have been made after that time, in the lost part of the
+   * database. A write to an app without idempotency keys is then not sent, and its outcome is unknown.
    */
   readonly restoredFrom?: number | undefined;
   /**
-   * Receives the ledger row at the end of the call, so that the job can commit the row with its own changes. Default: svc commits the row
-   * at once.
+   * Receives the call's ledger row when the call ends. The job then commits the row together with its own changes. Default: svc commits the
+   * row at once.
    */
   readonly takeRecord?: ((record: CallRecord) => void) | undefined;
 };
@@ -58,24 +58,24 @@ export type CallRequest = {
   readonly job?: CallOfJob | undefined;
   /** True to show the request without sending it. */
   readonly isDryRun: boolean;
-  /** Idempotency key for the app. Set if the caller uses the same app key for every repeat of the call, as jobs do. */
+  /** Idempotency key that is sent to the app. Set if the caller sends the same key to the app each time it repeats the call, as jobs do. */
   readonly appKey?: string | undefined;
   /** Definition to call, instead of the definition that the project sees now. */
   readonly pinned?: { readonly toolkit: Toolkit; readonly action: Action } | undefined;
   /** Maximum duration of the call, milliseconds. Default and maximum: 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** Maximum wait for a full limit, milliseconds. Default 2 s. 0 for callers that repeat the call themselves. */
+  /** Maximum time to wait for a full limit, in milliseconds. Default 2 s. Callers that repeat the call themselves pass 0. */
   readonly limitWaitMs?: number | undefined;
   /** Secrets of the project that replace values in `args` when the call is sent. */
   readonly secretUses?: readonly SecretUse[] | undefined;
   /**
-   * Creates arguments when the call is prepared, and names the values that no text may repeat. Created arguments may differ each time, so
-   * they are ignored when two calls are compared.
+   * Makes further arguments when the call is prepared, and names values among them that no message may quote. These arguments may differ
+   * each time, so svc ignores them when it compares two calls.
    */
   readonly late?: (() => Promise<LateArguments>) | undefined;
   /**
-   * Set if the caller can ask a person itself. If the call's rules allow `elicitation`, the caller then receives the question, and no job
-   * starts. `confirmed`: name of the call that the person confirmed.
+   * Set if the caller can ask its own user. If the rules for the call allow `elicitation`, the caller then gets the question, and no job is
+   * started to ask. `confirmed`: name of the call that the user has confirmed.
    */
   readonly person?: { readonly confirmed: string | undefined } | undefined;
   /**

@@ -15,8 +15,8 @@ import type { ExecuteContext } from "./send/execute.ts";
 export type ToolCaller = {
   call(request: CallRequest): Promise<CallReply>;
   /**
-   * Prepares a call and records nothing. The caller commits the start and the end of the call together with its own changes. Undefined if
-   * the caller must use `call` instead: the call ends before anything is sent, or its idempotency key is taken.
+   * Prepares a call and records nothing. The caller then commits the start and the end of the call together with its own changes. Resolves
+   * to undefined if the caller must use `call` instead, because the call ends before anything is sent or its idempotency key is taken.
    */
   ready(request: CallRequest): Promise<ReadyCall | undefined>;
 };
@@ -68,7 +68,7 @@ async function call(context: ToolCallContext, request: CallRequest): Promise<Cal
   }
 }
 
-/** Asks the hooks about a call, then does one of three things: answers a dry run, sends the call, or records that the call is not sent. */
+/** Asks the hooks about a call. Then answers a dry run, sends the call, or records that the call is not sent. Returns the reply. */
 async function pass(context: ToolCallContext, made: MadeCall): Promise<CallReply> {
   const { prepared, ...left } = made.hooks === undefined ? made : await reviewed(context, made);
   if (left.plan.isDryRun) return replyOf(dryRun(context, prepared));

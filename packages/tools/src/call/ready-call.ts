@@ -8,18 +8,18 @@ import type { MadeCall, PreparedCall } from "./prepare/prepared-call.ts";
 import type { Ledger, LedgerEntry } from "./record/ledger.ts";
 import { type ExecuteContext, type ExecuteOptions, executeCall } from "./send/execute.ts";
 
-/** The end of an executed call. The caller of the call commits this end. */
+/** The end of an executed call, which is not committed yet. The caller of the call commits it. */
 export type UnrecordedEnd = {
   /**
-   * Complete ledger row, without an answer for the idempotency key. The caller commits its own result with the row, so the call is not
-   * repeated.
+   * Complete ledger row of the call, without the stored answer for its idempotency key. The caller commits this row together with its own
+   * result, so a repeat is not needed.
    */
   readonly record: CallRecord;
   /** True if the row was written at the start of the call and only its end is missing. */
   readonly wasBegun: boolean;
   /**
-   * Commits the row alone, with its idempotency key. For a caller that could not commit the row with its own changes. Never rejects:
-   * `onUnrecorded` receives errors.
+   * Commits the row alone, with the stored answer for its idempotency key. Used if the caller could not commit the row with its own
+   * changes. Never rejects; errors go to `onUnrecorded`.
    */
   write(): Promise<void>;
 };
@@ -30,8 +30,8 @@ export type SentCall = { readonly called: CallReply; readonly end: UnrecordedEnd
 /** A call that is ready to be sent. The caller must call either `send` or `cancel`, exactly once. */
 export type ReadyCall = {
   /**
-   * The row that the caller commits before sending. Without this row, a crash hides that the call may have been executed. If the row's key
-   * is already taken, do not send the call. Undefined for a read.
+   * The row that the caller must commit before it sends the call. Otherwise, after a crash, svc would not know that the call may have been
+   * executed. If another call has the row's key, the caller must not send the call. Undefined for a read, which needs no such row.
    */
   readonly begun: CallRecord | undefined;
   send(): Promise<SentCall>;
@@ -42,8 +42,8 @@ export type ReadyCall = {
 export type ReadyContext = GateContext & LimitContext & Omit<ExecuteContext, "ledger">;
 
 /**
- * Prepares the call that `call` would send, and records nothing. Undefined if the call ends before sending or if the caller must use `call`
- * (for example because hooks review the call).
+ * Prepares a call and records nothing. Resolves to undefined if the caller must use `call` instead: the call ends before it is sent, or
+ * hooks review it, for example.
  */
 export async function readyCall(context: ReadyContext, request: CallRequest): Promise<ReadyCall | undefined> {
   const taken = await takeToTheGate(context, request);
@@ -60,7 +60,7 @@ export async function readyCall(context: ReadyContext, request: CallRequest): Pr
 
 type Entered = Exclude<Awaited<ReturnType<typeof enter>>, { kind: "full" }>;
 
-/** Returns a ready call after its limits admitted the call. The call's slots are released when the call ends. */
+/** Returns a ready call. Its limits have admitted it, so it occupies their slots until it ends or is cancelled. */
 function readied(
   context: ReadyContext,
   { entry, prepared, plan }: MadeCall<PreparedCall>,
@@ -90,7 +90,7 @@ type ExecuteReadyContext = Omit<ExecuteContext, "ledger"> & {
   readonly ledger: Pick<Ledger, "ended" | "bound" | "put">;
 };
 
-/** A call to send, and its row that was committed at the start. The row is undefined for a read, because a read has no row at its start. */
+/** A call to send, with the row that was committed at its start. The row is undefined for a read. */
 type ReadyExecution = ExecuteOptions & {
   readonly entry: LedgerEntry;
   readonly prepared: PreparedCall;
@@ -98,8 +98,8 @@ type ReadyExecution = ExecuteOptions & {
 };
 
 /**
- * Sends a call whose caller commits its end. If the call failed, its end is committed here, because the caller may wait and try again. A
- * crash during that wait must not make the outcome unknown.
+ * Sends a call and leaves the commit of its end to the caller. If the call failed, its end is committed here. The caller may wait before it
+ * tries again, and a crash during that wait would otherwise make the outcome unknown.
  */
 async function executeReady(
   context: ExecuteReadyContext,

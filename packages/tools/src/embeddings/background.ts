@@ -14,9 +14,9 @@ import { blocksOf, likenessesOf, type Vector, type VectorBlocks } from "./vector
 
 /** Vectors of a toolkit's tools. */
 export type ToolkitVectors = {
-  /** Vectors in the order of the tools in the toolkit's index. Skills have no vector. */
+  /** Vectors in the order of the tools in the toolkit's index. Skills (tools written by a project) have no vector. */
   readonly vectors: VectorBlocks;
-  /** Similarities of meaningless texts to the toolkit's tools: for each text, the similarity to the nearest tool. */
+  /** Similarities of meaningless texts to the toolkit's tools. There is one number for each text: its similarity to the nearest tool. */
   readonly senseless: readonly number[];
 };
 
@@ -28,9 +28,12 @@ export type VectorKeeper = {
   close(): Promise<void>;
 };
 
-/** Time after which vectors are read from the database again, milliseconds. Reading them records that they are in use. */
+/**
+ * Age at which vectors in memory are read from the database again, in milliseconds. Reading them marks them as used, so that they are not
+ * deleted.
+ */
 const freshMs = 86_400_000;
-/** Maximum number of toolkits that wait for vectors. A toolkit that is dropped is added again at its next search. */
+/** Maximum number of toolkits that wait for their vectors. If there are more, a toolkit is removed; its next search adds it again. */
 const waitingMax = 2_000;
 /** Minimum time between two failure reports, milliseconds. */
 const reportIntervalMs = 5_000;
@@ -41,15 +44,15 @@ type Kept = ToolkitVectors & { readonly readAt: number };
 export type VectorKeeperOptions = VectorStoreOptions & { readonly onFailed: (error: Error) => void };
 
 /**
- * Creates the keeper. Each request contains texts of one toolkit only, and owners take turns. If the endpoint refuses texts of a project,
- * only that project is delayed.
+ * Creates the keeper of vectors. Each request to the endpoint has texts of only one toolkit, and the owners of toolkits take turns. If the
+ * endpoint refuses the texts of a project, only this project's toolkits are delayed.
  */
 export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   const { clock, endpoint, onFailed } = options;
   const kept = new WeakMap<Toolkit, Kept>();
   const lines = new ToolkitLines(waitingMax);
   const closing = new AbortController();
-  /** Pace for the meaningless texts, which are read before any toolkit. */
+  /** Failures and next try of the request for the meaningless texts. Their vectors are read before those of any toolkit. */
   const ownPace: LinePace = { failures: 0, notBeforeMs: 0 };
   let senseless: readonly Vector[] | undefined;
   let reportedAtMs = Number.NEGATIVE_INFINITY;
@@ -104,7 +107,7 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   };
   const want = (toolkit: Toolkit) => {
     if (closing.signal.aborted) return;
-    // A new toolkit ends the pause, because it need not wait until another owner may have a turn again.
+    // A new toolkit ends the pause at once, because its owner may not have to wait.
     if (lines.add(toolkit)) nap.abort();
     working ??= work().finally(() => {
       working = undefined;

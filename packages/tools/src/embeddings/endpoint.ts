@@ -18,7 +18,10 @@ export type EmbeddingsEndpoint = EmbeddingsTarget & {
   close(): Promise<void>;
 };
 
-/** Reason why there are no vectors, as the end of a sentence about the endpoint. The reason quotes neither the request nor the answer. */
+/**
+ * Error for a failed request to the endpoint. The message is the end of a sentence about the endpoint, and quotes neither the request nor
+ * the answer.
+ */
 export class EmbeddingsError extends Error {
   override readonly name = "EmbeddingsError";
   readonly kind: Exclude<EndpointOutcome, "ok">;
@@ -44,13 +47,13 @@ export type EndpointOptions = EmbeddingsTarget & {
   readonly onCalled: (call: Omit<EmbeddingsCall, "what">) => void;
 };
 
-/** Bytes reserved for each number of a vector in JSON, including punctuation. */
+/** Maximum bytes of one number of a vector in JSON, including punctuation. It limits how many bytes of an answer are read. */
 const numberBytes = 28;
 const aroundBytes = 16_384;
 
 /**
- * Creates the client. It sends one POST for a few texts, in the form of OpenAI's API. The address guard checks the address when the client
- * connects; the client does not follow redirects.
+ * Creates the client of the endpoint. It posts a few texts at a time, in the form of OpenAI's API. It checks the endpoint's address when it
+ * connects, and follows no redirects.
  */
 export function createEmbeddingsEndpoint(options: EndpointOptions): EmbeddingsEndpoint {
   const { url, model, guard, timeoutMs, textsMax, connections } = options;

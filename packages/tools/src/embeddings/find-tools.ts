@@ -16,13 +16,13 @@ import { likenessesOf, type Vector } from "./vectors.ts";
 /** Finds the tools of a view by words. If the deployment configures an embeddings endpoint, it also finds them by meaning. */
 export type ToolFinder = {
   /**
-   * Returns the matching tools of a project's view, best first. Waits at most 300 ms for the endpoint and counts the request for the
-   * project. If the endpoint does not answer in time, uses words only. Never rejects.
+   * Returns the matching tools of a project's view, best first. If there is an embeddings endpoint, it waits at most 300 ms for it, and
+   * counts the request for the project. Without an answer in that time, only words are compared. Never rejects.
    */
   find(projectId: ProjectId, view: Catalog, query: ToolQuery): Promise<FoundTools>;
   /**
-   * Starts loading the vectors of a view in the background, so that the first search finds them. Returns true if the vectors of every
-   * toolkit are loaded.
+   * Starts to load the vectors of a view in the background, so that the first search can use them. Returns true if all are loaded already,
+   * false if some are still missing.
    */
   prepare(view: Catalog): boolean;
   close(): Promise<void>;
@@ -52,7 +52,10 @@ export type MeaningFinderOptions = {
  */
 const timeouts = { queryMs: 3_000, toolsMs: 30_000 };
 
-/** Creates a finder by words and meaning. Queries and texts of tools use separate requests, so that they do not wait for each other. */
+/**
+ * Creates a finder that compares words and meaning. Queries and texts of tools go to the endpoint over separate connections, so that
+ * neither delays the other.
+ */
 export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
   const { place, guard, key, clock, observer } = options;
   const endpointFor = (
@@ -63,7 +66,7 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
       ...{ ...place, guard, key, clock, ...bounds },
       onCalled: (call) => observer.called({ what, ...call }),
     });
-  // Each question has its own connection, so that no question waits for a question of another project.
+  // There are as many connections as questions may run at the same time. So no question waits for another project's question.
   const queries = endpointFor("search", { timeoutMs: timeouts.queryMs, textsMax: 1, connections: questionsMax.all });
   const texts = endpointFor("tools", { timeoutMs: timeouts.toolsMs, textsMax: batchMax, connections: 1 });
   const onFailed = (error: Error) => observer.failed("tools", error);
@@ -74,7 +77,7 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
       const request = requestPartOf(query.query).trim();
       const asked = request === "" || query.kind === "trigger" ? undefined : request;
       const known = vectorsOf(view, keeper);
-      // If no vectors are known, there is nothing to compare the query with, so the endpoint is not asked.
+      // If no toolkit has vectors yet, the query cannot be compared, so the endpoint is not asked.
       const vector = asked === undefined || known.size === 0 ? undefined : await asker.of(projectId, asked);
       if (asked !== undefined && known.size === 0) observer.searched("unready");
       const nearness = vector && (await nearnessOf(known, vector));
@@ -126,5 +129,8 @@ async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness>
 
 /** Number of toolkits that are compared before the event loop runs other work. A toolkit has at most 200 tools. */
 const toolkitsAtOnce = 16;
-/** Minimum difference between the floor (the similarity from which a tool counts as similar) and the similarity of meaningless texts. */
+/**
+ * Minimum distance between the floor and the usual similarity of meaningless texts. The floor is the similarity above which a tool counts
+ * as similar.
+ */
 const spreadMin = 0.05;

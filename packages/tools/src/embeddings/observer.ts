@@ -8,14 +8,19 @@ export type EmbeddingsPurpose = "search" | "tools";
 export type EndpointOutcome = "ok" | "refused" | "late" | "unreachable" | "malformed" | "unkeyed";
 
 /**
- * How a search by meaning got the vector of its words. `asked`: from the endpoint. `kept`: from memory. With every other outcome, the
- * search used words only. `unready`: no tool has a vector yet. `crowded`: the project or the node already had its maximum of running
- * questions. `paused`: an earlier question of the project failed recently. `late`: the endpoint did not answer in time. `failed`: the
- * endpoint gave no valid answer.
+ * Source of the vector for a search by meaning:
+ * - `asked`: the endpoint.
+ * - `kept`: memory.
+ * The other outcomes mean that the search used words only:
+ * - `unready`: no tool has a vector yet.
+ * - `crowded`: the project or the node already had its maximum of running questions.
+ * - `paused`: a question of the project failed a short time ago.
+ * - `late`: the endpoint did not answer in time.
+ * - `failed`: the endpoint gave no valid answer.
  */
 export type SearchOutcome = "asked" | "kept" | "unready" | "crowded" | "paused" | "late" | "failed";
 
-/** A request to the endpoint that has ended. */
+/** An ended request to the embeddings endpoint, for logs and metrics. */
 export type EmbeddingsCall = {
   readonly what: EmbeddingsPurpose;
   readonly outcome: EndpointOutcome;

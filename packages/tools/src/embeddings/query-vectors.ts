@@ -5,8 +5,8 @@ import { ProjectPauses, QuestionRoom } from "./question-room.ts";
 import type { Vector } from "./vectors.ts";
 
 /**
- * Vectors of past queries. Each project has its own, so that response times reveal nothing about other projects' searches. If there are
- * more than `countMax`, the project with the most vectors loses its least recently used one.
+ * Vectors of past queries. Each project has its own, so a fast answer does not reveal that another project made the same search. If there
+ * are more than `countMax`, the project with the most vectors loses the one that it has not used for the longest time.
  */
 export class KeptVectors {
   readonly #countMax: number;
@@ -17,7 +17,7 @@ export class KeptVectors {
     this.#countMax = countMax;
   }
 
-  /** Returns the vector and marks it as used. */
+  /** Returns the vector of a query and marks it as used. Undefined if there is none. */
   get(projectId: ProjectId, text: string): Vector | undefined {
     const own = this.#ofProjects.get(projectId);
     const vector = own?.get(text);
@@ -54,7 +54,9 @@ type QueryVectors = {
   of(projectId: ProjectId, text: string): Promise<Vector | undefined>;
 };
 
-/** Maximum wait of a search, milliseconds. `allMs`: in total. `roomMs`: for a free slot to ask the endpoint. */
+/**
+ * Maximum wait of a search, in milliseconds. `allMs`: in total. `roomMs`: for a free slot, that is, until the search may ask the endpoint.
+ */
 const waits = { allMs: 300, roomMs: 100 };
 /** Maximum number of queries whose vectors are in memory. For a query in memory, the endpoint is not asked a second time. */
 const keptMax = 1_000;
@@ -117,7 +119,7 @@ export function createQueryVectors({ endpoint, clock, observer }: QueryVectorsOp
         pauses.succeeded(projectId);
         return { outcome: "asked", vector };
       }
-      // A late answer counts against the endpoint only if the endpoint had the full time.
+      // A late answer is a failure of the endpoint only if the endpoint had the full time. Otherwise the search waited too long for a slot.
       if (leftMs < waits.allMs) pauses.withdrew(projectId);
       else fail(projectId, new EmbeddingsError("late", `did not answer within ${waits.allMs} ms`));
       return { outcome: "late" };

@@ -8,18 +8,20 @@ export type ReleaseSlot = () => void;
 
 type Waiter = (leave: ReleaseSlot | undefined) => void;
 
-/** A project's questions. `underWay`: number of running questions. `waiting`: questions that wait for a slot, in order of arrival. */
+/**
+ * The questions of one project. `underWay`: number of questions that are running. `waiting`: questions that wait for a slot, oldest first.
+ */
 type Line = { underWay: number; readonly waiting: Set<Waiter> };
 
 /**
- * Shares slots for questions fairly. A project has at most its share of slots. If all slots are taken, the next free slot goes to the
- * project with the fewest running questions. If several projects have equally few, it goes to the project that got its last slot longest
- * ago.
+ * Gives slots for questions to projects fairly. One project has at most its maximum of slots. If all slots are taken, the next free slot
+ * goes to the waiting project with the fewest running questions. If several have equally few, it goes to the one whose last slot was given
+ * longest ago.
  */
 export class QuestionRoom {
   readonly #clock: Clock;
   readonly #limits: RoomLimits;
-  /** Projects in the order in which they got their last slot. */
+  /** Projects, sorted by when they last got a slot, longest ago first. */
   readonly #lines = new Map<ProjectId, Line>();
   #underWay = 0;
 
@@ -28,7 +30,10 @@ export class QuestionRoom {
     this.#limits = limits;
   }
 
-  /** Returns a slot. Undefined at once if the project already has its share. Undefined after `waitMs` if no slot became free. */
+  /**
+   * Waits for a slot and returns the function that releases it. Returns undefined at once if the project already has its maximum. Returns
+   * undefined after `waitMs` if no slot became free.
+   */
   async enter(projectId: ProjectId, waitMs: number): Promise<ReleaseSlot | undefined> {
     const line = this.#lines.get(projectId) ?? { underWay: 0, waiting: new Set() };
     if (line.underWay + line.waiting.size >= this.#limits.project) return undefined;
@@ -98,8 +103,8 @@ export class ProjectPauses {
   readonly #troubles = new LeastRecentlyUsed<ProjectId, Trouble>(projectsMax);
 
   /**
-   * True if a search may ask the endpoint. After a pause, one search may ask. All other searches use words only until that search calls
-   * `succeeded`, `failed` or `withdrew`.
+   * True if a search of the project may ask the endpoint. After a pause, only one search may ask. False for all others, until that search
+   * calls `succeeded`, `failed` or `withdrew`.
    */
   mayAsk(projectId: ProjectId, nowMs: number): boolean {
     const trouble = this.#troubles.get(projectId);
@@ -113,7 +118,7 @@ export class ProjectPauses {
     this.#troubles.delete(projectId);
   }
 
-  /** Called when the one permitted search ended and its end says nothing about the endpoint. */
+  /** Ends the one permitted search after a pause, if its result says nothing about the endpoint. The next search may then ask. */
   withdrew(projectId: ProjectId): void {
     const trouble = this.#troubles.get(projectId);
     if (trouble !== undefined) trouble.isProbed = false;
@@ -121,7 +126,7 @@ export class ProjectPauses {
 
   failed(projectId: ProjectId, nowMs: number): void {
     const { failures, pausedUntilMs } = this.#troubles.get(projectId) ?? { failures: 0, pausedUntilMs: 0 };
-    // Several failures at the same time count as one failure.
+    // A failure during the pause is not counted. It comes from a question that was asked before the pause.
     const next =
       nowMs < pausedUntilMs
         ? { failures, pausedUntilMs }

@@ -15,7 +15,7 @@ import type { EmbeddingsEndpoint, EmbeddingsTarget } from "./endpoint.ts";
 import senselessTexts from "./senseless.json" with { type: "json" };
 import { type Vector, vectorOf } from "./vectors.ts";
 
-/** A text that needs a vector. `place`: the tool's position in the toolkit's index. */
+/** The text of a tool that needs a vector. `place`: position of the tool in the toolkit's index. */
 export type ToolText = {
   readonly digest: string;
   readonly text: string;
@@ -26,8 +26,8 @@ export type ToolText = {
 const charactersMax = 2_000;
 
 /**
- * Returns the texts of a toolkit's tools. Skills have no text, because texts that people wrote for other people are not sent to the
- * endpoint.
+ * Returns the texts of a toolkit's tools. Skills are left out: their texts were written by people of a project for each other, and are not
+ * sent to the endpoint.
  */
 function toolTextsOf(toolkit: Toolkit, at: EmbeddingsTarget): ToolText[] {
   return indexOf(toolkit).tools.flatMap((tool, place) => {
@@ -38,7 +38,8 @@ function toolTextsOf(toolkit: Toolkit, at: EmbeddingsTarget): ToolText[] {
 }
 
 /**
- * Returns the key of a stored vector. It differs for each endpoint address, model and project, because each of them has its own vectors.
+ * Returns the key under which a vector is stored. The key is different for each endpoint address, model and project, because vectors of one
+ * must not be used for another.
  */
 function digestOf(text: string, { url, model }: EmbeddingsTarget, owner: ProjectId | ""): string {
   return createHash("sha256")
@@ -62,17 +63,17 @@ function firstChoices(saying: string): string {
 export const batchMax = 8;
 
 const dayMs = 86_400_000;
-/** Time for which a node's claim on texts is valid, milliseconds. It is longer than the endpoint's timeout. */
+/** Time for which only one node may request a text's vector (its claim), in milliseconds. It is longer than the endpoint's timeout. */
 const claimMs = 60_000;
-/** Interval at which a node checks if another node has stored the vectors that it is requesting, milliseconds. */
+/** If another node is requesting a vector, this node checks at this interval if the vector is stored, in milliseconds. */
 export const othersMs = 1_000;
 
-/** Texts of one owner whose vectors are read together. */
+/** Texts of one owner (a project or the shared catalog) whose vectors are looked up together. */
 type TextGroup = { readonly texts: readonly ToolText[]; readonly owner: Toolkit["ownerProjectId"] };
 
 /**
- * Outcome of one lookup. `found`: vectors that were found. `next`: `done` if everything was found, `others` if another node requests the
- * missing vectors, otherwise this node has more vectors to request.
+ * Result of one lookup. `found`: the vectors found so far. `next`: `done` if nothing is missing, `others` if other nodes are requesting the
+ * missing vectors, `more` if this node must request more of them.
  */
 export type VectorLookup = { readonly found: ReadonlyMap<string, Vector>; readonly next: "done" | "others" | "more" };
 
@@ -88,15 +89,15 @@ export function textsOfToolkit(toolkit: Toolkit, endpoint: EmbeddingsEndpoint): 
   return { texts: toolTextsOf(toolkit, endpoint), owner: toolkit.ownerProjectId };
 }
 
-/** Returns texts that describe no tool. Their similarity to tools shows which degree of similarity means nothing. */
+/** Returns texts that describe no tool. The search compares tools with them to find out which similarity is meaningless. */
 export function senselessTextGroup(endpoint: EmbeddingsEndpoint): TextGroup {
   const texts = senselessTexts.map((text, place) => ({ text, place, digest: digestOf(text, endpoint, "") }));
   return { texts, owner: "" };
 }
 
 /**
- * Reads the vectors of texts from the database, requests the first missing vectors from the endpoint, and returns the outcome. A claim in
- * the database ensures that only one node requests a text. Throws the errors of the endpoint and the database.
+ * Reads the vectors of texts from the database, and requests some of the missing ones from the endpoint. A claim in the database ensures
+ * that only one node requests a text. Returns what was found and what remains. Throws the errors of the endpoint and the database.
  */
 export async function lookUpVectors(
   { db, clock, endpoint }: VectorStoreOptions,

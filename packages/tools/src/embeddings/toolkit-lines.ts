@@ -4,7 +4,8 @@ import type { Toolkit } from "@svc/catalog";
 type Owner = Toolkit["ownerProjectId"];
 
 /**
- * Pace of an owner. `failures`: number of consecutive failures. `notBeforeMs`: earliest time of the owner's next turn, epoch milliseconds.
+ * Failures and next turn of one owner. `failures`: number of failures in a row. `notBeforeMs`: the owner has no turn before this time, in
+ * epoch milliseconds.
  */
 export type LinePace = { failures: number; notBeforeMs: number };
 
@@ -13,18 +14,18 @@ type Line = LinePace & { readonly toolkits: Set<Toolkit> };
 /** Pause after failures, milliseconds. `firstMs`: first pause. It doubles with each consecutive failure, up to `maxMs`. */
 const pause = { firstMs: 5_000, maxMs: 300_000 };
 
-/** Delays the next turn of a pace after a failure. The delay grows with each failure until a request succeeds. */
+/** Delays the owner's next turn after a failure. The delay grows with each failure in a row. */
 export function slowDown(pace: LinePace, nowMs: number): void {
   pace.notBeforeMs = nowMs + Math.min(pause.maxMs, pause.firstMs * 2 ** pace.failures++);
 }
 
 /**
- * Toolkits that wait for vectors, in one line (queue) per owner. Owners take turns, and a failure delays only its own owner. Other owners
- * are therefore not delayed by an owner with many toolkits, or by one whose texts the endpoint refuses.
+ * Toolkits that wait for vectors, in one queue for each owner. Owners take turns. So an owner with many toolkits does not delay the others.
+ * If the endpoint refuses an owner's texts, only this owner is delayed.
  */
 export class ToolkitLines {
   readonly #countMax: number;
-  /** Lines in the order of their owners' last turns. */
+  /** The queues, sorted by when their owners last had a turn, longest ago first. */
   readonly #lines = new Map<Owner, Line>();
 
   constructor(countMax: number) {
@@ -32,8 +33,8 @@ export class ToolkitLines {
   }
 
   /**
-   * Adds a toolkit and returns true. Returns false if the toolkit already waits; its position then stays the same. If there are more
-   * toolkits than the maximum, the first toolkit of the longest line is dropped.
+   * Adds a toolkit to its owner's queue and returns true. Returns false if the toolkit is already waiting; it keeps its position. If too
+   * many toolkits wait, the first toolkit of the longest queue is dropped.
    */
   add(toolkit: Toolkit): boolean {
     const line = this.#lines.get(toolkit.ownerProjectId) ?? { toolkits: new Set(), failures: 0, notBeforeMs: 0 };
@@ -55,7 +56,10 @@ export class ToolkitLines {
     if (line?.toolkits.size === 0) this.#lines.delete(toolkit.ownerProjectId);
   }
 
-  /** Returns the next toolkit and its owner's pace, and moves that owner to the end. Undefined if no owner may have a turn now. */
+  /**
+   * Returns the next toolkit and its owner's failures and next turn. The owner then comes after all others. Undefined if no owner may have
+   * a turn now.
+   */
   next(nowMs: number): { readonly toolkit: Toolkit; readonly pace: LinePace } | undefined {
     for (const [owner, line] of this.#lines) {
       const [toolkit] = line.toolkits;

@@ -1,6 +1,6 @@
 /**
- * Direction of a text in the vector space. `parts`: one signed byte per number; the largest number is scaled to 127. `length`: length of
- * the scaled vector. This form needs an eighth of the memory and gives the same order of tools.
+ * Direction of a text in the vector space. `parts`: one signed byte for each number; the largest number becomes 127. `length`: length of
+ * the vector with these bytes. Bytes need an eighth of the memory of doubles and sort tools in the same order.
  */
 export type Vector = { readonly parts: Int8Array; readonly length: number };
 
@@ -27,18 +27,18 @@ export function vectorOf(parts: Int8Array): Vector {
   return { parts, length: Math.sqrt(parts.reduce((sum, part) => sum + part * part, 0)) };
 }
 
-/** Vectors of the same size in one array. One loop over the array compares all of them. */
+/** Vectors of the same size, in one array. A single loop over the array compares all of them with a query. */
 type Block = {
   readonly size: number;
   readonly rows: Int8Array;
-  /** Position of the tool of each row. `lengths`: length of the vector in each row. */
+  /** For each row, the position of its tool in the toolkit's index. `lengths`: for each row, the length of its vector. */
   readonly places: Int32Array;
   readonly lengths: Float64Array;
 };
 
 /**
- * Vectors by the position of their tools; some positions have no vector. Vectors of different models have different sizes, so each size has
- * its own block.
+ * Vectors of tools, grouped by size; vectors of different models have different sizes. `count`: number of tools, including tools without a
+ * vector.
  */
 export type VectorBlocks = { readonly count: number; readonly blocks: readonly Block[] };
 
@@ -59,8 +59,8 @@ function blockOf(size: number, placed: readonly { readonly vector: Vector; reado
 }
 
 /**
- * Returns the similarity of each vector to a query, by position. 1: same direction. 0: nothing in common. NaN: the position has no vector,
- * or a vector of another size (another model).
+ * Returns the similarity of each tool's vector to a query, in the order of the tools. 1 means the same direction, 0 nothing in common. NaN
+ * if the tool has no vector, or one of another size (from another model).
  */
 export function likenessesOf(query: Vector, { count, blocks }: VectorBlocks): number[] {
   const likenesses = new Array<number>(count).fill(Number.NaN);

@@ -14,18 +14,18 @@ export type GivenAnswer = {
   readonly answer: HookAnswer;
   readonly askedAt: number;
   readonly durationMs: number;
-  /** True if this answer was given for an earlier attempt of the same call. A repeated call gets the first answer. */
+  /** True if this is the answer to an earlier attempt of the same call, used again. False or undefined if the hook was asked now. */
   readonly isRepeated?: boolean;
 };
 
 /** A hook's earlier answer about a call, and the id of that call. */
 export type HookAnswerFacts = Pick<GivenAnswer, "answer" | "askedAt" | "durationMs"> & { readonly callId: Id<"call"> };
 
-/** Stores hook answers. The ledger shows all of them; some of them also bind a repeated call. */
+/** Stores answers of hooks. The ledger shows them all. Some also apply to a repeat of the call, which is then not reviewed again. */
 export type AnswerStore = {
   /**
-   * Returns the hooks' earlier answers about the call, by hook. If only the caller's idempotency key identifies the call, answers are
-   * returned as long as the key is valid.
+   * Returns the earlier answers of hooks about this call, by hook. For a call that only the caller's idempotency key identifies, returns
+   * them only as long as the key is valid.
    */
   find(entry: LedgerEntry): Promise<ReadonlyMap<string, HookAnswerFacts>>;
   /**
@@ -33,7 +33,9 @@ export type AnswerStore = {
    * node's answers.
    */
   put(entry: LedgerEntry, given: readonly GivenAnswer[]): Promise<boolean>;
-  /** True if a person confirmed the job that makes the call, or confirmed the program that runs the job as a skill. */
+  /**
+   * True if a person confirmed the job that makes the call, or the program that this job runs as a skill. False if no person confirmed it.
+   */
   isConfirmed(entry: LedgerEntry): Promise<boolean>;
 };
 
@@ -48,7 +50,7 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
       if (key === undefined) return new Map();
       const { projectId, job } = entry.caller;
       const rows = await findHookAnswersOfKey(db, projectId, key);
-      // Answers are valid as long as the idempotency key. A caller's key lasts a day; after that, the same call with the same key is a new
+      // Answers are valid as long as the idempotency key. A caller's key is valid for one day; after that, the same call counts as a new
       // call.
       const beforeMs = job === undefined ? clock.now() - keyLifeMs + 1 : 0;
       const binding = rows.filter(({ askedAt }) => askedAt >= beforeMs);
@@ -61,15 +63,15 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
         given.map((one) => rowOf(sealer, entry, one)),
       ),
     async isConfirmed({ caller: { job } }) {
-      // The job is running, so no person rejected it.
+      // The job is running, so a confirmation question about it cannot have been rejected.
       return job !== undefined && wasJobConfirmed(db, job.id);
     },
   };
 }
 
 /**
- * Returns a key for hook answers. It is equal only for the same call of the same API key with the same idempotency key, because hooks learn
- * who calls.
+ * Returns the key under which hook answers are stored. It is the same only for the same call by the same API key with the same idempotency
+ * key. The API key counts, because hooks see which key calls.
  */
 function callKeyOf({ caller, idempotencyKey, callDigest }: LedgerEntry): string | undefined {
   if (idempotencyKey === undefined) return undefined;
@@ -85,7 +87,7 @@ function rowOf(sealer: Sealer, entry: LedgerEntry, given: GivenAnswer): HookAnsw
   const { projectId } = caller;
   const isBinding =
     !isRepeated && hook.phase === "before" && (answer.decision === "allow" || answer.decision === "edit");
-  // A replacement of a result is not stored here, because the ledger already contains it.
+  // Only changes of arguments are stored. If a hook replaced a result, the ledger already contains the new result.
   const edit = isBinding && answer.decision === "edit" ? JSON.stringify(answer.edit) : undefined;
   return {
     ...{ projectId, callId, hookId: hook.id, entityId, decision: answer.decision, askedAt, durationMs },

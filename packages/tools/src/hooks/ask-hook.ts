@@ -12,10 +12,10 @@ import {
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { Hook } from "./known-hooks.ts";
 
-/** Maximum time for a hook's answer, milliseconds. If the hook does not answer in time, its answer counts as no. */
+/** Maximum time for a hook's answer, in milliseconds. After that, the call is treated as if the hook had refused it. */
 const hookTimeoutMs = 5_000;
 /**
- * Limits of a hook request. `bytesMax`: bytes of a question, and bytes of an answer. `valuesMax`: values that are parsed from an answer.
+ * Maximum bytes of a question to a hook, and of its answer. The next constant, `valuesMax`, is the maximum number of values in an answer.
  */
 const bytesMax = 1_048_576;
 const valuesMax = 50_000;
@@ -43,14 +43,14 @@ export type HookAsker = {
 const tooLarge: HookAnswer = failed(`was not asked: the call has more than ${bytesMax} bytes`);
 
 /**
- * Returns the answer for a value that is certainly too large for a question; otherwise undefined. Counts the parts of the value before it
- * is serialized, because each part takes at least two bytes. Stops counting when the result is clear.
+ * Returns the answer (a failure) for a value that is too large for a question to a hook; otherwise undefined. It counts the parts of the
+ * value, because each part takes at least two bytes. Counting stops as soon as the value is too large.
  */
 export function answerIfTooLarge(value: unknown): HookAnswer | undefined {
   return holdsMoreThan(value, { values: bytesMax / 2, characters: bytesMax }) ? tooLarge : undefined;
 }
 
-/** Creates the asker. The guard checks every address when it is dialled. */
+/** Creates the asker. The address of a hook is checked each time a connection to it is opened. */
 export function createHookAsker({ guard, clock }: { guard: AddressGuard; clock: Clock }): HookAsker {
   const agent = createGuardedAgent({
     guard,
@@ -102,7 +102,7 @@ function signedHeaders({ key }: Hook, body: Buffer, nowMs: number): Record<strin
   };
 }
 
-/** Error codes of an expired timeout. Different layers of the client have their own timers. */
+/** Error codes that mean a timeout. There are several, because each layer of the HTTP client has its own timer. */
 const timeouts: ReadonlySet<string> = new Set([
   ...["TimeoutError", "AbortError", "HeadersTimeoutError", "BodyTimeoutError", "ConnectTimeoutError"],
 ]);

@@ -20,7 +20,7 @@ export type CallHooksContext = {
   readonly asker: Pick<HookAsker, "ask">;
   readonly answers: AnswerStore;
   readonly clock: Clock;
-  /** Scheduling turns on the event loop. Large values are processed in several turns. */
+  /** Gives other work a chance to run. Large values are processed in several parts, each in its own turn. */
   readonly turns: Pick<Turns, "next">;
   /** Called if hook answers about an executed call could not be stored. */
   readonly onUnrecorded: (callId: Id<"call">, error: unknown) => void;
@@ -31,10 +31,7 @@ export type HookedCall = {
   readonly entry: LedgerEntry;
   readonly action: Action;
   readonly isDryRun: boolean;
-  /**
-   * True if hooks may change the arguments. False if the arguments contain secrets of the project, because the positions of these secrets
-   * are fixed.
-   */
+  /** True if hooks may change the arguments. False if the arguments contain secrets of the project, which are found by their position. */
   readonly isEditable: boolean;
   /**
    * Values of sensitive arguments, and other values that texts about the call must not contain. Hooks never receive any of these values.
@@ -42,7 +39,10 @@ export type HookedCall = {
   readonly secrets: readonly string[];
 };
 
-/** Outcome of a review before sending. `edits`: changes of the arguments, in order. `ended`: the result of a call that is not sent. */
+/**
+ * Outcome of the review before a call is sent. `edits`: the hooks' changes of the arguments, in order. `ended`: set if the call is not
+ * sent; its result.
+ */
 export type ReviewOutcome = { readonly edits: readonly Values[] } | { readonly ended: CallResult };
 
 /** Hooks of a call, in the order in which they are asked. */
@@ -50,11 +50,17 @@ export type HooksOfCall = { readonly before: readonly Hook[]; readonly after: re
 
 /** Asks the hooks of projects about their calls. */
 export type CallHooks = {
-  /** Returns the hooks of a tool's calls. Undefined if there are none; this case costs nothing. Rejects if the database is unavailable. */
+  /**
+   * Returns the hooks that must be asked about calls of a tool. Undefined if there are none, which is found without a database access.
+   * Rejects if the database is unavailable.
+   */
   of(entry: LedgerEntry, action: Action): HooksOfCall | undefined | Promise<HooksOfCall | undefined>;
-  /** Asks hooks before a call is sent, one after the other, and returns the outcome. Each hook sees the changes of the hooks before it. */
+  /**
+   * Asks hooks one after the other before a call is sent. Each hook sees the arguments as the hooks before it changed them. Returns the
+   * outcome of the review.
+   */
   before(hooks: HooksOfCall, call: HookedCall): Promise<ReviewOutcome>;
-  /** Asks hooks about the result of a call, and returns the result that the caller gets. */
+  /** Asks hooks about the result of a call. Returns the result as the hooks changed it, which the caller gets. */
   after(hooks: HooksOfCall, call: HookedCall, result: CallResult): Promise<CallResult>;
 };
 
@@ -81,7 +87,7 @@ async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call
   if (hooks.length === 0) return { edits: [] };
   const { entry } = call;
   for (;;) {
-    // Hook answers from the first attempt still apply. Without them, a call that is repeated after a crash could get different arguments.
+    // Answers to the first attempt of the call are used again. Otherwise, a call repeated after a crash could get different arguments.
     const earlier = await context.answers.find(entry);
     const given: GivenAnswer[] = [];
     const reviewed = await reviewBefore(context, hooks, { call, earlier, given });
@@ -93,7 +99,7 @@ async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call
 type Review = {
   readonly call: HookedCall;
   readonly earlier: ReadonlyMap<string, HookAnswerFacts>;
-  /** The new answers are added to this list. */
+  /** List to which the new answers are added. */
   readonly given: GivenAnswer[];
 };
 
@@ -122,7 +128,10 @@ async function reviewBefore(
   return isOther ? { ended: changedSinceConfirmed } : { edits };
 }
 
-/** True if hooks changed a call that a person confirmed. Such a call is executed exactly as the person saw it, or not at all. */
+/**
+ * True if hooks changed a call that a person had confirmed. Such a call is refused, because it must be made exactly as the person saw it.
+ * False otherwise.
+ */
 async function isOtherThanConfirmed(
   { answers }: CallHooksContext,
   { entry, action }: HookedCall,
@@ -142,7 +151,7 @@ export function editedArguments(args: Values, edits: readonly Values[]): Values 
   return edits.reduce(mergePatch, args);
 }
 
-/** A question to a hook, or the answer if the question is too large. */
+/** A question to a hook. If the question would be too large, the answer that is used instead. */
 type Question = { readonly asked: HookQuestion } | { readonly answer: HookAnswer };
 type Asking = { readonly given: GivenAnswer[]; readonly question: Question };
 
@@ -154,14 +163,14 @@ async function askAbout(
   const askedAt = clock.now();
   const answer = "answer" in question ? question.answer : await asker.ask(hook, question.asked);
   const durationMs = Math.max(0, clock.now() - askedAt);
-  // The time is later than that of the previous answer, so that the ledger shows the answers in this order even if two are given within a
+  // Each answer gets a later time than the one before it. The ledger sorts by time and then shows them in the right order, even within one
   // millisecond.
   const after = (given.at(-1)?.askedAt ?? 0) + 1;
   given.push({ hook, answer, askedAt: Math.max(askedAt, after), durationMs });
   return answer;
 }
 
-/** Returns the question to a hook: the call and no other data. Sensitive values and values under unknown names are not included. */
+/** Returns the question to a hook, which contains only the call. Sensitive values, and values under unknown names, are masked. */
 async function questionOf(context: CallHooksContext, call: HookedCall, args: Values): Promise<Question> {
   const { entry, action, isDryRun } = call;
   const { id: callId, caller, entityId, toolSlug, accessClass } = entry;
@@ -211,7 +220,7 @@ async function askAfter(
     left = afterAnswer(call.action, hook, { answer, result: left });
     if (answer.decision === "refuse" || answer.decision === "failed") break;
   }
-  // If storing fails, the caller still gets the answer of the executed call, because that answer matters more than the hooks' answers.
+  // The call was executed, so the caller must get its result. If the hooks' answers cannot be stored, this is only reported.
   await context.answers.put(call.entry, given).catch((error: unknown) => context.onUnrecorded(call.entry.id, error));
   return left;
 }

@@ -37,14 +37,16 @@ export type KnownHooks = {
   forget(projectId: ProjectId): void;
 };
 
-/** Ages of cached hooks, milliseconds. `freshMs`: maximum age. `renewMs`: age from which the hooks are read again in the background. */
+/**
+ * Maximum age of cached hooks, in milliseconds. The next constant, `renewMs`, is the age at which they are read again in the background.
+ */
 const freshMs = 500;
 const renewMs = 250;
 const projectsMax = 10_000;
 
 type Known = { readonly hooks: readonly Hook[]; readonly readAtMs: number };
 
-/** Returns the context that binds an encrypted signing secret to its hook. */
+/** Returns the encryption context of a hook's signing secret. The secret can be decrypted only for the same project and hook. */
 export function hookSecretContext(projectId: ProjectId, id: HookId): string {
   return `${projectId}/call_hooks/${id}`;
 }
@@ -67,7 +69,7 @@ export function createKnownHooks(options: { db: Database; clock: Clock; sealer: 
     const readAtMs = clock.now();
     const started = rows.add(projectId).then((found) => {
       const hooks = found.filter(({ isActive }) => isActive).map((row) => hookOf(sealer, row));
-      // If `forget` was called in the meantime, nothing is cached, so the next request reads the hooks again.
+      // If `forget` was called during the read, the result may be out of date. It is not cached, so the next request reads the hooks again.
       if (reading.get(projectId) === started) known.set(projectId, { hooks, readAtMs });
       return hooks;
     });
@@ -101,7 +103,7 @@ function hookOf(sealer: Sealer, row: CallHookRow): Hook {
   return { id, phase, url: new URL(endpointUrl), key, toolkitSlugs, accessClasses };
 }
 
-/** True if a hook is asked about calls of a tool. */
+/** True if a hook must be asked about calls of a tool. False if its filters exclude the tool. */
 export function isAskedAbout(
   hook: Hook,
   tool: { readonly toolkitSlug: string; readonly class: StoredAccessClass },

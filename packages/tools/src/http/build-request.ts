@@ -3,8 +3,8 @@ import { formatValue, httpTargetOf, isObject, methodOverrideOf, scalarText } fro
 import { userAgent } from "../call/prepare/build-request.ts";
 
 /**
- * A request to a host. If the request cannot be sent: the part that is wrong, and why. Faults quote no values, because any value may be a
- * secret or part of a row.
+ * A request to a host. If it cannot be sent: the wrong part, and the reason. The reason quotes no value, because the value may be a secret
+ * or come from a database row.
  */
 export type BuiltRequest =
   | { readonly request: AppRequest; readonly host: string }
@@ -24,8 +24,8 @@ class UnfitValueError extends Error {
 const bounds = { url: 8_192, header: 8_192, body: 1_048_576 };
 
 /**
- * Returns the request of an http step, built from its arguments: `method`, `url` as alternating texts and values, `headers`, `query` and
- * `body`. A value can only fill its own path segment or parameter.
+ * Returns the request of an http step. Its arguments are `method`, `url` (texts and values in turn), `headers`, `query` and `body`. Each
+ * value stays inside its own path segment or parameter.
  */
 export function buildHttpRequest(args: Readonly<Record<string, unknown>>): BuiltRequest {
   try {
@@ -74,7 +74,7 @@ function addressOf(parts: unknown): string {
   const list: readonly unknown[] = Array.isArray(parts) ? parts : [];
   const path = list.map((part, index) => (index % 2 === 0 ? String(part) : segmentOf(part)));
   const text = path.join("");
-  // Path segments `.` and `..` are refused in every form that URL recognizes, because they would lead to another path than the written one.
+  // A path segment `.` or `..` is refused in every spelling, because the request would go to another path than the one that is written.
   if (/(^|[/\\])(\.|%2e){1,2}([/\\?]|$)/i.test(text.slice(text.indexOf("://") + 3))) {
     throw new UnfitValueError("/url", "has a segment that is . or ..");
   }
@@ -90,7 +90,8 @@ function urlOf(parts: unknown, query: unknown): string {
 }
 
 /**
- * Returns a path segment. An empty segment is refused, because it would name another path (for example a list instead of one of its items).
+ * Returns the text of a path segment. An empty segment is refused: the path would then mean something else, for example a whole list
+ * instead of one item.
  */
 function segmentOf(part: unknown): string {
   const text = textOf(part, "/url");
@@ -116,7 +117,7 @@ function headersOf(headers: unknown): Record<string, string> {
   return Object.fromEntries(
     entries.map(([name, value]) => {
       const text = textOf(value, `/headers/${name}`);
-      // Any other character would end the header line, or could be changed between svc and the host.
+      // Other characters are refused. They could end the header line, or be changed on the way to the host.
       const isLine = /^[\x20-\x7e\t]*$/.test(text) && text.length <= bounds.header;
       if (!isLine)
         throw new UnfitValueError(
@@ -160,7 +161,7 @@ function isFormType(contentType: string): boolean {
   return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType);
 }
 
-/** True if a media type is JSON: `application/json`, or one that ends in `+json`. */
+/** True if a media type is JSON: `application/json`, or a type that ends in `+json`. False for any other type. */
 export function isJsonType(contentType: string): boolean {
   return /^[^;]*[/+]json\s*(;|$)/i.test(contentType);
 }

@@ -2,14 +2,14 @@ import type { AccessClass, Action, Toolkit } from "@svc/catalog";
 import { LeastRecentlyUsed, parseTemplateTree } from "@svc/core";
 
 /**
- * Name that stands for a program's own HTTP requests in the ledger, limits and receipts. It cannot be the slug of a toolkit's tool, because
- * each of those has a dot.
+ * Slug for HTTP requests that a program makes itself, in the ledger, limits and receipts. No tool of a toolkit has this slug, because their
+ * slugs contain a dot.
  */
 const slug = "http";
 
 const nothing = parseTemplateTree({});
 
-/** Placeholder for the toolkit of a program's own request: it has no account, no base URL and no tools. */
+/** Empty toolkit for requests that a program makes itself. It has no account, no base URL and no tools. */
 export const httpToolkit: Toolkit = {
   slug,
   ownerProjectId: "",
@@ -31,8 +31,8 @@ export const httpToolkit: Toolkit = {
 };
 
 /**
- * Effect of a request. `access`: its access class. `keyHeader`: header for the idempotency key of a write; set if the host executes
- * requests with the same key only once.
+ * Effect of a request. `access`: its access class (read, write or destructive). `keyHeader`: the header for an idempotency key; set if the
+ * host executes a write only once per key.
  */
 export type HttpEffect = { readonly access: AccessClass; readonly keyHeader: string | undefined };
 

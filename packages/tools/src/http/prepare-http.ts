@@ -11,8 +11,8 @@ import { type ArgumentFault, type CallOutcome, resultOf } from "../outcome.ts";
 import { buildHttpRequest, isJsonType } from "./build-request.ts";
 
 /**
- * Returns a transport to a project's own hosts. Successful answers of these hosts may have any form: an answer that is not JSON becomes
- * `{"text": …}`.
+ * Returns a transport to the project's own hosts. Their successful answers may have any form; an answer that is not JSON becomes `{"text":
+ * …}`.
  */
 function withTexts(transport: AppTransport): AppTransport {
   return { send: async (...sent) => asJson(await transport.send(...sent)) };
@@ -24,7 +24,7 @@ function asJson(answer: AppAnswer): AppAnswer {
   const type = headers["content-type"];
   if (body.byteLength === 0 || unreadable !== undefined) return answer;
   const read = readForeignText(body, type);
-  // Bytes that are not text stay unchanged. The code that reads the answer reports why they are unreadable.
+  // A body that is not text is passed on unchanged. The code that reads the answer later reports the reason.
   if ("fault" in read || (type === undefined ? isJson(read.text) : isJsonType(type))) return answer;
   const json = { "content-type": "application/json" };
   return { ...answer, headers: { ...headers, ...json }, body: Buffer.from(JSON.stringify({ text: read.text })) };
@@ -48,8 +48,8 @@ export type HttpContext = {
 };
 
 /**
- * Returns a program's own request, prepared. Checks that the request's host is on the project's list now, that its secrets exist, and that
- * the request can be built. The list is read immediately before sending, and secrets are filled in with their current values.
+ * Returns a program's own request, ready to be sent. Checks that its host is on the project's list of hosts, that its secrets exist, and
+ * that it can be built. Both the list and the secrets are read again for each request.
  */
 export async function prepareHttp(
   { db, vault, hostTransport }: HttpContext,

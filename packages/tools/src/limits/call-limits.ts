@@ -17,32 +17,34 @@ export type LimitedCall = {
   readonly toolSlug: string;
   readonly accessClass: AccessClass;
   readonly account: { readonly id: string; readonly entityId: string };
-  /** The job that makes the call. The job repeats a refused call by itself. */
+  /** The job that makes the call, if any. If the call finds no room, the job tries again by itself. */
   readonly jobId: Id<"job"> | undefined;
 };
 
 /** Enforces the projects' call limits. All nodes count together. */
 export type CallLimits = {
   /**
-   * Checks if a call may start. Waits up to `waitMs` for the call's limits. Returns undefined if no limit applies; this case costs nothing.
-   * Rejects if the database is unavailable.
+   * Waits up to `waitMs` until the call's limits have room, and returns the outcome. Returns undefined at once if no limit applies. Rejects
+   * if the database is unavailable.
    */
   enter(call: LimitedCall, waitMs: number): Promise<EntryOutcome> | undefined;
   /**
    * Removes a project's limits from the cache, so that a change applies at once on this node. Other nodes apply the change within 500 ms.
    */
   forget(projectId: ProjectId): void;
-  /** Writes released slots to the database. After that, no call may enter. */
+  /** Stops accepting calls, and writes to the database which slots this node has released. */
   close(): Promise<void>;
 };
 
-/** Ages of cached limits, milliseconds. `freshMs`: maximum age. `renewMs`: age from which the limits are read again in the background. */
+/**
+ * Maximum age of cached limits, in milliseconds. The next constant, `renewMs`, is the age at which they are read again in the background.
+ */
 const freshMs = 500;
 const renewMs = 250;
 const projectsMax = 10_000;
 const keyCharactersMax = 200;
 
-/** A compiled limit. */
+/** A limit with its compiled key expression. */
 type Limit = {
   readonly name: string;
   readonly toolkitSlug: string;
@@ -76,7 +78,8 @@ export function createCallLimits(options: {
     if (before !== undefined) return before;
     const readAtMs = clock.now();
     const started = rows.add(projectId).then((found) => {
-      // If `forget` was called in the meantime, nothing is cached, so the next request reads the limits again.
+      // If `forget` was called during the read, the result may be out of date. It is not cached, so the next request reads the limits
+      // again.
       const isCurrent = reading.get(projectId) === started;
       const text = JSON.stringify(found);
       const kept = known.get(projectId);
@@ -92,7 +95,8 @@ export function createCallLimits(options: {
     return started;
   };
   /**
-   * Returns the cached limits if they are fresh. They are renewed in the background, so a project with frequent calls never waits for them.
+   * Returns a project's limits, from the cache if they are fresh. They are renewed in the background before they are too old, so a project
+   * with frequent calls does not wait for them.
    */
   const limitsOf = (projectId: ProjectId): readonly Limit[] | Promise<readonly Limit[]> => {
     const current = known.get(projectId);
@@ -134,7 +138,7 @@ function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, rateP
   return {
     name,
     toolkitSlug,
-    // An earlier svc version accepted this key expression. If this version cannot read it, all calls are counted together.
+    // An earlier version of svc accepted this key expression, but this version cannot read it. The limit then counts all calls together.
     keyOf: "keyOf" in compiled ? compiled.keyOf : () => "",
     rules: {
       concurrency,
@@ -144,7 +148,10 @@ function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, rateP
   };
 }
 
-/** Returns the limiter keys of a call: one for each of the project's limits that applies, and one for the toolkit's rate per account. */
+/**
+ * Returns the limiter keys of a call; calls with the same key are counted together. There is one key for each limit of the project that
+ * applies, and one for the toolkit's rate per account.
+ */
 function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | undefined): RuledKey[] {
   const { projectId, toolkit, toolSlug, accessClass, account } = call;
   const bindings = { toolSlug, accessClass, accountId: account.id, entityId: account.entityId };
@@ -162,7 +169,7 @@ function rateName(toolkitSlug: string): string {
   return `@${toolkitSlug}`;
 }
 
-/** Returns the key, or the digest of a long key. */
+/** Returns a key, or its digest if the key is long. */
 function shortKey(key: string): string {
   if (key.length <= keyCharactersMax && !key.includes("\0")) return key.toWellFormed();
   return `sha256:${createHash("sha256").update(key).digest("hex")}`;

@@ -9,14 +9,17 @@ export type KeyBindings = {
   readonly accessClass: string;
 };
 
-/** Returns the key under which a call is counted; undefined if the limit does not apply. */
+/** Function that returns the key under which a call is counted, or undefined if the limit does not apply to the call. */
 export type KeyOf = (bindings: KeyBindings) => string | undefined;
 
 const charactersMax = 500;
 const nodesMax = 50;
 
 const env = celEnv();
-/** Functions that an expression may use. Their time is bounded by the length of the texts. Patterns and list functions are not allowed. */
+/**
+ * Functions that a key expression may use. Their time depends only on the length of the texts. Patterns and functions on lists could take
+ * much longer, so they are missing.
+ */
 const functions = new Set(
   "_==_ _!=_ _&&_ _||_ !_ _?_:_ _+_ _<_ _<=_ _>_ _>=_ @in _in_ startsWith endsWith contains size string".split(" "),
 );
@@ -28,9 +31,9 @@ const sample: KeyBindings = {
 };
 
 /**
- * Compiles the key expression of a limit. Returns `keyOf`, or `fault` if the expression is wrong. The value of the expression is the key: a
- * text, a number or a boolean. null means that the limit does not apply. An empty expression counts all calls together. An evaluation takes
- * microseconds for any input, because an expression has no loops, no patterns and at most 50 parts.
+ * Compiles the key expression of a limit. Returns `keyOf`, or `fault` if the expression is wrong. The expression's value (a text, number or
+ * boolean) is the key; null means that the limit does not apply. An empty expression counts all calls together. An evaluation takes
+ * microseconds, because an expression has no loops, no patterns and at most 50 parts.
  */
 export function compileKeyExpression(source: string): { readonly keyOf: KeyOf } | { readonly fault: string } {
   if (source === "") return { keyOf: () => "" };
@@ -50,7 +53,7 @@ export function compileKeyExpression(source: string): { readonly keyOf: KeyOf } 
   return {
     keyOf(bindings) {
       const key = keyFrom(evaluate(bindings as Readonly<Record<string, CelInput>>));
-      // If the expression fails for a call, the limit still applies: all such calls are counted together.
+      // If the expression fails for a call, the limit still applies to it. All such calls are counted together under the empty key.
       return key === failed ? "" : key;
     },
   };

@@ -4,21 +4,24 @@ import { freeAgainAt, type Room } from "./pace.ts";
 /** A call that waits to start. */
 export type WaitingCall = {
   readonly limiters: readonly Limiter[];
-  /** True if the call occupies slots while it runs. False if only its start is counted. */
+  /** True if the call occupies a slot of each limiter while it runs. False if only its start is counted, for a rate. */
   readonly holds: boolean;
-  /** True if the call waits for its limits. False if it asks only once. */
+  /** True if the call waits until its limits have room. False if it asks only once. */
   readonly isPatient: boolean;
 };
 
-/** One round of a limiter. `room`: calls that may start now. `began`: calls that were admitted. `wanted`: calls that keep waiting. */
+/**
+ * One round of a limiter. `room`: how many calls may still start in this round. `began`: calls that were admitted in it. `wanted`: calls
+ * that must keep waiting.
+ */
 export type LimiterRound = { readonly limiter: Limiter; room: Room; began: number; wanted: number };
 
-/** Interval at which a node checks a limiter whose slots other nodes hold, milliseconds. */
+/** If other nodes hold slots of a limiter, this node checks the limiter at this interval, in milliseconds. */
 export const pollMs = 25;
 
 /**
- * Takes a slot from every limiter of a call if each limiter has a free slot. Otherwise counts the call as waiting at each limiter that has
- * none.
+ * Admits a call and returns true if every limiter of the call has room; then takes a slot from each of them. Otherwise returns false, and
+ * counts the call as waiting at each limiter without room.
  */
 export function admit({ limiters, holds, isPatient }: WaitingCall, turns: ReadonlyMap<Limiter, LimiterRound>): boolean {
   const own = limiters.flatMap((limiter) => turns.get(limiter) ?? []);
@@ -36,21 +39,24 @@ export function admit({ limiters, holds, isPatient }: WaitingCall, turns: Readon
   return true;
 }
 
-/** True if a limiter has room for one more call. */
+/**
+ * True if a limiter has room for one more call in this round. False if it has none, or takes no part in this round. `holds`: true if the
+ * call needs a slot.
+ */
 export function hasRoom(turn: LimiterRound | undefined, holds: boolean): boolean {
   return turn !== undefined && turn.room.starts > 0 && (!holds || turn.room.places > 0);
 }
 
 /**
- * Returns the time until which no call can start, epoch milliseconds. For a rate, this time can be calculated; slots of other nodes are
- * simply checked again soon.
+ * Returns the earliest time at which a call may start, in epoch milliseconds. For a rate, this time can be computed. It is unknown when
+ * other nodes release slots, so they are checked again soon.
  */
 export function fullUntil({ rules, known }: Limiter, nowMs: number): number {
   const { rate } = rules;
   return Math.max(nowMs + pollMs, rate === undefined ? 0 : freeAgainAt(known?.pace?.window, rate, nowMs));
 }
 
-/** Returns the earliest time at which all limiters may have room: the latest time of any of them. */
+/** Returns the latest of the limiters' times before which no call can start. Before that time, at least one limiter has no room. */
 export function latestOf(limiters: readonly Limiter[]): number {
   return limiters.reduce((latest, { fullUntilMs }) => Math.max(latest, fullUntilMs), 0);
 }

@@ -2,17 +2,17 @@ import type { LimiterKey } from "@svc/db/call-limits/paces";
 import type { PaceDocument } from "@svc/db/documents/calls";
 import type { PaceRules } from "./pace.ts";
 
-/** Minimum time between the next tries of two jobs, milliseconds. A node can handle this rate easily. */
+/** Minimum time between the tries of two jobs, in milliseconds. A node can easily handle tries at this interval. */
 const stepMinMs = 50;
 /**
- * Maximum time ahead for which jobs are booked, milliseconds. Jobs are booked later only if they would come too close together. The limit
- * may be removed before a booked time.
+ * Jobs are booked at most this far ahead, in milliseconds, because the limit may be removed earlier. A job is booked later only if tries
+ * would otherwise be less than `stepMinMs` apart.
  */
 const horizonMs = 60_000;
 
 /**
- * Times of a booking, milliseconds. `earliestMs`: earliest time of the job's next try. `stepMs`: time per call at the limit. `sinceMs`:
- * time since which the job waits.
+ * Times of a booking (the planned next try of a job), in milliseconds. `earliestMs`: the try is not earlier. `stepMs`: average time between
+ * two calls that the limit permits. `sinceMs`: when the job began to wait.
  */
 type BookingTimes = {
   readonly nowMs: number;
@@ -22,17 +22,17 @@ type BookingTimes = {
 };
 
 /**
- * Booking of a job's next try. `claimed`: a call of the job uses this booking's position. Other calls of the same job wait at their own
- * position.
+ * The planned next try of a job. `atMs`: its time. `sinceMs`: when the job began to wait. `claimed`: true if one call of the job already
+ * counts as waiting since then; its other calls have their own waiting time.
  */
 type Booking = { readonly atMs: number; readonly sinceMs: number; claimed: boolean };
 
-/** Time for which a job counts as waiting after its booked time, milliseconds. */
+/** If a job does not ask at its booked time, it counts as waiting for this long, in milliseconds. */
 const graceMs = 5_000;
 
 /**
- * Next tries of jobs that wait for one limiter. The tries follow one another about as fast as slots become free. Ten thousand waiting jobs
- * therefore neither ask constantly nor keep other callers out. Each node books its own jobs.
+ * Planned next tries of the jobs that wait for one limiter, about as far apart as slots become free. So many waiting jobs neither ask all
+ * the time nor keep other callers out. Each node plans only its own jobs.
  */
 export class Bookings {
   /** Bookings in the order of their creation, which is also the order of their times. */
@@ -52,13 +52,16 @@ export class Bookings {
     return this.#last;
   }
 
-  /** True if a job asks at its booked time or later. */
+  /** True if the job's planned time has come. False if it is later, or if nothing is planned for the job. */
   isDue(jobId: string, nowMs: number): boolean {
     const booking = this.#bookings.get(jobId);
     return booking !== undefined && booking.atMs <= nowMs;
   }
 
-  /** Returns the time since which a due job has waited, epoch milliseconds. The call that claims it gets the job's position. */
+  /**
+   * Returns the time since which the job has waited, in epoch milliseconds, for one of its calls. Undefined if nothing is planned, or if
+   * another call of the job has already got this time.
+   */
   claim(jobId: string): number | undefined {
     const booking = this.#bookings.get(jobId);
     if (booking === undefined || booking.claimed) return undefined;
@@ -71,7 +74,7 @@ export class Bookings {
     this.#bookings.delete(jobId);
   }
 
-  /** Returns the number of jobs that have a booked next try. */
+  /** Returns the number of jobs with a planned next try. */
   count(nowMs: number): number {
     for (const [jobId, { atMs }] of this.#bookings) {
       if (atMs + graceMs > nowMs) break;
@@ -86,8 +89,8 @@ export type Limiter = {
   readonly key: LimiterKey;
   rules: PaceRules;
   /**
-   * The state in the database when this node last read or wrote it; undefined if unknown. An empty revision means that the database had no
-   * row.
+   * The limiter's state in the database, as this node last read or wrote it. Undefined if this node does not know the state. An empty
+   * revision means that the database has no row.
    */
   known: { readonly pace: PaceDocument | undefined; readonly revision: string; readonly atMs: number } | undefined;
   /** Number of slots that calls of this node hold. */
@@ -100,7 +103,7 @@ export type Limiter = {
   fullUntilMs: number;
   /** Average time for which a call holds its slot, milliseconds. */
   heldMs: number;
-  /** Next tries of jobs. */
+  /** Planned next tries of jobs that wait for this limiter. */
   readonly bookings: Bookings;
 };
 
@@ -119,12 +122,15 @@ function newLimiter(key: LimiterKey, rules: PaceRules): Limiter {
   };
 }
 
-/** True if the node can forget a limiter, because the database has its state. */
+/** True if the node can forget the limiter, because its whole state is in the database. False if calls hold slots or wait. */
 function isIdle({ held, waiting, reported, bookings }: Limiter, nowMs: number): boolean {
   return held === 0 && waiting === 0 && reported.wanted === 0 && bookings.count(nowMs) === 0;
 }
 
-/** Returns the average time between two free slots or two permitted starts, milliseconds, as far as it is known. */
+/**
+ * Returns the average time in milliseconds after which one more call can start, because a slot becomes free or the rate permits it. Uses
+ * only what this node knows.
+ */
 export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: Limiter): number {
   if (isPaused) return 0;
   const ofRate = rate === undefined ? 0 : rate.perMs / rate.max;
@@ -132,12 +138,12 @@ export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: Limit
   return Math.max(ofRate, ofPlaces);
 }
 
-/** Updates the average time for which a slot is held. The new value has a weight of one eighth. */
+/** Updates the average time for which a call holds a slot. The new duration counts one eighth. */
 export function noteHeld(limiter: Limiter, ms: number): void {
   limiter.heldMs += (ms - limiter.heldMs) / 8;
 }
 
-/** True if two rules have equal values. Equal rules may come from separate reads of a definition, so they may be different objects. */
+/** True if two rules have the same values. The objects are compared by value, because a definition may be read twice. */
 function isSame(one: PaceRules, other: PaceRules): boolean {
   return (
     one.isPaused === other.isPaused &&
@@ -147,7 +153,7 @@ function isSame(one: PaceRules, other: PaceRules): boolean {
   );
 }
 
-/** True if the database counts the slots of a limiter. */
+/** True if the slots of the limiter are counted in the database. False if it limits only a rate. */
 export function countsPlaces({ rules }: Limiter): boolean {
   return rules.concurrency > 0;
 }
@@ -158,7 +164,10 @@ export type RuledKey = LimiterKey & { readonly rules: PaceRules };
 /** Number of limiters from which a node removes idle ones. */
 const limitersMin = 1_000;
 
-/** The limiters that this node knows. If there are many, idle limiters are forgotten, except those for which `isKept` returns true. */
+/**
+ * The limiters that this node knows. If there are more than `limitersMin`, idle ones are forgotten, except those for which `isKept` returns
+ * true.
+ */
 export class Limiters {
   readonly #limiters = new Map<string, Limiter>();
   readonly #isKept: (limiter: Limiter) => boolean;

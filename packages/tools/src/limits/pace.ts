@@ -4,17 +4,17 @@ import type { PaceDocument, PaceShare, PaceWindow } from "@svc/db/documents/call
 export type RateRule = { readonly max: number; readonly perMs: number };
 
 /**
- * Number of parts into which the time of a rate is divided. Starts are counted per part, so a rate is never exceeded, but a start may
- * become free late, by up to one part (a twentieth of the time).
+ * Number of parts into which the period of a rate is divided. Starts are counted for each part. So a rate is never exceeded, but the next
+ * start may be allowed up to one part too late (a twentieth of the period).
  */
 const stretches = 20;
 
-/** Returns how many calls may start now. */
+/** Returns how many calls the rate allows to start now. */
 export function freeIn(window: PaceWindow | undefined, rate: RateRule, nowMs: number): number {
   return Math.max(0, rate.max - sum(moved(window, rate, nowMs).counts));
 }
 
-/** Returns the next time at which a call may start if no other call starts before; `nowMs` if a call may start now. */
+/** Returns the next time at which the rate allows a start, if no other call starts before. Returns `nowMs` if a start is allowed now. */
 export function freeAgainAt(window: PaceWindow | undefined, rate: RateRule, nowMs: number): number {
   const { latest, widthMs, counts } = moved(window, rate, nowMs);
   for (let later = 0; later <= stretches; later++) {
@@ -31,15 +31,14 @@ export function begunIn(window: PaceWindow | undefined, rate: RateRule, nowMs: n
   return { ...present, counts: [first + count, ...others] };
 }
 
-/** Returns the time at which a window expires. All calls in the window then started so long ago that they no longer count. */
+/** Returns the time at which a window expires. After that time, none of its starts counts any more. */
 export function endOf({ latest, widthMs }: PaceWindow): number {
   return (latest + stretches + 1) * widthMs;
 }
 
 /**
- * Returns the window moved to the current time; its newest part then contains the current time. Any period of `perMs` fits into the newest
- * part and the 20 parts before it. A window that was counted for another `perMs` is discarded. If a clock is behind, starts that are
- * already counted still count.
+ * Returns the window for the current time: its newest part contains `nowMs`. The newest part and the 20 parts before it cover every period
+ * of `perMs`. A window for another `perMs` is discarded. If a node's clock is late, starts that were already counted still count.
  */
 function moved(window: PaceWindow | undefined, { perMs }: RateRule, nowMs: number): PaceWindow {
   const widthMs = Math.ceil(perMs / stretches);
@@ -61,7 +60,7 @@ export type PaceRules = {
   /** Maximum number of calls that run at the same time, on all nodes together. 0 means no limit. */
   readonly concurrency: number;
   readonly rate: RateRule | undefined;
-  /** True if no call may start. */
+  /** True if the limit is paused, so that no call may start. False in normal operation. */
   readonly isPaused: boolean;
 };
 
@@ -70,14 +69,14 @@ export type PaceRules = {
  */
 export type Room = { readonly places: number; readonly starts: number };
 
-/** Time for which the slots of a crashed node's calls stay taken, milliseconds. */
+/** If a node crashes, the slots of its calls stay taken for this time, in milliseconds. */
 export const leaseMs = 6_000;
-/** Time for which a node's report of waiting calls is valid, milliseconds. */
+/** Time for which a node's report of waiting calls is valid, in milliseconds. */
 export const waitingSaidMs = 1_000;
 
 /**
- * Returns how many calls a node with `held` running calls may start. Nodes whose calls have waited longer come first, and a node that
- * starts calls moves behind the others. A busy node therefore cannot exclude another node.
+ * Returns how many calls a node with `held` running calls may start. The node whose calls have waited longest comes first. A node that has
+ * just started calls comes after the others, so that a busy node cannot keep the others out.
  */
 export function roomOf(
   pace: PaceDocument | undefined,
@@ -95,7 +94,7 @@ export function roomOf(
   return { places: Math.max(0, places - ahead), starts: Math.max(0, starts - ahead) };
 }
 
-/** Activity of a node. `began`: calls that start now. `held`: slots that the node holds. `wanted`: its waiting calls. */
+/** Activity of one node in a round. `began`: calls that start now. `held`: slots that its calls occupy. `wanted`: calls that wait. */
 type NodeShare = {
   readonly node: string;
   readonly nowMs: number;
@@ -104,7 +103,7 @@ type NodeShare = {
   readonly wanted: number;
 };
 
-/** Returns the pace with a node's changes applied and with the shares of crashed nodes removed. */
+/** Returns the stored state of a limiter key with a node's changes. The shares of crashed nodes are removed. */
 export function paceWith(
   pace: PaceDocument | undefined,
   { concurrency, rate }: PaceRules,
@@ -122,7 +121,7 @@ export function paceWith(
   };
 }
 
-/** Returns the time at which a pace document expires if no node writes to it. */
+/** Returns the time at which the stored state of a limiter key expires if no node writes it again. */
 export function expiryOf({ shares, window }: PaceDocument): number {
   const ends = Object.values(shares).map(({ heldUntil, saidAt }) => Math.max(heldUntil, saidAt + waitingSaidMs));
   return Math.max(0, ...ends, window === undefined ? 0 : endOf(window));
@@ -138,7 +137,10 @@ function isWaiting({ wanted, saidAt }: PaceShare, nowMs: number): boolean {
 
 type OfNode = readonly [node: string, share: PaceShare];
 
-/** True if calls on one node have waited longer than calls on the other node. If both times are equal, the nodes' names decide. */
+/**
+ * True if the calls of `one` node have waited longer than those of the `other` node. False otherwise. If both times are equal, the names of
+ * the nodes decide.
+ */
 function isBefore(
   [node, { waitsSince }]: OfNode,
   [other, own]: readonly [string, PaceShare | undefined],

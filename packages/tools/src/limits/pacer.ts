@@ -6,20 +6,21 @@ import { countsPlaces, type Limiter, Limiters, noteHeld, type RuledKey, stepOf }
 import { expiryOf, leaseMs, paceWith, roomOf, waitingSaidMs } from "./pace.ts";
 
 /**
- * Outcome of an entry request. `entered`: the call may start. `leave` reports the end of the call; `again` asks if the call may be sent
- * once more. `full`: the call may not start because of the named limit; it may ask again after `retryAfterMs`.
+ * Outcome of a request to start a call. `entered`: the call may start. It must call `leave` when it ends, and asks with `again` if it may
+ * be sent once more. `full`: the call may not start because of the limit `by`. It may try again after `retryAfterMs`.
  */
 export type EntryOutcome =
   | { readonly kind: "entered"; leave(): void; again(): Promise<boolean> }
   | { readonly kind: "full"; readonly by: LimiterKey; readonly isPaused: boolean; readonly retryAfterMs: number };
 
-/** How long a call waits. `jobId`: the job that makes the call, if the job can repeat the call. */
+/** Limits of a call's wait. `waitMs`: maximum wait. `jobId`: the job that makes the call and can repeat it, if any. */
 export type EntryRequest = { readonly waitMs: number; readonly jobId: string | undefined };
 
 /** A waiting call, and the callbacks for its outcome. */
 type Waiter = WaitingCall & {
   /**
-   * Time since which the call waits; the call that has waited longest goes first. For a job, the time starts at the job's first refusal.
+   * Time since which the call waits. The call that has waited longest comes first. For a call of a job, it is the time since which the job
+   * waits.
    */
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -31,20 +32,23 @@ type Waiter = WaitingCall & {
 /** Maximum number of calls of this node that wait at one limiter. */
 const waitingMax = 64;
 /**
- * Times after which a refused call may try again if no better time is known, milliseconds. `held`: slots are taken. `paused`: the limit is
- * paused. `job` and `pausedJob`: the same two cases for jobs.
+ * Times in milliseconds after which a refused call may try again, if the real time is unknown. `held`: all slots are taken. `paused`: the
+ * limit is paused. `job`, `pausedJob`: the same for calls of jobs.
  */
 const retryMs = { held: 1_000, paused: 30_000, job: 100, pausedJob: 2_000 };
-/** Time for which a due job waits together with other callers, milliseconds. Without this wait, other callers could keep the job out. */
+/**
+ * Time in milliseconds that the call of a job waits after its planned time has come. If it asked only once, other callers could always be
+ * faster.
+ */
 const jobPatienceMs = 100;
-/** Interval at which a held slot is renewed, milliseconds. It is much shorter than the lease of the slot. */
+/** Interval at which this node renews the lease of its slots, in milliseconds. It is a third of the lease. */
 const renewMs = leaseMs / 3;
 const failurePauseMs = 1_000;
 
 /**
- * Starts calls in order of arrival, as their limits on all nodes allow. The nodes share one database row per limiter key. In each round, a
- * node reads the rows of all waiting calls with one statement and writes them with another, if their revisions are unchanged. Rows that
- * another node changed in the meantime are read again in the next round.
+ * Starts calls in order of arrival, as far as their limits allow, counted over all nodes. The nodes share one database row per limiter key.
+ * In each round, a node reads the rows it needs with one statement and writes them with another. A row is written only if its revision is
+ * unchanged. If another node changed it, the next round reads it again.
  */
 export class Pacer {
   readonly #db: Database;
@@ -66,7 +70,10 @@ export class Pacer {
     this.#node = nodeId;
   }
 
-  /** Enters all keys of a call at once; each key belongs to a different limit. Rejects if the database is unavailable. */
+  /**
+   * Asks for room at all limiter keys of a call, and resolves with the outcome. Each key belongs to another limit. Rejects if the database
+   * is unavailable.
+   */
   enter(keys: readonly RuledKey[], asker: EntryRequest): Promise<EntryOutcome> {
     const nowMs = this.#clock.now();
     return this.#ask(
@@ -75,7 +82,7 @@ export class Pacer {
     );
   }
 
-  /** Writes the released slots to the database if it is available. After that, no call may enter. */
+  /** Stops accepting calls. Writes the released slots to the database, if it is available. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#changed.size > 0) this.#wake();
@@ -144,7 +151,7 @@ export class Pacer {
     }
   }
 
-  /** Returns the time until this node has work to do; undefined if no call holds a slot or waits for one. */
+  /** Returns the time until the next round is needed, in milliseconds; undefined if no call holds a slot or waits. */
   #restMs(): number | undefined {
     if (this.#changed.size > 0) return 0;
     const nowMs = this.#clock.now();
@@ -179,7 +186,10 @@ export class Pacer {
     }
   }
 
-  /** Reads limiters of unknown state, and full limiters in which other nodes may have released slots. */
+  /**
+   * Reads the rows of limiters whose state this node does not know. Also reads rows of full limiters, because other nodes may have released
+   * slots.
+   */
   async #read(limiters: Iterable<Limiter>, nowMs: number): Promise<void> {
     const unread = [...limiters].filter((limiter) => {
       const { known, waiting, held, rules } = limiter;
@@ -220,7 +230,7 @@ export class Pacer {
       const row = { ...key, pace, revision, madeFrom: known?.revision ?? "", expiresAt: expiryOf(pace) };
       return { limiter, wanted, row };
     });
-    // If slots are released during this write, the next write stores that change.
+    // If more slots are released while this write runs, the next write stores that.
     const reported = new Set(due.map(({ limiter }) => limiter).filter((limiter) => this.#changed.delete(limiter)));
     const written = await writeCallPaces(
       this.#db,
@@ -230,7 +240,8 @@ export class Pacer {
       throw error;
     });
     const lost = new Set<Limiter>();
-    // A call that was admitted this long ago is no longer admitted: its lease is about to expire, or its rate now counts another period.
+    // If the write took too long, the calls of this round are not admitted. Their lease is about to expire, or their rate now counts
+    // another period.
     const isLate = this.#clock.now() - nowMs > renewMs;
     for (const { limiter, wanted, row } of writes) {
       if (isLate) lost.add(limiter);
@@ -247,8 +258,8 @@ export class Pacer {
   }
 
   /**
-   * Reports the outcome of the round to the calls. If another node changed a limiter in the meantime, the calls that this limiter admitted
-   * keep waiting.
+   * Reports the outcome of a round to the waiting calls. If another node changed a limiter during the round, the calls that this limiter
+   * had admitted keep waiting.
    */
   #settle(round: {
     readonly ready: readonly Waiter[];
@@ -266,7 +277,7 @@ export class Pacer {
         continue;
       }
       const missing = limiters.find((limiter) => !hasRoom(turns.get(limiter), holds));
-      // The known state of this limiter is outdated, because another node changed it. It is read again.
+      // Another node changed this limiter, so its known state is wrong. The next round reads it, and the call keeps waiting.
       if (missing === undefined || lost.has(missing)) continue;
       missing.fullUntilMs = fullUntil(missing, nowMs);
       if (untilMs <= nowMs || missing.fullUntilMs > untilMs) {
@@ -307,7 +318,7 @@ export class Pacer {
     };
   }
 
-  /** Releases the slots of a call. If the database counts these slots, the change is written. */
+  /** Releases the slots of a call that was not admitted after all. If the database already counts them, that change must be written. */
   #takeBack({ limiters, holds }: Waiter): void {
     if (!holds) return;
     for (const limiter of limiters) {

@@ -1,7 +1,7 @@
 import { formatValue, isEntityId } from "@svc/core";
 import { invalidParams, type McpError } from "./request.ts";
 
-/** Options in the address of a client, in addition to the endpoint. */
+/** Options that a client puts into the query of its MCP address. */
 export type McpAddress = {
   /** Toolkits whose tools are listed directly to the client. Each tool has its own schema. */
   readonly toolkits: readonly string[];

@@ -9,13 +9,14 @@ import { joinOffers, type RevisionCarrier, type ServedProtocol } from "./served.
 import { isNewerVersion, isOlderVersion } from "./versions.ts";
 
 /**
- * True if the newer revision must read a POST: its message names that revision, or its header names a version that has no handshake. A
- * client that names no version uses an older revision.
+ * True if the newer revision must handle a POST. Its message names that revision, or its header names a version that has no handshake.
+ * False otherwise; a client that names no version uses an older revision.
  */
 function isNewer(read: McpMessages | NoMessages, { version }: McpHeaders): boolean {
   const messages = "error" in read ? [] : read.messages;
   const claims = messages.flatMap((message) => claimOf(message) ?? []);
-  // A handshake chooses a supported version, so it belongs to an older revision, except if it names the newer one.
+  // A handshake (`initialize`) belongs to the older revision, which then chooses a version. Exception: the message itself names the newer
+  // revision.
   if (messages.some((message) => message.kind === "request" && message.method === "initialize"))
     return claims.some(isNewerVersion);
   if (claims.length > 0) return claims.some((claim) => !isOlderVersion(claim));
@@ -72,7 +73,10 @@ async function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T
   }
 }
 
-/** Returns the kind of a request for logs and metrics. The set of kinds is fixed. */
+/**
+ * Returns the kind of a request for logs and metrics, such as a method's name. Only a fixed set of kinds exists, so that metrics stay
+ * small.
+ */
 function labelOf(read: McpMessages | NoMessages, { methods }: ServedProtocol): string {
   if ("error" in read) return "other";
   if (read.isBatch) return "batch";

@@ -15,13 +15,13 @@ export type McpMessage =
 /** The messages of one POST. A batch has at least one message. */
 export type McpMessages = { readonly messages: readonly McpMessage[]; readonly isBatch: boolean };
 
-/** The reason why a body contains no messages. `id`: id of the request that the body may contain, if the id is readable. */
+/** The reason why a POST contains no valid message. `id`: id of its request, if the id could be read. */
 export type NoMessages = { readonly error: McpError; readonly id?: MessageId | undefined };
 
 /** Maximum messages per batch, so that one POST cannot request too much work. */
 const batchMax = 100;
 
-/** Returns the messages in the body of a POST. The body may contain as many values as the arguments of one call. */
+/** Returns the messages in the body of a POST. The number of values is limited as for the arguments of one call. */
 export function readMessages(body: ForeignText): McpMessages | NoMessages {
   if ("fault" in body) return { error: unreadable(`the body ${body.fault}`) };
   let json: unknown;

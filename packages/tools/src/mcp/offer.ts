@@ -24,11 +24,11 @@ export type McpOffer = {
 export type McpMethod = {
   /** The parameter that names the object on which the method acts. Clients repeat this name in the header Mcp-Name. */
   readonly nameIn?: "name" | "uri" | "taskId" | undefined;
-  /** True if a client may cache an answer for some minutes. */
+  /** True if a client may cache the answer for some minutes. Default: false. */
   readonly isCacheable?: boolean | undefined;
-  /** Returns the kind of a request for logs and metrics. The set of kinds is fixed. Default: the method's name. */
+  /** Returns the kind of a request for logs and metrics. It must be one of a fixed set. Default: the method's name. */
   readonly labelOf?: ((params: Params) => string) | undefined;
-  /** Answers a request and returns the outcome. Errors that it throws are answered like other errors of the service. */
+  /** Answers a request and returns the outcome. If it throws an error, the client gets it like any other error of the service. */
   answer(params: Params, context: McpContext): Promise<McpOutcome>;
 };
 
@@ -38,17 +38,19 @@ export type McpContext = {
   readonly principal: ProjectPrincipal;
   readonly address: McpAddress;
   /**
-   * The kinds of questions that the client accepts (for example `{ elicitation: {} }`). Undefined if the client cannot be asked. Clients of
-   * older revisions cannot: they answer a server's question with a separate POST, which may reach another node.
+   * The kinds of questions that the client accepts, for example `{ elicitation: {} }`. Undefined if the client cannot be asked. This is so
+   * for clients of the older revision, because their answer may reach another node.
    */
   readonly client: Params | undefined;
   /** Aborted when the exchange (the POST and its answer) ends. */
   readonly signal: AbortSignal;
-  /** True if the POST contains only this request. If the database is unavailable, HTTP can then give a better answer than MCP. */
+  /**
+   * True if the POST contains only this request. svc can then answer with an HTTP error if the database is unavailable. False for a batch.
+   */
   readonly isAlone: boolean;
   /** Executes an action and records it in the audit log. */
   readonly enter: EnterAction;
-  /** The client's name for progress reports; undefined if it did not request them. */
+  /** Token that the client chose for progress reports of this request. Undefined if it wants none. */
   readonly progressToken: unknown;
   /** Sends a notification before the answer. The notification is lost if the client reads no stream or reads too slowly. */
   notify(method: string, params: Params): void;
@@ -56,7 +58,10 @@ export type McpContext = {
   mapError(error: unknown): Fault;
 };
 
-/** Outcome of a request. `input_required`: only for clients that can be asked. `task`: only for clients that support tasks. */
+/**
+ * Outcome of a request. `input_required`: the client must answer questions first; only for clients that can be asked. `task`: the request
+ * continues as a task; only for clients that support tasks.
+ */
 export type McpOutcome =
   | { readonly type: "complete"; readonly result: Params }
   | { readonly type: "task"; readonly result: Params }
@@ -64,8 +69,8 @@ export type McpOutcome =
   | { readonly type: "error"; readonly error: McpError };
 
 /**
- * Questions that the client answers before it repeats the request. The questions have names from the server. The client also returns the
- * state with the repeated request.
+ * Questions that the client must answer, by the names that the server gave them. The client then repeats the request with its answers and
+ * the state.
  */
 export type InputRequired =
   | { readonly inputRequests: Params; readonly requestState?: string | undefined }

@@ -4,8 +4,8 @@ import type { Fault, ForeignText, ProjectPrincipal } from "@svc/core";
 type McpAction = { readonly action: string; readonly subject: string; readonly entityId?: string | undefined };
 
 /**
- * Records an action of the caller in the audit log, executes the action, and records its outcome. If the action cannot be recorded, it is
- * not executed.
+ * Function that records an action of the caller in the audit log, executes it, and records its outcome. If the first record fails, the
+ * action is not executed.
  */
 export type EnterAction = <Result>(deed: McpAction, act: () => Promise<Result>) => Promise<Result>;
 
@@ -49,7 +49,7 @@ export type McpAnswer = { readonly status: number; readonly body: string };
 /** An error of the protocol, with a code of JSON-RPC or MCP. */
 export type McpError = { readonly code: number; readonly message: string; readonly data?: unknown };
 
-/** Error codes that exist in every revision. Codes of only one revision are in that revision's file. */
+/** Error codes that all revisions have in common. */
 export const codes = {
   parseError: -32_700,
   invalidRequest: -32_600,

@@ -6,7 +6,8 @@ import { dispatch, type McpExchange, type RevisionCarrier, type ServedProtocol, 
 import { olderVersions, unsupportedVersion } from "./versions.ts";
 
 /**
- * Returns the fault of a request's envelope: its protocol version must be the agreed one. Clients of the first revisions send no version.
+ * Returns the fault of a request's protocol version: it must be the version that was agreed in the handshake. Clients of the first
+ * revisions send none.
  */
 function envelopeFault({ version }: McpHeaders): McpError | undefined {
   return version === undefined || olderVersions.includes(version) ? undefined : unsupportedVersion(version);
@@ -21,7 +22,7 @@ function responseOf(id: MessageId, outcome: McpOutcome): object {
       return { jsonrpc: "2.0", id, error: outcome.error };
     case "input_required":
     case "task":
-      // The method should not have asked, because it knows that this client cannot be asked.
+      // This cannot happen: a method can see in its context that this client cannot be asked.
       return { jsonrpc: "2.0", id, error: { code: codes.internalError, message: "The client cannot be asked" } };
     default:
       return assertExhaustive(outcome);
@@ -39,16 +40,16 @@ function faultOf(error: McpError, id: MessageId | null = null): McpAnswer {
 type Request = Extract<McpMessage, { kind: "request" }>;
 
 /**
- * Returns the answer to a POST of a client that starts with a handshake. The POST contains one message; clients before 2025-06-18 may send
+ * Returns the answer to a POST of a client that uses a handshake. The POST contains one message; before revision 2025-06-18 it may contain
  * several.
  */
 async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange): Promise<McpAnswer> {
   const requests = messages.filter((message): message is Request => message.kind === "request");
-  // A handshake negotiates the version, so its header may name any version that the client prefers.
+  // During a handshake the version is not agreed yet, so the header may name any version.
   const isHandshake = requests.some(({ method }) => method === "initialize");
   const fault = isHandshake ? undefined : envelopeFault(exchange.headers);
   if (fault !== undefined) return faultOf(fault, isBatch ? undefined : requests[0]?.id);
-  // Notifications have no effect. A client could only cancel a request that it waits for, and it does that by disconnecting.
+  // Notifications have no effect here. A client could only cancel its own request, and it does that by closing the connection.
   if (requests.length === 0) return { status: 202, body: "" };
   const isAlone = requests.length === 1;
   const answers = await Promise.all(requests.map((request) => answerRequest(request, exchange, isAlone)));
@@ -67,7 +68,7 @@ async function answerRequest(
 
 const [latest] = olderVersions;
 
-/** Returns the methods that belong to this revision itself. A handshake leaves no state on the server; every POST is independent. */
+/** Returns the methods that only this revision has, such as the handshake. The handshake leaves no state on the server. */
 function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>> {
   return {
     initialize: {
@@ -86,5 +87,5 @@ function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<st
   };
 }
 
-/** The latest revision that has a handshake, and the revisions before it. */
+/** The revision 2025-11-25, the last one with a handshake. It also serves clients of the earlier revisions. */
 export const olderRevision: RevisionCarrier = { revision: "2025-11-25", ownMethods, answer, faultOf };

@@ -5,12 +5,12 @@ import { codes, invalidParams, invalidRequest, type McpAnswer, type McpError, ty
 import { dispatch, type McpExchange, type RevisionCarrier, type ServedProtocol, serverInfo } from "./served.ts";
 import { newerVersions, spokenVersions, unsupportedVersion } from "./versions.ts";
 
-/** Returns the name in a header. The name is plain, or in Base64 if it has special characters. Undefined if the header has neither form. */
+/** Returns the name in a header. The name is plain text, or Base64 if it has special characters. Undefined if it is neither. */
 function nameInHeader(header: string): string | undefined {
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(header) ?? [];
   if (encoded === undefined) return /^[\t\x20-\x7e]*$/.test(header) ? header : undefined;
   const bytes = Buffer.from(encoded, "base64");
-  // Buffer ignores characters that are not Base64, so the result must be checked.
+  // Buffer skips characters that are not Base64. So the result is encoded again and compared.
   const read = readForeignText(bytes);
   return bytes.toString("base64") === encoded && "text" in read ? read.text : undefined;
 }
@@ -51,10 +51,12 @@ function readEnvelope(
   return { client, traceparent: traceOf(meta["traceparent"]) };
 }
 
-/** Returns the fault of the header that repeats the name of the object on which a method acts. */
+/**
+ * Returns the fault of the header Mcp-Name, which must repeat the name of the object on which the method acts. Undefined if it is correct.
+ */
 function nameFault({ nameIn }: McpMethod, params: Params, { name }: McpHeaders): McpError | undefined {
   const value = nameIn && params[nameIn];
-  // The method itself reports an invalid parameter.
+  // The parameter is invalid. The method itself reports that.
   if (typeof value !== "string") return undefined;
   if (name === undefined) return mismatch("the header Mcp-Name is missing");
   return nameInHeader(name) === value ? undefined : mismatch(`Mcp-Name is not params.${nameIn}`);
@@ -113,17 +115,17 @@ function faultOf(error: McpError, { id, status }: { id?: MessageId; status?: num
   return { status: status ?? statusOf(error.code), body };
 }
 
-/**
- * Returns the HTTP status for an error code. Codes from -32,020 on are the protocol's own codes, for requests that violate its general
- * rules.
- */
+/** Returns the HTTP status for an error code. The codes from -32,020 on are defined by MCP, for requests that violate its general rules. */
 function statusOf(code: number): number {
   if (code === codes.methodNotFound) return 404;
   const isNoRequest = code === codes.parseError || code === codes.invalidRequest;
   return isNoRequest || (code <= -32_020 && code >= -32_099) ? 400 : 200;
 }
 
-/** Returns the answer to a POST of a client that declares its version, and the questions that it accepts, with every request. */
+/**
+ * Returns the answer to a POST of a client of this revision. Such a client declares its version, and the questions it accepts, with each
+ * request.
+ */
 async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange): Promise<McpAnswer> {
   const [message] = messages;
   if (isBatch || message === undefined) return faultOf(invalidRequest("this revision has no batches"));
@@ -160,7 +162,7 @@ function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<st
   };
 }
 
-/** The revision in which every request is independent. */
+/** The revision 2026-07-28, in which every request is independent and needs no handshake. */
 export const newerRevision: RevisionCarrier = {
   revision: "2026-07-28",
   ownMethods,

@@ -32,7 +32,7 @@ export type ServedProtocol = {
   instructions(address: McpAddress): string;
 };
 
-/** A POST that is being answered. If its address is wrong, the fault of the address is the answer to each of its requests. */
+/** A POST that is being answered. If the client's address is wrong, all its requests get the address's fault as the answer. */
 export type McpExchange = Omit<McpRequest, "body" | "onLabel" | "query"> & {
   readonly served: ServedProtocol;
   readonly address: McpAddress | { readonly error: McpError };
@@ -72,8 +72,8 @@ type RevisionRequest = Pick<McpContext, "revision" | "client" | "isAlone"> & {
 };
 
 /**
- * Runs the method of a request and returns the outcome. An error of the method becomes a protocol error. Rejects if the database is
- * unavailable and the POST contains only this request, because HTTP then has a better answer.
+ * Runs the method of a request and returns the outcome. An error of the method becomes an error of the protocol. Rejects if the database is
+ * unavailable and the POST has only this request; svc then answers with an HTTP error.
  */
 export async function dispatch(
   exchange: McpExchange,

@@ -8,12 +8,12 @@ export const newerVersions: readonly string[] = ["2026-07-28"];
 /** Every supported version of the protocol, the latest first. */
 export const spokenVersions: readonly string[] = [...newerVersions, ...olderVersions];
 
-/** True if the version has a handshake. */
+/** True if the version has a handshake. False if it is newer or unknown. */
 export function isOlderVersion(version: unknown): boolean {
   return typeof version === "string" && olderVersions.includes(version);
 }
 
-/** True if clients declare the version with every request. */
+/** True if clients declare the version with every request. False if it has a handshake or is unknown. */
 export function isNewerVersion(version: unknown): boolean {
   return typeof version === "string" && newerVersions.includes(version);
 }

@@ -8,8 +8,9 @@ import type { Availability, ToolQuery } from "./tool-search.ts";
 export type AvailabilityParts = { readonly db: Database; readonly clock: Clock; readonly isSandbox: boolean };
 
 /**
- * Returns the availability of a view's tools for a caller. `unbound`: the deployment does not configure the app's address. `unconnected`:
- * the caller's entity has no active account of the app. For a caller that is not scoped to an entity, every configured tool is `connected`.
+ * Returns, for each tool of a view, whether the caller can call it. `unbound`: the deployment does not configure the app's address.
+ * `unconnected`: the caller's entity has no active account of the app. If the caller is not scoped to an entity, each configured tool is
+ * `connected`.
  */
 export type AvailabilityFinder = (
   view: Catalog,

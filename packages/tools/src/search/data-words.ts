@@ -5,25 +5,28 @@ import { isTelling, wordsOf } from "./words.ts";
 export type SplitQuery = {
   readonly request: string;
   readonly data: string;
-  /** True if the data contains quoted or dictated text. */
+  /** True if the data contains quoted or dictated text. False if it has only ids, numbers and times. */
   readonly hasText: boolean;
 };
 
 const times: ReadonlySet<string> = new Set([...vocabulary.times, ...vocabulary.currencies]);
 const quoted =
   /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‹[^›]*›|`[^`]*`|(?<=^|[\s(:=])['‘][^'’]+['’](?=$|[\s).,;:!?])|\{[^{}]*[:"][^{}]*\}/gu;
-/** A run of characters with a digit, such as `MOB-412`, `10:30` or `$25`. */
+/** Matches characters without a space that include a digit, such as `MOB-412`, `10:30` or `$25`. */
 const idLike = /\S*\p{N}\S*/gu;
-/** The name of a tool, such as `create_task_v1`: the name starts with a verb, and no part of the name consists only of digits. */
+/** Matches the name of a tool, such as `create_task_v1`. It starts with a verb, and each part of it has letters. */
 const nameLike = /^([a-z]+)(?:_[a-z]+\d*)*_[a-z]+\d*$/;
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
-/** Verbs that introduce a dictated text or name, which the tool should write. `called off` introduces no name. */
+/**
+ * Matches words that introduce a dictated text or name, which the tool must write, such as `saying` or `named`. In `called off`, no name
+ * follows.
+ */
 const dictating =
   /(?::\s|\s(?:saying|called(?!\s(?:off|on|out|up|in|by|back|for|away)\b)|named|titled|namens|llamad[oa]|appelée?|intitulée?)\s)/iu;
 const naming = /^\s(?:called|named|titled|namens|llamad[oa]|appelée?|intitulée?)/iu;
 /** Last words of app names. In `task app: add a section`, the request follows the app's name. */
 const apps: ReadonlySet<string> = new Set(vocabulary.apps);
-/** A name in capitals after a verb of naming. Lower-case words after the name belong to the request again. */
+/** Matches a name in capitals that follows a word such as `named`. Lower-case words after the name belong to the request again. */
 const dictatedName =
   /^\s*(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+)(?:\s(?:(?:of|and|the|for|&|de|la|und|der)\s)?(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+))*(?=[,;]?\s+\p{Ll})/u;
 /**
@@ -65,7 +68,7 @@ function partDictated(text: string, least: number): { readonly request: string; 
   return { request: `${request} ${rest.slice(name.length)}`, dictated: name };
 }
 
-/** True if a word names a time or an amount of money. */
+/** True if a word names a time or an amount of money. False for any other word. */
 export function isTime(word: string): boolean {
   return times.has(word);
 }

@@ -7,8 +7,8 @@ export type Nearness = {
   /** Returns the similarity of a tool, from -1 to 1. Undefined for a tool without a vector. */
   of(found: IndexedTool): number | undefined;
   /**
-   * Similarities of meaningless texts. `usual`: average similarity to their nearest tool. `floor`: the similarity that none of them
-   * exceeds. A tool's similarity counts only above the floor.
+   * Average similarity of meaningless texts to their nearest tool. `floor`: none of these texts is more similar than this. A tool counts as
+   * similar only above the floor.
    */
   readonly usual: number;
   readonly floor: number;
@@ -17,16 +17,16 @@ export type Nearness = {
 type Near = { readonly found: IndexedTool; readonly likeness: number; readonly share: number };
 
 /**
- * Share of a score that comes from meaning; the remaining share comes from words. Measured with a small model (512 numbers) that alone has
- * a recall@1 of 0.35. With 0.3, recall@1 of the two sets of bench/search rose from 0.895 and 0.765 to 0.910 and 0.784. With 0.5, it fell to
- * 0.854 and 0.667. With reciprocal ranks, it fell to 0.648 and 0.431.
+ * Share of a score that comes from meaning; the rest comes from words. Measured with a small model (512 numbers) whose own recall@1 is
+ * 0.35. With 0.3, recall@1 on the two sets of bench/search rose from 0.895 and 0.765 to 0.910 and 0.784. With 0.5, it fell to 0.854 and
+ * 0.667. Combined by reciprocal ranks instead, it fell to 0.648 and 0.431.
  */
 const meaningShare = 0.35;
 
 /**
- * Returns the results by words and by meaning, combined. Each score counts as a share of the best score of its kind. A tool without a
- * vector counts by its words alone and loses nothing. If the words found no tool, the result has only tools that are more similar than all
- * meaningless texts; for most queries there are none.
+ * Returns the tools found by words and those found by meaning as one list. Each score counts relative to the best score of its kind. A tool
+ * without a vector counts only by its words. If no words matched, returns only tools that are more similar to the query than all
+ * meaningless texts; usually there are none.
  */
 export function fuse(
   view: ViewIndex,

@@ -11,7 +11,7 @@ const gap = "*";
 /** Maximum words between the parts of an idiom. */
 const gapMax = 5;
 
-/** Returns the idioms in comma-separated texts. The texts are given by their meaning. */
+/** Returns the idioms in the given texts. Each key is a meaning; its text lists the idioms with this meaning, separated by commas. */
 export function collectIdioms(
   texts: Readonly<Record<string, string>>,
   partsOf: (idiom: string) => readonly string[],
@@ -53,7 +53,7 @@ export function readIdioms(
   });
 }
 
-/** Returns the positions of the words of an idiom that starts at a given word. Undefined if the idiom does not start there. */
+/** Returns the positions of an idiom's words in a query, if the idiom starts at the given word. Undefined if it does not start there. */
 function placesOf(
   parts: readonly string[],
   forms: readonly (readonly string[])[],

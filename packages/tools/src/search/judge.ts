@@ -29,15 +29,18 @@ export function confidenceOf(share: number, saidShare: number): Confidence | und
   return share >= least("low") ? "low" : undefined;
 }
 
-/** Minimum score of a tool for each confidence, as a multiple of the weight of the rarest word. Few tools reach such a score by chance. */
+/**
+ * Minimum score of the first tool for each confidence. The score is measured in multiples of the weight of the rarest word. Below the
+ * minimum, the tool may match by chance.
+ */
 type Fits = Readonly<Record<Exclude<Confidence, "low">, number>>;
 
 /**
- * Set on 800 requests for which a tool exists and 160 everyday requests for which no tool exists. Of the 160, 4 of 5 score below `medium`
- * and 1 of 50 reaches `high`.
+ * Minimum scores for a tool whose toolkit has example phrases. They were chosen with 800 requests for which a tool exists and 160 everyday
+ * requests for which none exists. Of the 160, 4 of 5 score below `medium` and 1 of 50 reaches `high`.
  */
 const saidFits: Fits = { high: 16.6, medium: 9.8 };
-/** Minimum scores for a tool whose toolkit has no example phrases. Such a tool contains fewer words. */
+/** Minimum scores for a tool whose toolkit has no example phrases. They are lower, because such a tool contains fewer words. */
 const unsaidFits: Fits = { high: 12, medium: 6 };
 
 /** Returns the confidence in a tool by its score. */
@@ -76,22 +79,22 @@ type Grounds = {
   readonly share: number;
   readonly view: ViewIndex;
   /**
-   * Returns the factor by which a tool's score is multiplied if the tool cannot be called now. The factor does not change how well the tool
-   * fits.
+   * Returns the share of its score that a tool keeps; it is less than 1 if the tool cannot be called now. This share must not lower the
+   * confidence, so it is divided out again.
    */
   shareOf(found: IndexedTool): number;
   readonly known: readonly Meaning[];
   /** Weight of all words of the query, including words that no tool contains. */
   readonly worthOfAll: number;
   readonly nearness: Nearness | undefined;
-  /** True if the query names the toolkit. The toolkit's best tools are then listed even if they fit badly. */
+  /** True if the query names a toolkit. Its best tools are then listed even if they match badly. False if it names none. */
   readonly isToolkitNamed: boolean;
 };
 
 /** Answer of a search that found no tools. */
 export const noneFound: FoundTools = { confidence: undefined, results: [] };
 
-/** Share of the first tool's score from which the second tool may equally be the right one. */
+/** If the second tool has more than this share of the first tool's score, the second may be the right one. The confidence is then lower. */
 const tieShare = 0.9;
 /** Maximum number of tools in an answer if the best tool contains little of the query. */
 const lowMax = 3;
@@ -137,8 +140,8 @@ function confidenceIn(
 }
 
 /**
- * Returns how well the first tool fits, even if it cannot be called. This is its score with two changes: the reduction for data is removed,
- * and words that no tool contains reduce it.
+ * Returns how well the first tool fits the query. It is the tool's score without the influence of data words, of unavailable accounts, and
+ * with a reduction for words that no tool contains.
  */
 function fitOf(first: ScoredTool, { view, shareOf, known, worthOfAll }: Grounds): number {
   const plain = known.filter(({ isData }) => !isData);
@@ -147,14 +150,14 @@ function fitOf(first: ScoredTool, { view, shareOf, known, worthOfAll }: Grounds)
   return (first.score * likeness * knownShare) / (shareOf(first) || 1) / view.rarestWorth;
 }
 
-/** True if the second tool fits about as well as the first. */
+/** True if the second tool fits about as well as the first, so that the first may be wrong. False if the first is clearly better. */
 function isTied([first, second]: readonly ScoredTool[]): boolean {
   return first !== undefined && second !== undefined && second.score > tieShare * first.score;
 }
 
 /**
- * True if a tool matches too little. One word names an action or an object, never both. Two words name both if the tool contains them in
- * the same text.
+ * True if too few words match. One word can name an action or an object, but not both. Two words are enough only if one text of the tool
+ * contains both. False if enough words match.
  */
 function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): boolean {
   const telling = known.filter(({ isVague }) => !isVague);
@@ -166,7 +169,10 @@ function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): 
   return !texts.some((text) => telling.every(({ terms }) => terms.some(({ term }) => text.has(term))));
 }
 
-/** Returns tools that do the requested action with another object. For a query of which a named toolkit contains no word. */
+/**
+ * Returns tools that do what the query asks, with any object. Used if the query names a toolkit whose tools contain none of its other
+ * words.
+ */
 export function plausibleTools(
   view: ViewIndex,
   { demand, shareOf }: { readonly demand: VerbClasses; shareOf(found: IndexedTool): number },

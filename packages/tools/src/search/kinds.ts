@@ -7,7 +7,7 @@ const otherKindShare = 0.55;
 /** Maximum words of a query that are read. Longer texts are rarely requests. */
 const wordsMax = 60;
 
-/** Plain names of each kind of app. The key is a word that occurs in the slugs of this kind's toolkits. */
+/** Names of the kinds of apps, such as wiki or CRM. `slug`: a word that the slugs of this kind's toolkits contain. */
 const kinds: readonly { readonly slug: string; readonly name: string }[] = Object.entries(vocabulary.kinds).flatMap(
   ([slug, names]) => names.split(", ").map((name) => ({ slug, name })),
 );
@@ -15,9 +15,9 @@ const before: readonly string[] = vocabulary.beforeKinds.split(", ");
 const articles: ReadonlySet<string> = new Set(vocabulary.articles);
 
 /**
- * Returns a function that returns, for a toolkit, the share of its score that a tool of this toolkit keeps. A query names a kind of app at
- * its start (`wiki page 12: …`), at its end, or after a preposition (`in the CRM`), in any of the languages. In other positions, the words
- * describe the request.
+ * Returns a function that gives the share of its score that a tool of a toolkit keeps: 1, or less if the query names another kind of app. A
+ * query names a kind at its start (`wiki page 12: …`), at its end, or after a preposition (`in the CRM`), in any supported language.
+ * Elsewhere, the word belongs to the request.
  */
 export function kindShareOf(text: string, toolkits: readonly ToolkitIndex[]): (index: ToolkitIndex) => number {
   const words = wordsOf(text).slice(0, wordsMax);

@@ -2,7 +2,10 @@ import type { ReadWord } from "./idioms.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling } from "./words.ts";
 
-/** Kinds of marked names in a query. `#general` is a channel, `@petra` is a person, `WEB-204` is the key of a record. */
+/**
+ * Kinds of marked names that a query contains. `hasChannel`: a channel such as `#general`. `hasPerson`: a person such as `@petra`.
+ * `hasKey`: the key of a record such as `WEB-204`.
+ */
 export type Marks = { readonly hasChannel: boolean; readonly hasPerson: boolean; readonly hasKey: boolean };
 
 /** A query with its marked names removed, and the kinds of these names. */
@@ -12,21 +15,21 @@ const channel = /(?<![\p{L}\p{N}&#/])(?<!\b(?:label|tag|hashtag|issue|ticket)s?\
 const person = /(?<!\S)@\p{L}[\p{L}\p{N}._-]*/gu;
 const key = /(?<![\p{L}\p{N}])\p{Lu}{2,}[-_]\p{N}+(?![\p{L}\p{N}])|#\p{N}+/u;
 
-/** Verbs of saying, verbs of writing, and verbs that put something somewhere. */
+/** Verbs of saying. The next constants: `writing` are verbs of writing; `placing` are verbs that put something somewhere. */
 const telling: ReadonlySet<string> = new Set(vocabulary.telling);
 const writing: ReadonlySet<string> = new Set(vocabulary.writing);
 const placing: ReadonlySet<string> = new Set(vocabulary.placing);
 /** Words for places where messages are sent, such as chat and channel. */
 const places: ReadonlySet<string> = new Set(vocabulary.places);
 const towards: ReadonlySet<string> = new Set(["in", "to", "on", "into", "at"]);
-/** Verbs that occur in sentences and not in names. */
+/** Verb forms that occur in sentences but not in names. They show that a text is a message. */
 const finite: ReadonlySet<string> = new Set(["is", "are", "was", "were", "will"]);
 const asking: ReadonlySet<string> = new Set(vocabulary.asking);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 
 /**
- * Returns the word as written if the idiom's meaning does not apply. For example, `drop … into #launch` sends a message and does not add
- * anything.
+ * Returns the word that the query contains. If the query has a channel or a person, an idiom with a verb of writing keeps its literal word.
+ * For example, `drop … into #launch` sends a message and adds nothing.
  */
 export function saidWord({ word, origin }: ReadWord, { hasChannel, hasPerson }: Marks): string {
   return origin !== undefined && (hasChannel || hasPerson) && writing.has(origin) ? origin : word;
@@ -41,8 +44,9 @@ export function readMarks(text: string): MarkedText {
 }
 
 /**
- * Returns the words of the meant action if a query says or writes quoted text, or sends text to a marked name; otherwise undefined.
- * `isNamed`: true for a word that occurs in tools' names. Such a word is the object, as in `post a photo in #general`.
+ * Returns the words of the action that the query means, if it says or writes a text, or sends it to a marked name. Returns undefined for
+ * other queries. `isNamed`: returns true for a word in tools' names. Such a word is the object of the request, as in `post a photo in
+ * #general`.
  */
 export function readSpoken(
   words: readonly string[],
@@ -67,15 +71,15 @@ export function readSpoken(
   return ["send", "message", ...(hasChannel ? ["channel"] : []), ...rest.filter((word) => places.has(word))];
 }
 
-/** True if the verb has an object before its destination. */
+/** True if an object follows the verb, before the destination. False if the destination (`to …`, `in …`) follows directly. */
 function hasOwnObject(after: readonly string[]): boolean {
   const end = after.findIndex((word) => towards.has(word));
   return after.slice(0, end < 0 ? undefined : end).some((word) => isTelling(word) && !telling.has(word));
 }
 
 /**
- * True if the verb has no object or only a sentence before its destination, and the destination is one word without an article: `hello to
- * general`.
+ * True for a text such as `hello to general`. Its destination is one word without an article, and before that there is no object, or a
+ * whole sentence. False otherwise.
  */
 function isBare(after: readonly string[]): boolean {
   const [name = "", preposition = "", ...before] = after.toReversed();

@@ -10,38 +10,49 @@ export type Meaning = {
   readonly worth: number;
   /** Terms that match the word. A tool gets the weight of its best term, and not the sum of several. */
   readonly terms: readonly KnownTerm[];
-  /** True if this word in a tool does not show that the tool fits. */
+  /** True if a match of this word does not show that the tool fits, because the word is too general. False for other words. */
   readonly isVague: boolean;
-  /** True if the word is data for a tool. The tool need not contain such a word. */
+  /** True if the word is data for a tool, such as an id. A tool that does not contain it loses nothing. False for words of the request. */
   readonly isData: boolean;
-  /** The word as written, which weighs more in names. Undefined if no tool contains the word in this form. */
+  /**
+   * The word exactly as the query contains it. It adds weight if it occurs in a tool's name. Undefined if no tool's name contains it in
+   * this form.
+   */
   readonly form: KnownTerm | undefined;
 };
 
-/** Meanings of a query. `worthOfAll`: weight of all words that are not vague, including words that no tool contains. */
+/**
+ * Meanings of the words of a query. `known`: words that at least one tool contains. `worthOfAll`: weight of these words without data, and
+ * of the words that no tool contains.
+ */
 export type Meanings = { readonly known: readonly Meaning[]; readonly worthOfAll: number };
 
 /** A term and the weight that a tool gets for it. */
 export type KnownTerm = Term & { readonly term: string };
 
-/** Additional share of a word's weight if a tool's name contains the word in the same form. */
+/** If a tool's name contains a word in exactly the query's form, the tool gets this additional share of the word's weight. */
 const formShare = 0.4;
-/** Share of a word's weight for a synonym. */
+/** Share of its own weight that a synonym of the query's word gets. */
 const synonymShare = 0.4;
-/** Share of a term's weight for a word of the query that is the start of the term or is spelled almost like it. */
+/** Share of its weight that a term gets if the query's word is only the start of the term, or is spelled almost like it. */
 const spellingShare = 0.4;
 /** Maximum number of a query's words that are corrected. Each correction searches the spellings of all toolkits. */
 const spelledWordsMax = 6;
-/** Share of the weight that an unknown name has, compared with other unknown words. Most names are data for a tool. */
+/**
+ * Weight of an unknown word that is probably a name, relative to other unknown words. It is low, because most names are data for a tool.
+ */
 const unknownNameShare = 0.25;
-/** Share of a corrected word's weight that counts as unknown, because the person may have meant another word. */
+/** For a word that was corrected, this share of a word counts as unknown. The person may have meant another word. */
 const correctedShare = 0.3;
-/** Share of the weight that an unknown vague word has, compared with other unknown words. */
+/** Weight of an unknown word that is vague (too general), relative to other unknown words. */
 const vagueShare = 0.5;
-/** Minimum weight of an unknown word. If all words of a query are unknown, there are no other weights to compare with. */
+/** Minimum weight of an unknown word. It is needed if all words are unknown, because there is then no other weight to compare with. */
 const unknownWorthMin = 1.5;
 
-/** Returns the meanings of words in a view. `known` omits words that no tool contains in any form. */
+/**
+ * Returns the meanings of a query's words in a view (the tools that a project sees). A word that no tool contains in any form is left out
+ * of `known`.
+ */
 export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanings {
   let spelledWords = 0;
   let unknown = 0;
@@ -67,7 +78,10 @@ export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanin
   return { known, worthOfAll: worthOfKnown + unknown * most };
 }
 
-/** Returns the share of the weight of an unknown word. In another language, a word that looks like a name may also be an ordinary noun. */
+/**
+ * Returns the weight of an unknown word relative to other unknown words. In other languages, a word that looks like a name may be an
+ * ordinary noun, so it weighs more than a name.
+ */
 function unknownShareOf({ isName, isForeign, isVague }: Pick<QueryWord, "isName" | "isForeign" | "isVague">): number {
   if (isName && !isForeign) return unknownNameShare;
   return isName || isVague ? vagueShare : 1;

@@ -3,7 +3,7 @@ import { termsOf } from "./words.ts";
 
 /** An example request for a tool, as indexed: its words, and alternatives to some of them. */
 export type Phrase = {
-  /** Position of each term. Terms with the same position are alternatives; a query contains only one of them. */
+  /** Position of each term in the phrase. Terms with the same position are alternatives, of which a query has only one. */
   readonly places: ReadonlyMap<string, number>;
   /** Number of positions that cannot be omitted, at least 1. */
   readonly size: number;
@@ -51,7 +51,7 @@ function readPhrase(text: string): Phrase {
   return { places, size: Math.max(1, size) };
 }
 
-/** Returns a text without its example names, which are not words of the request. */
+/** Returns a text without the names in it that are only examples. */
 export function withoutNames(text: string): string {
   return text.replaceAll(/(?<=\S\s+|[(|])\p{Lu}\p{Ll}+(?:'s)?/gu, " ");
 }

@@ -5,14 +5,14 @@ import type { SearchedTool, ToolkitIndex } from "./toolkit-index.ts";
 import type { IndexedTool } from "./view-index.ts";
 import { termsOf } from "./words.ts";
 
-/** A tool's name. `name`: terms of the name. `known`: the same terms and those of the toolkit's name. */
+/** Words of a tool's name, as terms. `name`: the name's own terms. `known`: these terms and those of the toolkit's name. */
 type NamedTool = { readonly name: readonly string[]; readonly known: ReadonlySet<string> };
 
 const named = new WeakMap<SearchedTool, NamedTool>();
 
 /**
- * Returns the tools, with tools first whose name is the query. The query may include the toolkit's name. A caller who writes `list events`
- * or `list calendar events` knows the name, even if other tools use the same words.
+ * Returns the tools; if the query is exactly the name of a tool, that tool comes first. The query may also contain the toolkit's name:
+ * `list events` or `list calendar events`. A caller who writes that means this tool, even if others use the same words.
  */
 export function preferNames(ranked: readonly ScoredTool[], query: readonly string[]): ScoredTool[] {
   const asked = new Set(query);
@@ -20,7 +20,10 @@ export function preferNames(ranked: readonly ScoredTool[], query: readonly strin
   return ranked.map((scored) => (isNamed(scored, asked) ? { ...scored, score: scored.score + most } : scored));
 }
 
-/** True if a query contains every word of a tool's name, and no other words except those of the toolkit's name. */
+/**
+ * True if the query consists of all words of a tool's name, with or without words of the toolkit's name. False if a word is missing or
+ * another word is added.
+ */
 function isNamed({ tool }: ScoredTool, asked: ReadonlySet<string>): boolean {
   const { name, known } = namedBy(tool);
   return name.length > 0 && name.every((term) => asked.has(term)) && [...asked].every((term) => known.has(term));
@@ -35,13 +38,18 @@ function namedBy(tool: SearchedTool): NamedTool {
   return made;
 }
 
-/** Maximum share that a phrase adds to a score. Reached if the phrase has the same words as the query. */
+/**
+ * Maximum share of its score that a tool gains from an example phrase. It gains the maximum if the phrase has the same words as the query.
+ */
 const phraseShare = 1.5;
 
-/** For each term, the meanings that it may have in the query. `at`: position of the meaning. `worth`: weight of the term for it. */
+/** For each term, the words of the query that it matches. `at`: position of the query's word. `worth`: weight of the match. */
 type Worths = ReadonlyMap<string, readonly { readonly at: number; readonly worth: number }[]>;
 
-/** Returns a function that raises the score of a tool by its phrase most similar to the query: words that occur together mean more. */
+/**
+ * Returns a function that raises a tool's score by its example phrase that is most similar to the query. Words that occur together in a
+ * phrase are a better sign than single words.
+ */
 export function phrasePreference(meanings: readonly Meaning[]): (scored: ScoredTool) => ScoredTool {
   const worthOfAll = meanings.reduce((sum, { worth }) => sum + worth, 0);
   const entries = meanings.flatMap(({ terms }, at) => terms.map(({ term, worth }) => ({ term, at, worth })));
@@ -57,7 +65,10 @@ export function phrasePreference(meanings: readonly Meaning[]): (scored: ScoredT
   };
 }
 
-/** Weights of a query. `best`: all 0 between two phrases. `filled`: the phrase position that each meaning fills. */
+/**
+ * Working data for comparing phrases with a query. `best`: for each word of the query, the best weight in this phrase; all 0 before each
+ * phrase. `filled`: for each word of the query, the position in the phrase that it matches.
+ */
 type QueryWorths = {
   readonly worths: Worths;
   readonly worthOfAll: number;
@@ -94,7 +105,7 @@ function likenessOf(
   return likeness;
 }
 
-/** Returns the number of phrase positions filled by meanings. A query has few meanings. */
+/** Returns the number of positions in a phrase that words of the query match. A position that several words match counts once. */
 function countFilled(best: Float64Array, filled: Int32Array): number {
   let count = 0;
   for (let at = 0; at < best.length; at++) {
@@ -112,8 +123,8 @@ function isFirst(at: number, best: Float64Array, filled: Int32Array): boolean {
 const deprecatedShare = 0.5;
 
 /**
- * Returns the tools, with each tool before the deprecated tools that it replaces. It gets the best of their scores, because users request
- * the same thing. A tool that a filter removed replaces nothing.
+ * Returns the tools. A tool that replaces a deprecated tool gets the deprecated tool's score if that is better, because users ask for both
+ * with the same words. The deprecated tool keeps only a share of its score. A tool that a filter removed replaces nothing.
  */
 export function preferReplacements(
   ranked: readonly ScoredTool[],

@@ -13,7 +13,10 @@ export type SearchQuery = {
   readonly words: readonly string[];
   /** Words that describe the request, each once, in order. */
   readonly telling: readonly QueryWord[];
-  /** True if the query was in another language. No tool has a name in that language. */
+  /**
+   * True if the query was in another language than English and was translated. Tools have English names, so the query cannot be a tool's
+   * name.
+   */
   readonly isTranslated: boolean;
 };
 
@@ -30,57 +33,64 @@ export type QueryWord = {
   readonly isName: boolean;
   /** True if the person wrote another word, and this word is its probable correction. */
   readonly isCorrected: boolean;
-  /** True if the word is an unknown word of another language. */
+  /** True if the word is an unknown word of another language. False if it was translated or is English. */
   readonly isForeign: boolean;
   /** True if the word is data for a tool (for example an id, a time or quoted text). Definitions are not expected to contain it. */
   readonly isData: boolean;
   /**
-   * True if the word describes things of all kinds (`old`, `best`) or is data. A tool does not fit only because it contains such a word.
+   * True if the word can describe anything (`old`, `best`) or is data. A tool does not fit only because it contains such a word. False for
+   * words that describe the request.
    */
   readonly isVague: boolean;
 };
 
-/** Share of a word after the preposition that follows the object: `delete an event from my calendar` is about events. */
+/**
+ * Weight of a word that follows the object and a preposition, as `calendar` in `delete an event from my calendar`. The request is about
+ * events.
+ */
 const contextShare = 0.8;
 
 /**
- * Shares of weak words. `fillerShare`: a filler word (`provide specific information`). `qualifierShare`: a word that describes things of
- * all kinds.
+ * Weight of a filler word, as in `provide specific information`. The next constant, `qualifierShare`, is the weight of a word that can
+ * describe anything.
  */
 const fillerShare = 0.35;
 const qualifierShare = 0.5;
-/** Shares of words that are data. `dataShare`: a word of data. `timeShare`: a word for a time. */
+/** Weight of a word that is data. The next constant, `timeShare`, is the weight of a word for a time. */
 const dataShare = 0.3;
 const timeShare = 0.5;
 
 const synonyms = collectSynonyms(vocabulary.synonyms);
-/** Words of an idiom match in any form. */
+/** Idioms with their words in indexed form, so that any form of the words matches. */
 const idioms = collectIdioms(vocabulary.idioms, (idiom) =>
   idiom.split(" ").map((part) => (part === "*" ? part : termOf(part))),
 );
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 const prepositions: ReadonlySet<string> = new Set(vocabulary.prepositions);
-/** Phrases with which people open a request. */
+/** Matches phrases with which people begin a request. */
 const opening = new RegExp(
   `^\\W*(?:(?:${vocabulary.openings.toSorted(longestFirst).join("|")})\\b\\W*)+(?:(?:today|weekend|day|holiday|everyone|everybody|all|(?:my|old) friend)\\b)?`,
   "i",
 );
-/** A verb of moving before a time: the moved object stays in its place. */
+/**
+ * Matches a time. Together with `retiming` it finds requests that move something to another time, as in `push the call to 3 pm`. Only the
+ * time changes then, not the place.
+ */
 const clock = String.raw`\d{1,2}[:.]\d\d|\d{1,2}\s?(?:am|pm|h|uhr|oclock)\b|(?:${vocabulary.times.join("|")})\b`;
 const retiming = new RegExp(
   String.raw`\b(?:move|push|shift|bump|bring|pull|slide|nudge|shove)(?=\s[^;!?\n]{0,80}?\s(?:(?:to|till|until)\s(?:next\s|this\s|the\s)?(?:${clock})|from\s\d{1,2}\s(?:to|till|until)\s\d|by\s(?:an?|one|two|half|\d+)\s(?:an?\s)?(?:${clock})))`,
   "giu",
 );
-/** A comparison sign before a value, as in `size > 20`. */
+/** Matches a comparison sign before a value, as in `size > 20`. */
 const comparing = /(?<=\p{L}{3})\s(?:[=<>]|[=<>!]=)\s(?=["'\p{L}\p{N}])/gu;
-/** A French article or pronoun before a vowel, as in `l'équipe`. */
+/** Matches a French article or pronoun before a vowel, as in `l'équipe`. */
 const elision = /(?<!\p{L})(l|d|j|n|s|m|t|c|qu)['’](?=\p{L})/giu;
 const fillers: ReadonlySet<string> = new Set(vocabulary.fillers);
 const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
 
 /**
- * Returns a query, parsed. Mail addresses, page addresses and program code are left out, because they do not describe a request. A word may
- * be misspelled if `isHeld` returns false for it (no tool contains it).
+ * Returns a parsed query. Mail addresses, web addresses and program code are left out, because they do not describe the request. `isHeld`:
+ * returns true if a tool contains the term. A word for which it returns false may be misspelled.
  */
 export function readQuery(text: string, isHeld: (term: string) => boolean): SearchQuery {
   const { text: unmarked, ...marks } = readMarks(text);
@@ -126,7 +136,7 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Sear
     add(word, isData ? timeShare : (isContext ? contextShare : 1) * (said.has(word) ? shareOf(word) : 1), isData);
   }
   if (marks.hasChannel) add("channel", contextShare, false);
-  // The text of a message does not describe the request.
+  // If the query sends a message, the words of the message's text are left out, because they do not describe the request.
   for (const word of spoken === undefined ? readWords(data) : []) if (isTelling(word)) add(word, dataShare, true);
   return { words, telling: [...found.values()], isTranslated };
 }
@@ -142,8 +152,8 @@ function shareOf(word: string): number {
 }
 
 /**
- * True if the text looks like program code: at least three program signs, and at least one for each two words. A sentence with a list or an
- * object has fewer.
+ * True if the text looks like program code: it has at least three program signs, and at least one for every two words. False for a
+ * sentence, even with a list or an object in it.
  */
 function isProgram(text: string): boolean {
   const signs = text.match(/[{}()[\];=<>&|\\]/g)?.length ?? 0;
@@ -152,8 +162,8 @@ function isProgram(text: string): boolean {
 }
 
 /**
- * Returns the capitalized words inside a sentence, in lower case. The first word counts only if another capitalized word or `'s` follows it
- * and it is not the requested action.
+ * Returns the words with a capital letter inside a sentence, in lower case. The first word is included only if another such word or `'s`
+ * follows it, and if it is not the requested action.
  */
 function namesIn(text: string): ReadonlySet<string> {
   const found = text.matchAll(

@@ -10,9 +10,9 @@ export type ScoredTool = IndexedTool & { readonly score: number };
 type ScoredTools = { readonly found: readonly ScoredTool[]; readonly share: number };
 
 /**
- * Returns the `count` best tools that pass the filter, and up to `count` further tools with the same score as the last. They have the order
- * of the view. The score is BM25 summed over the fields of a tool. It is reduced for words that the tool does not contain, and for actions
- * other than the requested one.
+ * Returns the `count` best tools that pass the filter, and up to `count` further tools with the same score as the last of them. They are in
+ * the order of the view. The score is BM25 (a ranking formula), summed over the tool's fields. It is reduced for words that the tool does
+ * not contain, and for other actions than the requested one.
  */
 export function scoreTools(
   view: ViewIndex,
@@ -39,16 +39,17 @@ export function scoreTools(
     if (score === 0 || score < scoreMin || indexed === undefined) continue;
     if (score > scoreMin || ties++ < wanted.count) found.push({ ...indexed, score });
   }
-  // A weight below 1 means that most tools hold the word, so it selects none.
+  // The divisor has a minimum. If the query has only very common words, its weight is near 0, and the share would otherwise be high for any
+  // tool.
   return { found, share: most / Math.max(worthOfAll, view.saidShare) };
 }
 
 /**
- * Returns the lowest of the `count` highest scores; 0 if there are fewer scores. The scores are not sorted, because a word may occur in
- * thousands of tools.
+ * Returns the lowest of the `count` highest scores, or 0 if there are fewer scores. It does not sort all scores, because there may be
+ * thousands.
  */
 function leastOfBest(scores: Float64Array, count: number): number {
-  /** In ascending order. */
+  /** The highest scores so far, in ascending order. */
   const best = new Float64Array(count);
   for (const score of scores) {
     if (score <= (best[0] ?? 0)) continue;
@@ -66,16 +67,15 @@ export function matchedWords({ index, place }: ScoredTool, meanings: readonly Me
 }
 
 /**
- * Reduction for tools of the same toolkit. `shareOfNext`: factor for each earlier tool of the same toolkit. `shareMin`: minimum share of
- * its score that a tool keeps.
+ * Factor for a tool's score, once for each tool of the same toolkit that is already listed. The next constant, `shareMin`, is the minimum
+ * share of its score that a tool keeps.
  */
 const shareOfNext = 0.98;
 const shareMin = 0.9;
 
 /**
- * Returns the best tools, spread over toolkits. A tool's score falls by 2 % for each earlier tool of the same toolkit, by at most 10 %.
- * Tools of other toolkits that fit about as well then move up. A tool that fits better by more than 12 % stays ahead. Tools with equal
- * scores are ordered by slug.
+ * Returns the best tools, with less weight on a single toolkit. Each listed tool lowers the scores of its toolkit's other tools by 2 %, at
+ * most 10 % in total. So tools of other toolkits that fit about as well move up. Equal scores are ordered by slug.
  */
 export function spreadOverToolkits(tools: readonly ScoredTool[], limit: number): ScoredTool[] {
   const ranked = worthListing(tools, limit).sort(byScore);
@@ -101,7 +101,10 @@ export function spreadOverToolkits(tools: readonly ScoredTool[], limit: number):
   return chosen;
 }
 
-/** Returns the tools that can be among the first `limit` after the reduction, so that thousands of others need no sorting. */
+/**
+ * Returns only the tools that can be among the first `limit` after the reduction. The other tools, often thousands, then need not be
+ * sorted.
+ */
 function worthListing(tools: readonly ScoredTool[], limit: number): ScoredTool[] {
   const scores = Float64Array.from(tools, ({ score }) => score).sort();
   const least = (scores.at(-limit) ?? 0) * shareMin;

@@ -2,30 +2,31 @@ import type { KnownTerm, Meaning } from "./meanings.ts";
 import type { ViewIndex } from "./view-index.ts";
 
 /**
- * Exponent of the reduction for words of the query that a tool does not contain. 0: no reduction. 1: in proportion to the share of these
- * words.
+ * Controls how much a tool loses for words of the query that it does not contain. 0: nothing. 1: in proportion to the share of these words.
  */
 const coverageExponent = 0.6;
-/** Exponent of the reduction for words that no tool of the toolkit contains. It makes the search choose the toolkit before the tool. */
+/** Controls how much a tool loses for words that no tool of its toolkit contains. So tools of the right toolkit come first. */
 const toolkitExponent = 0.4;
 
 /**
- * Two values for each tool of a view. `scores`: its score. `shown`: how much of the query's weight it clearly contains; a weak word counts
- * in part, a vague word does not count.
+ * Results for each tool of a view. `scores`: its score. `shown`: the weight of the query's words that it contains; weak words count in
+ * part, vague words do not count.
  */
 export type WordScores = { readonly scores: Float64Array; readonly shown: Float64Array };
 
-/** Arrays that every search of a view reuses, with one number per tool. `best`: all 0 between two words. */
+/**
+ * Working arrays with one number for each tool, which every search of a view uses again. `best`: the best weight for the current word; all
+ * 0 before each word.
+ */
 type Sheet = WordScores & {
   readonly covered: Float64Array;
   readonly best: Float64Array;
-  /** Positions of the tools whose `best` was raised. */
+  /** Positions of the tools whose `best` was raised for the current word. */
   readonly raised: Uint32Array;
 };
 
 /**
- * Arrays of each view. They are reused, because a search ends before the next one starts and allocating them takes longer than the
- * calculation.
+ * Working arrays of each view. Searches use them one after the other. Allocating them for each search would take longer than the search.
  */
 const sheets = new WeakMap<ViewIndex, Sheet>();
 
@@ -84,7 +85,10 @@ export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): Wor
   return { scores, shown };
 }
 
-/** Raises each tool that contains one of the terms to the highest of their weights. Returns the tools that had 0 before. */
+/**
+ * Sets `best` of each tool to the highest weight of the given terms that the tool contains. Returns the positions of tools whose `best` was
+ * 0 before.
+ */
 function raiseToBest({ best, raised }: Sheet, terms: readonly KnownTerm[]): Uint32Array {
   let count = 0;
   for (const { worth, postings: ofToolkits } of terms) {

@@ -23,7 +23,7 @@ export const englishWords = {
   all: [...new Set([...telling, ...functional, ...times])] as readonly string[],
 } as const;
 
-/** True if search knows the word or another form of it. This is true for every word of time. */
+/** True if the search knows the word, or another form of it, as English. True also for all words of time. False for other words. */
 export function isEnglish(word: string): boolean {
   return times.has(word) || englishWords.functional.has(word) || englishWords.telling.has(termOf(word));
 }
@@ -35,8 +35,8 @@ export function plainWords(text: string): string[] {
 
 const spellings = SearchableMap.from(englishWords.all.map((word) => [word, true] as const));
 /**
- * Words by their consonants (for example `grp` and `vctr`). If several words have the same consonants, the first known word is used; verbs
- * come before objects.
+ * Words by their consonants (for example `grp` for `group`), to read words without vowels. If several words have the same consonants, the
+ * first one counts; verbs come before objects.
  */
 const skeletons = new Map(
   englishWords.all
@@ -46,16 +46,17 @@ const skeletons = new Map(
 const vowels = /[aeiou]/;
 const skeletonMin = 3;
 /**
- * Lengths of words that are corrected. `lengthMin`: shorter words have too many neighbors that differ in one letter. `lengthMax`: maximum.
+ * Minimum length of a word that is corrected; too many other words are similar to a shorter one. The next constant, `lengthMax`, is the
+ * maximum length.
  */
 const lengthMin = 5;
 const lengthMax = 30;
-/** Length from which two letters of a word may differ. */
+/** In words of at least this length, two letters may be wrong instead of one. */
 const twoFaultsMin = 8;
 
 /**
- * Returns the known word that a misspelled word means. Both start alike, and the misspelled word has no vowels, one different letter, or
- * two swapped letters.
+ * Returns the known word that a misspelled word means; undefined if none is similar enough. Both begin in the same way. The misspelled word
+ * has no vowels, one or two wrong letters, or two swapped letters.
  */
 export function correctWord(word: string): string | undefined {
   const isBare = word.length >= skeletonMin && !vowels.test(word.slice(1));
@@ -69,7 +70,7 @@ export function correctWord(word: string): string | undefined {
   return best?.[0];
 }
 
-/** Returns how many letters of a word may differ from the meant one. */
+/** Returns how many letters of a word may be wrong for a correction. */
 export function faultsMax(word: string): number {
   return word.length < twoFaultsMin ? 1 : 2;
 }

@@ -43,7 +43,7 @@ export type ToolSearch = {
  * be called.
  */
 const availabilityShares: Readonly<Record<Availability, number>> = { connected: 1, unconnected: 0.8, unbound: 0.6 };
-/** Number of tools in addition to `limit` that are ranked exactly. */
+/** Number of further tools, in addition to `limit`, for which the exact rank is computed. */
 const candidatesMore = 40;
 /** The default of `limit`. */
 const limitDefault = 8;

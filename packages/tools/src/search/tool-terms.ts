@@ -6,8 +6,8 @@ import { isTelling, termsOf, wordsOf } from "./words.ts";
 type Field = { readonly weight: number; readonly usualLength: number };
 
 /**
- * Weights chosen with the tune half of bench/search, like most shares in this folder. They are near the mean of the best fifth of 277
- * random settings. Small changes of one weight give similar results.
+ * Fields of a tool with their weights. They were chosen with the tune half of bench/search, like most shares in this folder, and are near
+ * the mean of the best fifth of 277 random settings. Small changes of one weight give similar results.
  */
 const fields = {
   name: { weight: 2, usualLength: 3 },
@@ -21,8 +21,8 @@ const fields = {
 } satisfies Record<string, Field>;
 
 /**
- * Weights for a tool whose toolkit has no example phrases. Intents weigh more, so that such a tool is not last only because phrases are
- * missing. Descriptions weigh more, because they contain some of the words that phrases would contain.
+ * Weights for a tool whose toolkit has no example phrases. Its intents weigh more, so that it does not come last only because phrases are
+ * missing. Its description weighs more, because it has some of the words that phrases would have.
  */
 const unsaid: Readonly<Partial<Record<string, Field>>> = {
   toolkitDescription: { weight: 0.6, usualLength: 15 },
@@ -30,30 +30,30 @@ const unsaid: Readonly<Partial<Record<string, Field>>> = {
   intents: { weight: 7, usualLength: 20 },
 };
 
-/** Factor for all fields of a tool with neither intents nor example phrases, such as a skill. */
+/** Factor for all fields of a tool that has neither intents nor example phrases, such as a skill. It makes up for the missing texts. */
 const bareShare = 2.5;
 
 /**
- * Prefix of the written form of a word in a tool's name. This form is indexed in addition to the word's stem, to distinguish `list_deals`
- * from `get_deal`. No word contains the prefix.
+ * Prefix that marks the unchanged form of a word in a tool's name, such as `deals`. This form is indexed in addition to the stem, to
+ * distinguish `list_deals` from `get_deal`. No real word contains the prefix.
  */
 export const formMark = "=";
 
 /**
- * Parameters of BM25. `saturation` (k1): how fast further occurrences of a term in a field stop counting. `lengthShare` (b): how strongly
- * the field's length is normalized.
+ * Parameter k1 of BM25 (a ranking formula): how soon further occurrences of a term in a field stop counting. The next constant,
+ * `lengthShare` (parameter b), sets how much the length of the field matters.
  */
 const saturation = 0.6;
 const lengthShare = 0.4;
 /**
- * `weight`: weight of example phrases. `saturation`: how fast further phrases with the same term stop counting. The number of phrases does
- * not matter.
+ * Values for example phrases. `weight`: their weight. `saturation`: how soon further phrases with the same term stop counting. A tool gains
+ * nothing only because it has many phrases.
  */
 const said = { weight: 5, saturation: 0.4 };
 
 /**
- * Returns the strength of each term of a tool: BM25 summed over the fields, without the weight of the term itself. The result depends only
- * on the toolkit, because lengths are compared with fixed usual lengths instead of an average.
+ * Returns how strongly a tool is described by each of its terms: BM25 summed over its fields, without the rarity of the term. The result
+ * depends only on the toolkit, because field lengths are compared with fixed values instead of an average over all tools.
  */
 export function weighTerms(tool: ToolDefinition, toolkit: Toolkit): ReadonlyMap<string, number> {
   const strengths = new Map<string, number>();

@@ -20,7 +20,7 @@ type Language = {
   readonly joints: readonly string[];
   /** Particles at the end of a clause that belong before its verb, as in `lege … an`. */
   readonly particles: ReadonlySet<string>;
-  /** Letters between a particle and its verb, as in `angelegt` and `anzulegen`. */
+  /** Matches letters between a particle and its verb, as in `angelegt` and `anzulegen`. Undefined if the language has none. */
   readonly inserted: RegExp | undefined;
 };
 
@@ -29,7 +29,7 @@ export type TranslatedQuery = {
   readonly words: readonly string[];
   /** Unknown words of another language. */
   readonly unknown: ReadonlySet<string>;
-  /** True if the query was in another language. */
+  /** True if the query was in another language than English and was translated. False if it was in English. */
   readonly isTranslated: boolean;
 };
 
@@ -50,17 +50,23 @@ const known: readonly Language[] = Object.values(languages).map((language) => {
   };
 });
 
-/** English words that may follow a particle at the end of a clause. */
+/** English words before which a clause may end. A particle directly before one of them belongs to the clause's verb. */
 const betweenClauses: ReadonlySet<string> = new Set("and for with without from in at by about that please".split(" "));
 
-/** Weight of a function word compared with a content word when the language is detected. Function words are the more reliable sign. */
+/**
+ * Weight of a function word (such as an article) when the language of a query is detected, relative to a content word. It is higher,
+ * because function words are the more reliable sign.
+ */
 const functionShare = 2;
 /** Maximum words of a short command without its data. Its first word determines its language, as in `schick … an`. */
 const commandMax = 3;
 const partMin = 3;
 /** Maximum letters of a word that is looked up. The lookup tries to split a compound at each letter. */
 const wordMax = 40;
-/** Limits of correction. `spelledMin`: minimum letters of a stem. `spelledWordsMax`: maximum words of a query that are corrected. */
+/**
+ * Minimum letters of a stem that is corrected. The next constant, `spelledWordsMax`, is the maximum number of words of a query that are
+ * corrected.
+ */
 const spelledMin = 5;
 const spelledWordsMax = 6;
 
@@ -108,8 +114,8 @@ function pluralOf(word: string): string {
 }
 
 /**
- * Returns, by position, the meaning of each verb that belongs to a particle at the end of its clause. At the particle's own position, the
- * meaning is empty.
+ * Returns the meanings of verbs whose particle is at the end of the clause, as `lege … an`, by the verb's position. At the position of the
+ * particle, the meaning is empty.
  */
 function partedVerbs(language: Language, words: readonly ReadWord[]): ReadonlyMap<number, string> {
   const found = new Map<number, string>();
@@ -183,7 +189,7 @@ function compoundMeaning(language: Language, word: string): string | undefined {
 
 function likenessTo(language: Language, words: readonly string[]): number {
   return words.reduce((sum, word) => {
-    // French for how, and what people write on a ticket.
+    // Some function words are also English words of a request. For example, `comment` is French for how. They count less.
     const isTellingInEnglish = englishWords.telling.has(termOf(word));
     if (language.functionWords.has(word)) return sum + (isTellingInEnglish ? 1 : functionShare);
     return wordMeaning(language, word) === undefined ? sum : sum + 1;

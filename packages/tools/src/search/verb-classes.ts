@@ -12,7 +12,7 @@ const combinations = 16;
 const readsElseShare = 0.65;
 /** Share of its score that a tool keeps if it makes another change than the requested one. */
 const changesElseShare = 0.75;
-/** Share of its score that a tool keeps if it removes something and the query does not ask to remove. */
+/** Share of its score that a tool keeps if it removes something and the query asks for something else. */
 const removesElseShare = 0.6;
 
 const asking: ReadonlySet<string> = new Set(vocabulary.asking);
@@ -20,8 +20,8 @@ const determiners: ReadonlySet<string> = new Set(vocabulary.determiners);
 const verbClassesOfWord: ReadonlyMap<string, VerbClasses> = collectVerbClasses();
 
 /**
- * Returns the verb classes that a query requests. If the query has an asking word (`which calendars do I have`), it requests reading;
- * otherwise its first verb decides. A verb after an article is a noun, as in `back up the search server`.
+ * Returns the verb classes that a query requests. With an asking word (`which calendars do I have`) it requests reading. Otherwise its
+ * first verb decides. A verb after an article counts as a noun, as in `back up the search server`.
  */
 export function demandOf(words: readonly string[]): VerbClasses {
   const [opening = ""] = words;
@@ -41,7 +41,10 @@ export function verbClassesOf(tool: Pick<ToolDefinition, "class" | "name">): Ver
   return verbClasses === none && tool.class === "destructive" ? bits.remove : verbClasses;
 }
 
-/** Returns the share of its score that a tool keeps for a request, by the tool's verb classes. */
+/**
+ * Returns a list of shares, with the tool's verb classes as the index. Each is the share of its score that such a tool keeps for this
+ * request.
+ */
 export function fitsOf(demand: VerbClasses): readonly number[] {
   return Array.from({ length: combinations }, (_, verbClasses) => fitOf(verbClasses, demand));
 }

@@ -16,7 +16,10 @@ export type IndexedTool = {
 export type Term = {
   /** Weight by rarity: a smoothed inverse document frequency, as in BM25. */
   readonly worth: number;
-  /** Postings of each toolkit that contains the term. `start`: added to each position to get the position in the tools of the view. */
+  /**
+   * Occurrences of the term, for each toolkit that contains it. `postings`: the tools by their positions in the toolkit. `start`: is added
+   * to a position to get the position in the whole view.
+   */
   readonly postings: readonly { readonly start: number; readonly postings: Postings }[];
 };
 
@@ -26,7 +29,7 @@ export type ViewIndex = {
   /** For each tool, the position of its toolkit in the view. */
   readonly toolkitOf: Uint32Array;
   readonly toolkits: readonly ToolkitIndex[];
-  /** Share of the tools with example phrases. */
+  /** Share of the view's tools that have example phrases, from 0 to 1. */
   readonly saidShare: number;
   /** Weight of a term that only one tool holds. */
   readonly rarestWorth: number;
@@ -36,14 +39,17 @@ export type ViewIndex = {
   spelledLike(word: string): ReadonlySet<string>;
 };
 
-/** How much more rare words weigh than common words. 1: as in BM25. 0: all the same. Intents contain many rare words that mean little. */
+/**
+ * Exponent that decides by how much rare words weigh more than common words. 1: as much as in BM25. 0: no difference. It is below 1,
+ * because intents contain many rare words that mean little.
+ */
 const rarityExponent = 0.65;
 
 /** Returns the indexes of a view's toolkits, joined. The result stores no texts of its own, except terms that were looked up. */
 export function indexView(view: Catalog): ViewIndex {
   const indexes = [...view.toolkits.values()].map(indexOf);
   const tools = indexes.flatMap((index) => index.tools.map((tool, place) => toIndexedTool(index, tool, place)));
-  /** Only known terms are kept, so queries cannot make this map larger than the definitions. */
+  /** Terms that were looked up. Unknown terms are not kept, so queries cannot make this map larger than the definitions. */
   const known = new Map<string, Term>();
   return {
     tools,
@@ -101,7 +107,7 @@ function spelledLike(word: string, indexes: readonly ToolkitIndex[]): ReadonlySe
   return found;
 }
 
-/** True if a query contains the slug of one of the toolkits. */
+/** True if the words of a query contain the slug of one of the view's toolkits. False if no toolkit is named. */
 export function namesToolkit(words: readonly string[], { toolkits }: ViewIndex): boolean {
   const text = ` ${words.join(" ")} `;
   return toolkits.some(({ toolkitSlug }) => text.includes(` ${toolkitSlug.replaceAll("_", " ")} `));

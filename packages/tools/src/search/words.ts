@@ -63,7 +63,7 @@ export function termsOf(text: string): string[] {
   return readWords(text).filter(isTelling).map(termOf);
 }
 
-/** True if a word helps to distinguish tools. */
+/** True if a word helps to distinguish tools. False for stop words such as `the`. */
 export function isTelling(word: string): boolean {
   return !stopWords.has(word) && (word.length > 1 || /\p{N}|[^\p{ASCII}]/u.test(word));
 }

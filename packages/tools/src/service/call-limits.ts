@@ -51,7 +51,7 @@ function readRate({ max, per }: CallRate): Pick<CallLimitRow, "rateMax" | "rateP
 /** Dependencies of the methods for call limits. */
 export type CallLimitsContext = {
   readonly views: CatalogViews;
-  /** Cache of limits. It is notified of a change, so that this node applies the change at once. */
+  /** Cache of limits. A method calls `forget` after a change, so that this node applies the change at once. */
   readonly limits: Pick<CallLimits, "forget">;
   readonly clock: Clock;
   readonly db: Database;

@@ -77,7 +77,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Returns the parser's message with its quotes removed. The message quotes the arguments, which may contain secrets, and errors are logged.
+ * Returns the parser's message without the text that it quotes. That text comes from the arguments, which may contain secrets, and the
+ * message is logged.
  */
 function reasonOf(error: unknown): string {
   const [place] = /at position \d+(?: \(line \d+ column \d+\))?|nested deeper .*/.exec(String(error)) ?? [];
@@ -97,8 +98,8 @@ function readShape(fields: readonly string[], bytesMax: number): ResultShape {
 }
 
 /**
- * Returns the answer of a call. For an outcome without an answer, throws TOOL_NOT_FOUND, IDEMPOTENCY_KEY_REUSED, CALL_IN_PROGRESS,
- * CALL_LIMIT or CALL_LIMIT_PAUSED.
+ * Returns the answer of a call. If there is none, throws TOOL_NOT_FOUND, IDEMPOTENCY_KEY_REUSED, CALL_IN_PROGRESS, CALL_LIMIT or
+ * CALL_LIMIT_PAUSED.
  */
 export function answerOf(called: CallReply): CallAnswer {
   switch (called.outcome) {
@@ -122,7 +123,7 @@ export function answerOf(called: CallReply): CallAnswer {
   }
 }
 
-/** Creates the read that tests a connection, using the caller of tools. Rejects with the errors of CallTool. */
+/** Creates the function that tests a connected account by calling a reading tool. It rejects with the errors of CallTool. */
 export function createTestRead(caller: Pick<ToolCaller, "call">): TestRead {
   return async ({ principal, toolkit, action, args, account }) => {
     const { projectId, keyId, role, binding, confirm } = principal;

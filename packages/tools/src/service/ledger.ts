@@ -64,7 +64,10 @@ export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
   };
 }
 
-/** Returns the message of a call. Messages of calls before svc 0.2, and messages that contain no text of a call, are not encrypted. */
+/**
+ * Returns the message of a call as plain text. A message is not encrypted if the call was made before svc 0.2, or if it quotes nothing of
+ * the call.
+ */
 function messageOf(ledger: Ledger, { id, projectId, message, sealedMessage }: ToolCallSummary): string {
   return sealedMessage === null ? message : ledger.openText(id, projectId, "message", sealedMessage);
 }
@@ -90,7 +93,7 @@ function readFilter(request: ListToolCallsRequest): Filter {
 const skewMs = 5_000;
 
 /**
- * Returns the filter, restricted to the time in which the job ran and the account existed. Earlier and later calls are then not read.
+ * Returns the filter, limited to the time in which its job ran and its account existed. Calls outside that time are then not read.
  * Undefined if the job does not exist.
  */
 async function boundedBy(db: Executor, projectId: ProjectId, filter: Filter): Promise<Filter | undefined> {

@@ -17,7 +17,7 @@ type SearchRequest = {
   readonly limit: number;
 };
 
-/** Fields that SearchToolsRequest and search_tools of MCP have in common, and kinds, which search_tools does not have. */
+/** Fields that SearchToolsRequest and the MCP tool search_tools have in common. In addition `kinds`, which search_tools does not have. */
 type AskedSearch = {
   readonly query: string;
   readonly toolkitSlug: string;

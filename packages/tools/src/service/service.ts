@@ -23,7 +23,7 @@ export type ToolsServiceOptions = CallLimitsContext &
     readonly findAvailability: AvailabilityFinder;
     readonly finder: ToolFinder;
     readonly db: Database;
-    /** Seals page tokens. */
+    /** Encrypts page tokens. */
     readonly sealer: Sealer;
   };
 

@@ -21,7 +21,7 @@ export type CallbackFailure =
   | "http_5xx"
   | "challenge_failed";
 
-/** Returns the error that no event has that name, or that the address which the client uses offers no event of that name. */
+/** Returns the error for an event name that does not exist, or that the address which the client uses does not offer. */
 export function eventNotFound(name: string): McpError {
   const message = `NotFound: there is no event ${name.slice(0, 80)}; events/list returns the events`;
   return { code: codes.notFound, message, data: { kind: "event" } };
@@ -44,7 +44,7 @@ export function exhausted(limit: "subscriptions" | "verifications", max: number)
   return { code: codes.resourceExhausted, message, data: { limit, max } };
 }
 
-/** Returns the error that no event can be delivered in this way. */
+/** Returns the error for a delivery mode that svc does not support. `value`: the mode that the client requested. */
 export function deliveryModeUnsupported(value: string): McpError {
   const message = `Unsupported: events are delivered by webhook and poll, not by ${value.slice(0, 40)}`;
   return { code: codes.unsupported, message, data: { feature: "deliveryMode", value: value.slice(0, 40) } };

@@ -16,7 +16,7 @@ import {
 export type EventPage = {
   readonly events: readonly Event[];
   readonly position: EventPosition;
-  /** True if further events can be read at once. */
+  /** True if further events can be read at once. False if the client should wait before it reads again. */
   readonly hasMore: boolean;
 };
 
@@ -109,8 +109,8 @@ export async function servedPosition(
     ...{ triggerSlug: scope.trigger.slug, entityId: scope.entityId },
     ...{ fromUuid: kept.fromUuid, beforeUuid: floor, exceptUuids: kept.seen },
   };
-  // A position lies some time in the past. If a limit lies after it, an event need not have been left out, so the events between are
-  // checked.
+  // The limit on age may lie after the client's position without any event between the two. So svc reads if there is one: only then were
+  // events left out.
   const { rows, walkedTo } = await followEvents(following.db, scope.projectId, { ...left, limit: 1 });
   const truncated = isLost || rows.length > 0 || walkedTo !== undefined;
   return { position: { fromUuid: floor, seen: kept.seen.filter((uuid) => uuid >= floor) }, truncated };

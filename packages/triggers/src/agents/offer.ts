@@ -32,7 +32,10 @@ const inputSchema = {
   },
 } as const;
 
-/** Maximum number of deliveries that end in the same transaction as their subscription. Further deliveries end in batches afterwards. */
+/**
+ * Maximum number of pending deliveries that are ended in the same transaction as their subscription. The others are ended in batches
+ * afterwards.
+ */
 const expireMax = 20_000;
 
 /** The ways of delivery that every event offers. */

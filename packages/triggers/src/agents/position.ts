@@ -2,14 +2,15 @@ import { firstUuidAt, idOfUuid, openPageToken, type ProjectId, type Sealer, seal
 import type { EventTarget } from "./target.ts";
 
 /**
- * Position of a reader of events. Every event before `fromUuid` is either known to the reader or was committed before. `seen`: the known
- * events from `fromUuid` on. An event is committed some time after the time in its id. So a position lies some time in the past, and lists
- * the events after it that the reader already knows.
+ * Position of a reader of events. The reader needs no event before `fromUuid` any more. `seen`: events from `fromUuid` on that the reader
+ * already knows. They are listed because an event is committed some time after the time in its id, so `fromUuid` must lie some time in the
+ * past.
  */
 export type EventPosition = { readonly fromUuid: string; readonly seen: readonly string[] };
 
 /**
- * Time after its receipt within which an event is committed, or never, in milliseconds. It is twice the longest duration of a statement.
+ * Time after the receipt of an event within which it is committed, in milliseconds. An event that is not committed by then never will be.
+ * It is twice the longest duration of a statement.
  */
 export const settledMs = 60_000;
 

@@ -17,10 +17,16 @@ type PastRange = {
 /** Maximum number of past events that a subscription is sent. The newest ones are sent. */
 const replayedMax = 1_000;
 const pageSize = 100;
-/** Maximum number of pages that are read. There is a maximum because a page filtered by entity may contain few events. */
+/**
+ * Maximum number of pages of past events that are read for one subscription. There is a maximum because a page filtered by entity may
+ * contain few events.
+ */
 const pagesMax = 20;
 
-/** Queues deliveries of all events after a position. Returns true if the oldest of these events were left out. */
+/**
+ * Queues deliveries of the events after a position, at most `replayedMax`. Returns true if the oldest of these events were left out, false
+ * if all were queued.
+ */
 export async function replayFrom(events: AgentEventsContext, replayed: PastRange): Promise<boolean> {
   const { db, clock, dispatcher } = events;
   const { principal, subscription } = replayed;

@@ -45,7 +45,7 @@ export function agentSubscriptionSweep({ db, clock, dispatcher }: AgentSubscript
 async function tellOfEnd(dispatcher: AgentSubscriptionSweepOptions["dispatcher"], ended: Subscription): Promise<void> {
   if (ended.inactiveReason !== "revoked") return;
   const endpoint = dispatcher.endpoints.of(ended);
-  // Without the secret, the message cannot be signed.
+  // `endpoint` is undefined if the subscription's secret cannot be opened. The notice could then not be signed, so it is not sent.
   if (endpoint === undefined) return;
   const body = JSON.stringify({ type: "terminated", error: accessRevoked() });
   await dispatcher.tell(endpoint, { id: `msg_terminated_${generateToken()}`, body }, tellMs);

@@ -67,8 +67,8 @@ function readUrl(guard: AddressGuard, url: string): string | Wrong {
 }
 
 /**
- * Returns the id of a subscription. It is the same if all of these are the same: the key (each grant has its own key), the entity of the
- * address, the callback, the event, and the arguments.
+ * Returns the id of a subscription. Two requests get the same id if they have the same key (each grant has its own key), entity of the
+ * address, callback, event and arguments.
  */
 function mcpIdOf({ trigger, argumentsText }: EventTarget, url: string, { principal, address }: McpContext): string {
   const named = JSON.stringify([principal.keyId, address.entityId, url, trigger.slug, argumentsText]);

@@ -34,16 +34,16 @@ type Callback = { readonly url: string; readonly secret: string; readonly mcpId:
 /** Asks a callback if it wants events. Returns undefined if it agrees, or else the error for the client. */
 type Challenge = (callback: Callback) => Promise<McpError | undefined>;
 
-/** Time that a callback has to answer, in milliseconds. */
+/** Time that a callback has to answer the challenge, in milliseconds. */
 const timeoutMs = 10_000;
-/** Maximum number of requests from this node to one host within a minute, for all callers together. */
+/** Maximum number of challenges that this node sends to one host within a minute, for all callers together. */
 const perMinuteMax = 60;
 const minuteMs = 60_000;
 const hostsMax = 10_000;
 
 /**
- * Returns the challenge. svc posts a random word to the callback, which must return the word. The address is checked when svc connects to
- * it.
+ * Returns the function that challenges a callback. It posts a random word to the callback, which must return the word. The address of the
+ * callback is checked when svc connects to it.
  */
 function createChallenge({ dispatcher, clock }: { dispatcher: Pick<Dispatcher, "tell">; clock: Clock }): Challenge {
   const asked = new LeastRecentlyUsed<string, number[]>(hostsMax);
@@ -71,7 +71,10 @@ function saysBack({ error, responseBody }: Attempt, word: string): boolean {
   }
 }
 
-/** Returns the reason for a failed challenge. If there was any answer, the server was reached. */
+/**
+ * Returns the reason for a failed challenge. Any HTTP answer gives `challenge_failed`, because the server was reached. Without an answer,
+ * the connection's error decides.
+ */
 function failureOf({ error, statusCode }: Attempt): CallbackFailure {
   if (statusCode > 0) return "challenge_failed";
   return categoryOf(error);
@@ -171,7 +174,8 @@ async function refresh(events: SubscribeContext, asked: SubscribeAttempt, known:
   );
   if (made === undefined)
     return refused(forbidden("the key or grant has ended, or the project paused this subscription"));
-  // Deliveries in flight continue, because the client's cursor is not after their position.
+  // The subscription was active, so its deliveries in flight continue. They need not be queued again, because the returned cursor is not
+  // after them.
   if (known.active)
     return complete({ ...answerOf(made, { cursor: made.cursor, truncated: false }), deliveryStatus: status });
   return complete({ ...(await resumed(events, asked, made, served)), deliveryStatus: status });
@@ -227,7 +231,10 @@ async function watermarkOf(
   return { position, truncated: false };
 }
 
-/** Returns the secrets after adding the client's present secret. The previous secret also signs for some time. */
+/**
+ * Returns the subscription's sealed secrets for the secret that the client now sends. If this secret is new, deliveries are also signed
+ * with the previous one for `formerMs`.
+ */
 function secretsAfter({ sealer, clock }: AgentEventsContext, known: Subscription, secret: string) {
   const { id, projectId, signingSecret, formerSecret, formerUntil } = known;
   const present = sealer.open(signingSecret, signingSecretContext(projectId, id)).toString("utf8");
@@ -239,7 +246,10 @@ function secretsAfter({ sealer, clock }: AgentEventsContext, known: Subscription
   };
 }
 
-/** Returns the results of deliveries up to this refresh. */
+/**
+ * Returns the state of the subscription's deliveries up to this refresh: if it was active, the time of the last success, and the last
+ * error.
+ */
 async function deliveryStatus({ db }: AgentEventsContext, known: Subscription): Promise<Params> {
   const { projectId, id, active, failingSince } = known;
   const { lastSuccessAt } = await readSubscriptionProgress(db, projectId, id);

@@ -28,7 +28,10 @@ export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
   const { clock } = options;
   const waiting: ReplayTurn[] = [];
   const running = new Set<Promise<void>>();
-  /** Replay turns that pause between two steps. During the pause they hold only their lease. */
+  /**
+   * Pauses between two steps of a replay. During a pause, the node keeps only the lease (time-limited claim) of the replay's task, and no
+   * database connection.
+   */
   const pausing = new Set<Promise<void>>();
   const stopped = new AbortController();
 
@@ -68,7 +71,7 @@ export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
     async stop() {
       stopped.abort();
       await Promise.all(running);
-      // A step that was in progress may have begun another pause.
+      // A step that ended just now may have begun another pause, so all pauses are awaited.
       await Promise.all(pausing);
     },
   };
@@ -76,7 +79,9 @@ export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
 
 type NextStep = NonNullable<SteppedReplay["next"]>;
 
-/** Makes one step. Returns the next step of the same turn, if any. */
+/**
+ * Makes one step of a replay. Returns the next step of the same turn. Undefined if this was the turn's last step, or if the step failed.
+ */
 async function step(options: ReplayEngineOptions, turn: ReplayTurn): Promise<NextStep | undefined> {
   const { dispatcher, observer } = options;
   try {
@@ -92,7 +97,10 @@ async function step(options: ReplayEngineOptions, turn: ReplayTurn): Promise<Nex
   }
 }
 
-/** Gives the task back. If the database is unavailable, the lease expires by itself. */
+/**
+ * Gives a replay's task back, so that it is due again after `waitMs`. If the database is unavailable, this is not recorded, and the task's
+ * lease expires by itself.
+ */
 async function release({ db, clock, observer }: ReplayEngineOptions, { task }: ReplayTurn, waitMs: number) {
   await releaseDueTasks(db, [replayLease(task)], clock.now() + waitMs).catch(observer.failed);
 }

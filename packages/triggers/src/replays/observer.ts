@@ -10,7 +10,7 @@ export type ReplayStep = {
   readonly reason: ReplayReason;
   /** Deliveries queued by this step. */
   readonly count: number;
-  /** Deliveries queued so far. */
+  /** Deliveries queued by the replay so far, in all steps. */
   readonly queued: number;
 };
 

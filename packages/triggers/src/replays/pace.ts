@@ -1,2 +1,2 @@
-/** Duration of a claim of a replay's task, in milliseconds. */
+/** Length of a turn, in milliseconds. In a turn, a node keeps the claimed task of a replay and advances the replay in several steps. */
 export const turnMs = 1_000;

@@ -16,27 +16,33 @@ import type { ReplayStep } from "./observer.ts";
 import { turnMs } from "./pace.ts";
 import type { Hindrance } from "./plan.ts";
 
-/** The deliveries that a step queues: all matches up to the first one that must wait. */
+/**
+ * The deliveries that a step queues: all matches up to the first one that must wait. `hindrance`: why that one must wait, undefined if none
+ * must.
+ */
 type StepPlan = { readonly queue: readonly EventMatch[]; readonly hindrance: Hindrance | undefined };
 
 /** Maximum time until an endpoint in backoff is checked again, in milliseconds. */
 const backoffWaitMs = 30_000;
 
-/** Maximum amount that a replay may have pending for one subscription, as seconds of the replay's pace. */
+/**
+ * Maximum number of a replay's pending deliveries for one subscription, expressed in seconds: as many deliveries as the replay queues in
+ * this time at its pace.
+ */
 const pendingSeconds = 10;
 
-/** How the deliveries of a turn are spread over the turn. */
+/** Division of a turn's deliveries among several steps. */
 type StepPace = {
   /** Milliseconds from one step to the next. */
   readonly pauseMs: number;
   /**
-   * Maximum number of deliveries that a step queues. It is twice the step's part of a turn, so that the replay makes up for a delay
-   * gradually.
+   * Maximum number of deliveries that one step queues. It is twice an equal part of the turn's deliveries, so that the replay makes up for
+   * a delay gradually.
    */
   readonly most: number;
 };
 
-/** Number of deliveries that may be queued at the same time without counting as a burst. */
+/** Number of deliveries per second up to which a replay queues them in one step a turn. If its pace is higher, a turn has several steps. */
 const burst = 50;
 
 const stepsMax = 10;
@@ -48,15 +54,15 @@ export type ReplayFaultPoint = "before-queued" | "after-queued";
 export type ReplayContext = {
   readonly db: Database;
   readonly clock: Clock;
-  /** For tests: called at a fault point. */
+  /** For tests: called at each fault point of a step. */
   readonly onFaultPoint?: ((point: ReplayFaultPoint) => Promise<void> | void) | undefined;
 };
 
 /** Maximum number of reads that a step makes while it finds too few matches. */
 const walksMax = 10;
 /**
- * `walkFactor`: events that a step first reads for each delivery to queue. `walkMin`: minimum number of events of that first read.
- * `walkGrowth`: each further read is this many times as long as the read before.
+ * Number of events that a step first reads for each delivery to queue. It reads at least `walkMin` events. Each further read is
+ * `walkGrowth` times as long as the read before.
  */
 const walkFactor = 2;
 const walkMin = 100;
@@ -73,9 +79,9 @@ export type ReplayTurn = { readonly task: ClaimedReplay; readonly untilMs?: numb
 export type SteppedReplay = { readonly step: ReplayStep; readonly next?: { readonly turn: ReplayTurn; atMs: number } };
 
 /**
- * Advances a replay by one step. One transaction queues the next matches and moves the replay's position; the last step of a turn also
- * moves its task. So each pair of event and subscription is queued exactly once, even if a node dies. Returns undefined if the lease was
- * lost or the replay does not continue.
+ * Advances a replay by one step. One transaction queues the next matches and moves the replay's position. The last step of a turn also sets
+ * when its task is due again. So each pair of event and subscription is queued exactly once, even if a node dies. Returns undefined if the
+ * lease was lost or the replay does not continue.
  */
 export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Promise<SteppedReplay | undefined> {
   const { task } = turn;
@@ -103,14 +109,14 @@ export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Prom
 }
 
 /**
- * Returns the replay without the time that a failed step lost, or that passed without a node for more than a turn. The replay does not make
- * up for this time, because it would exceed its pace for seconds.
+ * Returns the replay without lost time: the time of a failed step, or a time longer than a turn in which no node advanced it. The replay
+ * does not make up for this time, because it would exceed its pace for seconds.
  */
 function withoutLost(replay: ReplayRecord, nowMs: number): ReplayRecord {
   return { ...replay, pacedAt: Math.max(replay.pacedAt, nowMs - stepPaceOf(replay).pauseMs) };
 }
 
-/** Returns the next step of the turn, or the time of the next turn. */
+/** Returns the next step of the turn. If the turn ends, returns the time when the replay's task is due again. */
 function nextOf(
   { task, untilMs }: ReplayTurn,
   { replay, againAt }: MovedReplay,
@@ -124,7 +130,10 @@ function nextOf(
   return { dueAt: Math.max(task.dueAt + turnMs, nowMs + pauseMs / 2) };
 }
 
-/** A replay after a step. `againAt`: time of the next check, if this is not the time of the next step. */
+/**
+ * A replay after a step. `count`: deliveries that the step queued. `againAt`: time of the next check, undefined if it is the time of the
+ * next step.
+ */
 type MovedReplay = { readonly replay: ReplayRecord; readonly count: number; readonly againAt: number | undefined };
 
 type At = { readonly nowMs: number; readonly isFirst: boolean };
@@ -165,7 +174,7 @@ async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Pro
   return { replay: { ...replay, ...at, ...wait }, count: 0, againAt: nowMs + inactiveWaitMs };
 }
 
-/** Counts a further part of a large range. Each turn counts one part. */
+/** Counts the matches in a further part of a large range. Each turn counts one part. Returns the changed fields of the replay. */
 async function countFurther(
   tx: Executor,
   replay: ReplayRecord,
@@ -193,7 +202,7 @@ async function findNext(tx: Executor, replay: ReplayRecord, count: number): Prom
     subscriptionId: replay.positionSubscriptionId,
   };
   const matches: EventMatch[] = [];
-  // If every event matches, which is usual, a step reads only slightly more events than it queues.
+  // A step first reads only slightly more events than it queues, because usually every event matches.
   let events = Math.max(walkMin, walkFactor * count);
   for (let walks = 0; walks < walksMax && next !== undefined && matches.length < count; walks++) {
     const found = await findReplayMatches(tx, replay, next, { limit: count - matches.length, events });
@@ -201,7 +210,8 @@ async function findNext(tx: Executor, replay: ReplayRecord, count: number): Prom
     next = found.next;
     events *= walkGrowth;
   }
-  // A range with few matches is read to its end, without a pause.
+  // True if the reads of this step found too few matches and did not reach the end of the range. The next turn then begins at once, so that
+  // a range with few matches is read without pauses.
   const isSparse = next !== undefined && matches.length < count;
   return { matches, next, againAt: (nowMs) => (isSparse ? nowMs : undefined) };
 }
@@ -238,7 +248,10 @@ async function enqueue(
   );
 }
 
-/** Returns the replay in a waiting state. Pace that was not used is lost. `at`: the last pair of event and subscription that was queued. */
+/**
+ * Returns the replay in a waiting state. It does not make up for the time in which it waits. `at`: the last pair of event and subscription
+ * that was queued.
+ */
 function waiting(
   replay: ReplayRecord,
   count: number,
@@ -277,8 +290,8 @@ function stepOf({ replay, count }: MovedReplay): ReplayStep {
 }
 
 /**
- * Returns how often a replay advances within a turn. If it queued the deliveries of a whole second at once, live deliveries would wait for
- * the processor.
+ * Returns the pause between the steps of a turn, and the most deliveries of a step. The deliveries of a second are spread, because live
+ * deliveries would otherwise wait for the processor.
  */
 function stepPaceOf({ perSecond }: Pick<ReplayRecord, "perSecond">): StepPace {
   const steps = Math.min(stepsMax, Math.ceil(perSecond / burst));

@@ -24,9 +24,12 @@ export async function rangeWarnings(
 }
 
 const cure = "onlyUndelivered leaves them out, and TryNow sends pending ones at once";
-/** Number of matches above which pending deliveries are not compared one by one, because the caller waits for the answer. */
+/**
+ * Maximum number of matches for which pending deliveries are compared one by one. A larger range would take too long, because the caller
+ * waits for the answer.
+ */
 const comparedMax = 10_000;
-/** Number up to which the pending deliveries of a project are counted. */
+/** Maximum up to which the pending deliveries of a project are counted for a warning. */
 const pendingMax = 1_000;
 
 /**

@@ -153,7 +153,7 @@ async function filterOf(
   };
 }
 
-/** Returns the matches of a replay. They are defined as for ReplayEvents. */
+/** Returns the filter that selects the matches of a replay. It selects the same events as ReplayEvents does. */
 function matchesOf({ since, until, toolkitSlug, triggerSlug, subscriptionId, onlyUndelivered }: StartedFilter) {
   const range = { fromUuid: firstUuidAt(since), toUuid: firstUuidAt(until) };
   return { ...range, toolkitSlug, triggerSlug, subscriptionId: subscriptionId ?? undefined, onlyUndelivered };

@@ -27,7 +27,10 @@ type Methods = Pick<
   "createSubscription" | "listSubscriptions" | "getSubscription" | "updateSubscription" | "deleteSubscription"
 >;
 
-/** Maximum number of deliveries that end in the same transaction as their subscription. Further deliveries end in batches afterwards. */
+/**
+ * Maximum number of pending deliveries that are ended in the same transaction as their subscription. The others are ended in batches
+ * afterwards.
+ */
 const expireMax = 20_000;
 
 /** Returns the methods CreateSubscription, ListSubscriptions, GetSubscription, UpdateSubscription and DeleteSubscription. */

@@ -20,14 +20,14 @@ export type Question = Pick<
   | "exhausted"
 > & {
   /**
-   * Time at which the question goes to the next hop (the next stage of the escalation) or is answered by its default. In epoch
-   * milliseconds.
+   * Time in epoch milliseconds at which the question goes to the next hop (stage of the escalation), or its default answer is used.
+   * Undefined if the question has no deadline.
    */
   readonly deadlineMs: number | undefined;
   readonly isApproval: boolean;
   /** Text about how many rows of the question's step succeeded, failed or were skipped. */
   readonly rows: string;
-  /** The params of the program. An answer with overrides may change them. */
+  /** The params of the program. A person can change them by overrides (new values) in the answer. */
   readonly params: Readonly<Record<string, unknown>>;
 };
 
@@ -97,8 +97,8 @@ function answerCommands(question: Question, options: readonly string[]): string[
 }
 
 /**
- * Returns an example of overrides for an answer, with the current values if they are known. Returns undefined if the question accepts no
- * overrides.
+ * Returns an example of the overrides (new values of params) that an answer may contain. Uses the current values if they are known. Returns
+ * undefined if the question accepts no overrides.
  */
 function sampleOverrides({ answerSchemaJson, params }: Question): string | undefined {
   if (answerSchemaJson === "") return undefined;

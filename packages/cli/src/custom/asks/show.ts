@@ -38,7 +38,8 @@ export const addAskShow = command(
     context.print("");
     const { job } = await client.jobs.getJob({ id: ask.jobId });
     const asked = job && questionOfJob(job);
-    // The question from the job also has the params of the program. It is used only if the job still waits for the same question.
+    // Prefers the question from the job, because it also has the params of the program. If the job no longer waits for this ask, uses the
+    // question from the ask itself.
     const question = asked?.requestId === ask.requestId ? asked : questionOfAsk(ask);
     for (const line of questionLines(question, repeatedOptions(options))) context.print(line);
   },

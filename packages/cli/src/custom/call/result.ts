@@ -91,7 +91,7 @@ export function spokenMessage(message: string, asked: CalledTool): string {
 
 function connectCommand({ toolSlug, entity = "" }: CalledTool): string {
   const [toolkit = ""] = toolSlug.split(".");
-  // The call has no entity, so the shown command contains a placeholder.
+  // If the call has no entity, the shown command contains the placeholder `<id>`.
   const id = entity === "" ? "<id>" : shellWord(entity);
   return `\`svc connect ${toolkit} --entity ${id}\``;
 }

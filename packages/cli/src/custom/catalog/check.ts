@@ -62,7 +62,7 @@ async function placesOf(given: readonly string[], options: CheckOptions, context
 type Parents = AsyncDisposable & {
   /** Folders that contain toolkits, as the loader needs them. */
   readonly folders: readonly string[];
-  /** Returns a message of the loader in which the folder that the user named replaces the temporary folder. */
+  /** Returns a message of the loader in which the path of the user's folder replaces the path of the temporary folder. */
   restore(text: string): string;
 };
 

@@ -92,7 +92,10 @@ async function connectAccount(toolkitSlug: string, options: ConnectOptions, cont
     context.note("Sandbox: no app was asked, and any credential is accepted; results of calls are made up.");
 }
 
-/** Times in milliseconds. `consentMs`: lifetime of an authorize URL. `pollMs`: interval at which the command reads the account. */
+/**
+ * Lifetime of an authorize URL, in milliseconds. The next constant, `pollMs`, is the interval in milliseconds at which the command reads
+ * the account.
+ */
 const consentMs = 10 * 60_000;
 const pollMs = 1_000;
 

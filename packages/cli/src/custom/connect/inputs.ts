@@ -84,7 +84,8 @@ export async function readCredential(
 }
 
 function refuseSecret(scheme: string, { keyStdin, keyEnv }: ConnectInputs): GivenCredential {
-  // The toolkit declares several schemes and the user named none. The server refuses the call and lists the schemes.
+  // Without a scheme, no credential is sent: the toolkit declares several schemes and the user named none. The server then refuses the call
+  // and lists the schemes.
   if (scheme === "" || (keyStdin === undefined && keyEnv === undefined)) return {};
   throw new CommandError(`the scheme ${scheme} has no key: leave out --key-stdin and --key-env`);
 }

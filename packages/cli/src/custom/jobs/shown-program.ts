@@ -9,7 +9,7 @@ export type ProgramStep = {
   readonly toolSlug: string;
   /** The id of the row set that the step reads. Undefined if it reads none. */
   readonly source: string | undefined;
-  /** Number of steps that contain this step (branches, rounds, error handlers). */
+  /** Nesting depth of the step: 0 at the top, and 1 more inside each branch, round or error handler. */
   readonly depth: number;
   /** The `parallel` step and the branch that contain this step (for example `gather/sales`). Empty if the step is in no branch. */
   readonly branch: string;
@@ -88,7 +88,10 @@ function toolOf(step: Json): string {
   return textOf(step["call"]) || ("http" in step ? "http" : "");
 }
 
-/** Returns the steps, each with the row set that it reads. The field that names the step's kind contains the id of the row set. */
+/**
+ * Returns the steps with a valid `source` only. `source` is valid if it is the id of another step, whose rows this step reads. Any other
+ * `source` becomes undefined.
+ */
 function withSources(steps: readonly ProgramStep[]): ProgramStep[] {
   const ids = new Set(steps.map(({ id }) => id));
   return steps.map((step) => (ids.has(step.source ?? "") ? step : { ...step, source: undefined }));

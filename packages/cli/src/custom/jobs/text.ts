@@ -32,7 +32,10 @@ export function standingText({ status, park, pausedAt }: Job): string {
 
 const heldReasons: ReadonlySet<string> = new Set(["poisoned", "administrator", "paused"]);
 
-/** True if a job waits for a release or a resume outside of its program: svc or an administrator parked the job, or the job is paused. */
+/**
+ * True if svc or an administrator parked (suspended) the job, or if the job is paused. It then needs a release or a resume. False if the
+ * job waits for an answer, or does not wait.
+ */
 export function isHeld({ status, park }: Job): boolean {
   return status === JobStatus.PARKED && heldReasons.has(park?.reason ?? "");
 }
@@ -54,7 +57,7 @@ type Rows = {
 /** Kinds of steps that make a new row set from another one. The new set may have more or fewer rows. */
 const setKinds: ReadonlySet<string> = new Set(["limit", "distinct", "join", "group", "flatten"]);
 
-/** Returns the number of a step's rows by result (for example `1,200 rows, 3 failed`). Empty if the step has no rows. */
+/** Returns the number of a step's rows by result (for example `1,200 rows, 3 failed`). Returns an empty text if the step has no rows. */
 export function rowsText(rows: Partial<Rows> | undefined, kind: string): string {
   if (rows === undefined) return "";
   const { ok = 0, failed = 0, skipped = 0, unknown = 0 } = rows;
@@ -71,7 +74,10 @@ export function rowsText(rows: Partial<Rows> | undefined, kind: string): string 
   return [`${taken} ${taken === "1" ? "row" : "rows"}`, ...others].join(", ");
 }
 
-/** Returns the number of calls of a step or job by class (for example `81 read, 12 write, 1 retried`). Empty if there are no calls. */
+/**
+ * Returns the number of calls of a step or job by class (for example `81 read, 12 write, 1 retried`). Returns an empty text if there are no
+ * calls.
+ */
 export function callsText(calls: StepReceipt["calls"]): string {
   if (calls === undefined) return "";
   return (["read", "write", "destructive", "retried", "unknown"] as const)
@@ -84,9 +90,8 @@ export function callsText(calls: StepReceipt["calls"]): string {
 export type Wait = { readonly fromMs: number; readonly toMs: number };
 
 /**
- * Returns how long a step worked: the time from its first start to its last end, minus the time in which the job waited for a person. A
- * later question may send the job back to this step; the wait for that question is also subtracted. Returns undefined if the step has not
- * ended.
+ * Returns how long a step worked: from its first start to its last end, without the time in which the job waited for a person. This also
+ * excludes the wait for a later question that sent the job back to this step. Returns undefined if the step has not ended.
  */
 export function tookText(
   { startedAt, finishedAt }: Pick<StepReceipt, "startedAt" | "finishedAt">,

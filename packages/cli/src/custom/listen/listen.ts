@@ -121,7 +121,7 @@ async function receive(
 type ReceivedDelivery = { readonly answer: ForwardAnswer | undefined; readonly startedMs: number };
 
 function deliveryJson(verified: VerifiedDelivery, body: Buffer, { answer, startedMs }: ReceivedDelivery): string {
-  // Parses the payload so that it stays as received. Ordinary parsing would lose digits of numbers above 2^53 - 1.
+  // Keeps the payload as received, with all digits of its numbers. Ordinary parsing would lose digits of numbers above 2^53 - 1.
   const { payload } = parseExactJson(requireText(body)) as { payload?: unknown };
   const delivery = { ...verified, ...(payload !== undefined && { payload }) };
   const { status, fault } = answer ?? {};
@@ -151,7 +151,10 @@ function readyText(url: string, subscriptionId: string, { forward, toolkit, trig
   return `Listening at ${url} for ${what} (${subscriptionId})${where}. Ctrl-C stops.`;
 }
 
-/** True if the URL leads to this machine. The check uses the parsed host, in which short forms such as 127.1 are complete. */
+/**
+ * True if the URL leads to this machine. The check uses the parsed host, because the parser completes short forms (127.1 becomes
+ * 127.0.0.1).
+ */
 function isLoopbackUrl(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);

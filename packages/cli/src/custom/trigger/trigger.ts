@@ -127,8 +127,8 @@ function expectation(
 }
 
 /**
- * Returns why a post that matches a trigger became no event. A post that was sent before counts as stored, so the remaining reason is that
- * no project receives it.
+ * Returns why svc stored no event for a post that matches a trigger. A post that was already sent before counts as stored. So the reason is
+ * always that no project receives the post.
  */
 function whyUnstored({ slug }: ReceivingToolkit, { account = "" }: Expectation): string {
   const named =

@@ -27,7 +27,7 @@ import { VariableFields } from "./variable-fields.tsx";
 /** Input of the form that connects an account. */
 type ConnectInput = {
   readonly entityId: string;
-  /** Empty means the first scheme that the toolkit declares. */
+  /** The authentication scheme. Empty means the first scheme that the toolkit declares. */
   readonly scheme: string;
   readonly accountVariables: Readonly<Record<string, string>>;
   readonly apiKey: string;
@@ -37,7 +37,7 @@ type ConnectInput = {
 
 type Initial = Pick<ConnectInput, "entityId" | "scheme" | "accountVariables">;
 
-/** The fields needed to connect an account, from the toolkit's definition. */
+/** Draws the fields that are needed to connect an account. They come from the toolkit's definition. */
 export function ConnectForm({
   projectId,
   toolkitSlug,

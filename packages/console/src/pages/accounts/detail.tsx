@@ -27,7 +27,7 @@ const route = getRouteApi("/p/$projectId/accounts/$accountId");
 /** The states of an account that is in use, or that will be in use soon. */
 const living: readonly string[] = ["pending", "active", "expired"];
 
-/** One account: its state, its scopes, its references, and a button to reconnect it. */
+/** Draws one account: its state, its scopes, its references, and a button to reconnect it. */
 export default function AccountPage() {
   const { projectId, accountId } = route.useParams();
   const found = useQuery(ConnectionsService.method.getConnection, { id: accountId });

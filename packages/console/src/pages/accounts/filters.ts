@@ -24,7 +24,7 @@ const search = listSearch(
 /** Search parameters of the list of accounts, as they were read. */
 export type AccountsSearch = ReturnType<typeof search.read>;
 
-/** The search parameters of the list of accounts. If `connect` names a toolkit, the dialog opens. */
+/** The search parameters of the list of accounts. The dialog for connecting opens if `connect` or `like` is set and no other dialog is. */
 export const accountsSearch: typeof search = {
   ...search,
   read: (raw) => {

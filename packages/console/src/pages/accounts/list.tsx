@@ -81,7 +81,7 @@ const accounts = listPage({
   noMatch: "No account matches",
 });
 
-/** The accounts of the project, newest first, and the button that connects one. */
+/** Draws the accounts of the project, newest first, and the button that connects one. */
 export default function AccountsPage() {
   return <ListPage of={accounts} />;
 }

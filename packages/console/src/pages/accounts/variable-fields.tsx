@@ -1,7 +1,7 @@
 import type { AccountVariableSpec } from "@svc/gen/catalog";
 import { TextField } from "../../ui/fields/field.tsx";
 
-/** Fields that the connecting person fills in besides a credential, such as the name of their workspace. */
+/** Fields that a person fills in to connect an account, in addition to the credential (for example the name of the person's workspace). */
 export function VariableFields({
   variables,
   values,

@@ -18,8 +18,8 @@ import { type OverrideField, overrideFaults, overrideFields, overridesJson } fro
 import { lastAnsweredAs, rememberAnswerAs, useContacts } from "./use-ask.ts";
 
 /**
- * Draws the form that answers a pending question: the contact for whom the user answers, the answer, and a note. First it says whether the
- * user's key may answer.
+ * Draws the form that answers a pending question: the contact for whom the user answers, the answer, and a note. Above these fields, the
+ * form shows if the user's key may answer.
  */
 export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undefined; projectId: string }) {
   const { jobId, requestId, deliveredPrincipals } = ask;
@@ -54,7 +54,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
     answer.send({ jobId, requestId, principalId, continuation, overridesJson: overrides, note });
   };
   const inOrder = continuations.filter((continuation) => ask.continuations.includes(continuation));
-  // For a confirmation, the first answer is the one that applies if the question expires.
+  // For a confirmation, the order is reversed. The first answer is then the one that applies if the question expires.
   const offered = place === "confirm" ? inOrder.toReversed() : inOrder;
   return (
     <Stack>
@@ -116,7 +116,7 @@ function VerdictLine({ verdict: { ok, says } }: { verdict: AnswerVerdict }) {
   );
 }
 
-/** The form for the fields that a `retry-with` answer changes. */
+/** Draws the form for the fields that a `retry-with` answer changes. */
 function OverridesForm({
   fields,
   typed,

@@ -21,7 +21,10 @@ const search = listSearch(
   }),
 );
 
-/** The search parameters of the inbox. `show` is not a filter, because settled questions are a separate list. */
+/**
+ * The search parameters of the inbox. `show` does not count as a filter: settled questions are a separate list, so clearing the filters
+ * keeps it.
+ */
 export const asksSearch: typeof search = {
   ...search,
   isFiltered: ({ of, schedule }) => of !== undefined || schedule !== undefined,

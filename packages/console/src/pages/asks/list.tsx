@@ -68,7 +68,7 @@ const asks = listPage({
   noMatch: "No ask matches",
 });
 
-/** The inbox: the questions that wait for people, or the settled ones. */
+/** Draws the inbox: the questions that wait for people, or the settled ones. */
 export default function AsksPage() {
   return <ListPage of={asks} />;
 }
@@ -81,7 +81,7 @@ function useHolders() {
   ];
 }
 
-/** Draws the current contact of a pending question. For a settled question, draws how it was settled. */
+/** Draws the contact who is asked now, if the question is pending. If it is settled, draws how it was settled. */
 function Held({ ask: { decision, principalId, approvalId } }: { ask: Ask }) {
   return <span>{decision === undefined ? principalId : decisionWords(decision, approvalId !== "")}</span>;
 }
@@ -94,7 +94,9 @@ function NoAsks({ search: { show } }: ListPart<Ask, { show?: "settled" | undefin
   );
 }
 
-/** True if a question in the service's answer belongs to the list. */
+/**
+ * True if a question in the service's answer belongs to the shown list. False only for a pending question in the list of settled questions.
+ */
 function isListed({ show }: { show?: "settled" | undefined }, { state }: Pick<Ask, "state">): boolean {
   return show !== "settled" || state !== AskState.PENDING;
 }

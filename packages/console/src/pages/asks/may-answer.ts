@@ -15,9 +15,9 @@ export function planKeyOf({ submittedByKeyId, attempts }: Pick<Job, "submittedBy
 }
 
 /**
- * Returns whether a key may answer a question on behalf of a contact, before the user presses a button. For an approval, the key must be an
- * approver's key and must have submitted the plan, and the contact must be an approver. For a confirmation, the key must differ from the
- * caller's key. Every other question can be answered with any key of the project.
+ * Returns if a key may answer a question on behalf of a contact. An approval needs an approver's key, which submitted the plan, and a
+ * contact who is an approver. A confirmation needs a key other than the caller's key. Any key of the project may answer all other
+ * questions.
  */
 export function mayAnswer(
   ask: Pick<Ask, "approvalId" | "pointId" | "stepId">,

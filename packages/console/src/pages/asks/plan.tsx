@@ -57,7 +57,7 @@ function PlanStep({ step: { id, kind, says, tool, entity, args, when, undo } }: 
   );
 }
 
-/** The effect of a tool on the app: reads, writes or destroys. */
+/** Draws the effect of a tool's calls: they read, write or destroy data of the app. */
 function ToolClass({ slug }: { slug: string }) {
   const tool = useQuery(
     CatalogService.method.getTool,

@@ -4,7 +4,7 @@ import { listSearch, spanParams } from "../../frame/list-search.ts";
 import { textParam } from "../../shell/search-params.ts";
 import { spanRequest } from "../../words/spans.ts";
 
-/** The search parameters of the audit log. `who` is `admin`, `link` or `service`, or else the id of a key or a job. */
+/** The search parameters of the audit log. `who` is the actor: `admin`, `link`, `service`, or the id of a key or a job. */
 export const auditSearch = listSearch(
   { project: textParam, who: textParam, action: textParam, ...spanParams },
   {},

@@ -54,7 +54,7 @@ const audit = listPage({
   noMatch: "No deed matches",
 });
 
-/** Actions and their actors, newest first. */
+/** Draws the audit log: the actions in the project and who did them, newest first. */
 export default function AuditPage() {
   return <ListPage of={audit} />;
 }

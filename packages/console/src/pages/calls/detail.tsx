@@ -9,7 +9,7 @@ import { CallBody } from "./call-body.tsx";
 const route = getRouteApi("/p/$projectId/calls/$callId");
 const lookMs = 2_000;
 
-/** One tool call. While it is under way, the page polls it. */
+/** Draws one tool call. While the call is in progress, the page reads it again and again. */
 export default function CallPage() {
   const { projectId, callId } = route.useParams();
   const call = useQuery(

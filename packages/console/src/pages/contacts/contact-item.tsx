@@ -19,7 +19,7 @@ import { sampleArguments } from "./sample-question.ts";
 
 const approver: Word = { word: "approver", tone: "info", icon: "lock", says: "Approvals may be decided in this name." };
 
-/** One contact: its contact channels, and the buttons that change it. */
+/** Draws one contact: its contact channels, and the buttons that change it. */
 export function ContactItem({
   contact,
   why,

@@ -16,7 +16,7 @@ import { ContactItem } from "./contact-item.tsx";
 
 const route = getRouteApi("/p/$projectId/contacts");
 
-/** The contacts that questions go to, and the endpoints that also receive them. */
+/** Draws the contacts who are asked questions, and the endpoints that receive every question as well. */
 export default function ContactsPage() {
   const { projectId } = route.useParams();
   const { tab } = route.useSearch();

@@ -13,7 +13,7 @@ import styles from "./attempts.module.css";
 
 const lookMs = 2_000;
 
-/** The attempts of a delivery, latest first: the request and the response of each. */
+/** Draws the attempts of a delivery, latest first. Each shows its request and its response. */
 export function Attempts({ deliveryId, isPending }: { deliveryId: string; isPending: boolean }) {
   const list = useQuery(
     TriggersService.method.listDeliveryAttempts,

@@ -11,7 +11,7 @@ import { DeliveryBody } from "./delivery-body.tsx";
 const route = getRouteApi("/p/$projectId/deliveries/$deliveryId");
 const lookMs = 2_000;
 
-/** One delivery and its attempts. */
+/** Draws one delivery and its attempts. */
 export default function DeliveryPage() {
   const { projectId, deliveryId } = route.useParams();
   const query = useQuery(

@@ -11,7 +11,7 @@ export function useSubscriptions(): {
    * Returns the endpoint's address without its scheme. Returns the subscription's id if the subscription was deleted or is not read yet.
    */
   endpointOf: (subscriptionId: string) => string;
-  /** Error of the last read, null if the read succeeded. `reload` reads again. */
+  /** Error of the last read; null if it succeeded. (`reload`, the next member, reads the subscriptions again.) */
   error: unknown;
   reload: () => void;
 } {

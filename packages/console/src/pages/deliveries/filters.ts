@@ -42,7 +42,7 @@ export function subscriptionOf(search: DeliveriesSearch, first = ""): string {
 const ever = timestampFromMs(0);
 
 /**
- * Returns the request for these parameters. `now`: current time in milliseconds. `first`: id of the subscription that is shown if the
+ * Returns the request for these search parameters. `now`: current time in milliseconds. `first`: id of the subscription that is used if the
  * address names none.
  */
 export function deliveriesRequest(

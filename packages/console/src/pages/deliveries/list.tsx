@@ -103,7 +103,7 @@ function useDeliveryColumns({ search }: ListPart<Delivery, DeliveriesSearch>): L
   ];
 }
 
-/** The reason for a delivery's state, in words. */
+/** Draws in words why a delivery is in its state. */
 function Why({ delivery }: { delivery: Delivery }) {
   return <span>{deliveryWhy(delivery, useNow())}</span>;
 }
@@ -153,7 +153,7 @@ function NoDeliveries({ search }: ListPart<Delivery, DeliveriesSearch>) {
   );
 }
 
-/** The filters of the list of deliveries. */
+/** Draws the filters of the list of deliveries. */
 function DeliveryFilters({ search, change }: ListPart<Delivery, DeliveriesSearch>) {
   const { subscriptions } = useSubscriptions();
   if (subscriptions === undefined) return null;

@@ -11,7 +11,7 @@ import { EventFacts, EventPayload } from "./event-facts.tsx";
 
 const route = getRouteApi("/p/$projectId/events/$eventId");
 
-/** One event: its payload, its deliveries, and the button that sends it again. */
+/** Draws one event: its payload, its deliveries, and the button that sends it again. */
 export default function EventPage() {
   const { projectId, eventId } = route.useParams();
   const event = useQuery(TriggersService.method.getEvent, { id: eventId });

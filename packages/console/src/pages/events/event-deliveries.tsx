@@ -7,10 +7,10 @@ import { DeliveryItem } from "../deliveries/delivery-item.tsx";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { ReplayButton } from "./replay-button.tsx";
 
-/** Interval between reads of the deliveries while one of them is under way, in milliseconds. */
+/** Interval in milliseconds at which the deliveries are read again while one of them is in progress. */
 const lookMs = 2_000;
 
-/** The deliveries of an event with their states, and the button that sends it again. */
+/** Draws the deliveries of an event with their states, and the button that sends it again. */
 export function EventDeliveries({ eventId, projectId }: { eventId: string; projectId: string }) {
   const list = useQuery(
     TriggersService.method.listDeliveries,

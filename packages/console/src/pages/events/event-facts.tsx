@@ -5,7 +5,7 @@ import { Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { Time } from "../../ui/values/time.tsx";
 
-/** The facts of an event, without its payload. */
+/** Draws the facts of an event, without its payload. */
 export function EventFacts({ event: { id, toolkitSlug, entityId, occurredAt, receivedAt } }: { event: Event }) {
   return (
     <Facts
@@ -20,7 +20,7 @@ export function EventFacts({ event: { id, toolkitSlug, entityId, occurredAt, rec
   );
 }
 
-/** The payload of an event. */
+/** Draws the payload of an event. */
 export function EventPayload({ event }: { event: Event }) {
   return (
     <Section title="Payload">

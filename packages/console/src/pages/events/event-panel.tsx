@@ -10,7 +10,7 @@ import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { EventDeliveries } from "./event-deliveries.tsx";
 import { EventFacts, EventPayload } from "./event-facts.tsx";
 
-/** Panel of one event next to the list. A phone has no room for it: there a row links to its page. */
+/** Draws the panel of one event next to the list. A phone has no room for a panel: there, a row links to the event's page. */
 export function EventPanel({ projectId, id, onClose }: { projectId: string; id: string; onClose: () => void }) {
   const event = useQuery(TriggersService.method.getEvent, { id });
   const found = event.data?.event;

@@ -35,7 +35,7 @@ const events = listPage({
     live: { switch: "Live", off: "off" },
   },
   filterAction: ReplayThese,
-  // While an event is open, the list has only the columns that fit next to the panel. The panel shows the other values.
+  // While the panel of an event is open, the list has only the columns that fit next to it. The panel shows the other values.
   columns: ({ search: { open } }) => {
     const isBeside = open !== undefined;
     return [
@@ -80,7 +80,7 @@ const events = listPage({
   noMatch: "No event matches",
 });
 
-/** The events of the project, newest first, with the panel of the open one. */
+/** Draws the events of the project, newest first, with the panel of the open one. */
 export default function EventsPage() {
   return <ListPage of={events} />;
 }
@@ -118,7 +118,7 @@ function ReplayThese({ projectId, search }: { projectId: string; search: EventsS
   );
 }
 
-/** Number of an event's deliveries by state, those that need action first. */
+/** Draws the number of an event's deliveries in each state. States that need action come first. */
 function DeliveryStates({ of }: { of: EventDeliveries | undefined }) {
   if (of === undefined) return null;
   const words = deliveryCountWords(of);

@@ -29,7 +29,7 @@ function curlOf(endpoint: IngestEndpoint, serviceUrl: string): string {
     hasBody ? '--data-binary "$body"' : "-X POST",
   ];
   const lines = [
-    // During a rotation the variable may hold several secrets: the first one signs.
+    // During a rotation, the variable may contain several secrets separated by spaces. The command signs with the first one.
     `secret=\${${secretEnv}:?is not set in this shell}; secret="\${secret%% *}"`,
     `body=${quoted(sample.bodyJson)}`,
     ...signing.lines,
@@ -71,7 +71,7 @@ const unset: Word = {
   says: "Every post is refused until its secret is set.",
 };
 
-/** The inbound paths that apps post to, and the missing setup steps of each. */
+/** Draws the inbound paths to which apps post their webhooks. For each path, lists the setup steps that are missing. */
 export default function IngestPage() {
   const list = useQuery(TriggersService.method.listIngestEndpoints, {});
   return (

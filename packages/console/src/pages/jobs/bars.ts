@@ -4,14 +4,14 @@ export type BarSpan = { id: string; from: number; to: number | undefined };
 /** A bar on a track: `left` is its start and `width` its length, both in percent of the track. */
 export type Bar = { left: number; width: number };
 
-/** Maximum length of an idle gap, as a fraction of the total busy time. A longer gap is shortened to this length. */
+/** Maximum length of an idle gap, as a fraction of the total time in which steps ran. A longer gap is drawn with this length. */
 const foldTo = 0.06;
 /** Minimum width of a bar in percent, so that it stays visible. */
 const widthMin = 1;
 
 /**
- * Returns the position of each bar on one track. Long gaps without work (such as waiting for a person) are shortened, so that the other
- * bars are not too small. `now`: end of the bars that still run.
+ * Returns the position of each bar on one track (the time axis). Long gaps in which nothing ran (such as waiting for a person) are
+ * shortened, so that the bars stay readable. `now`: the end of bars that still run.
  */
 export function placeBars(spans: readonly BarSpan[], now: number): ReadonlyMap<string, Bar> {
   const ended = spans.map(({ id, from, to }) => ({ id, from, to: Math.max(from, to ?? now) }));
@@ -39,7 +39,10 @@ function mergedOf(spans: readonly { from: number; to: number }[]): { from: numbe
   return merged;
 }
 
-/** Returns a function that maps a time to its position on the shortened track. The position is in milliseconds from the track's start. */
+/**
+ * Returns a function that converts a time to a position on the track whose gaps are shortened. The position is in milliseconds from the
+ * start of the track.
+ */
 function foldedTime(busy: readonly { from: number; to: number }[], gapMax: number): (at: number) => number {
   return (at) => {
     let place = 0;

@@ -22,7 +22,7 @@ const RerunDialog = lazy(() => import("./rerun-dialog.tsx"));
 
 type Open = "cancel" | "retry" | "rerun" | "promote" | undefined;
 
-/** The buttons for a job, by its current state. */
+/** Draws the buttons for a job, by its current state. */
 function JobButtons({ job, projectId }: { job: Job; projectId: string }) {
   const [open, setOpen] = useState<Open>();
   const navigate = useNavigate();

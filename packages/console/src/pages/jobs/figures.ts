@@ -5,7 +5,7 @@ import { declaredLimit } from "./program.ts";
 /** One line of a job's figures: the estimated, simulated and actual values, and the limit. */
 export type Figure = { name: string; estimated: string; simulated: string; actual: string; limit: string };
 
-/** Default limits of the service, by the names of the program's limits. */
+/** Default limits of the service, by the name of the limit in a program. They apply if the program declares no limit. */
 const unlessGiven: Record<string, string> = {
   toolCalls: "10,000",
   writes: "1,000",
@@ -84,7 +84,7 @@ function limitWords(max: JobLimits, name: string): string {
 
 function timeOf(receipt: Receipt | undefined): string {
   const used = receipt?.limits?.used;
-  // The service reports whole seconds, so 0 means less than one second.
+  // The service reports whole seconds, rounded down, so 0 means less than one second.
   if (used?.deadlineSeconds === 0) return "0 s";
   return used === undefined ? "" : durationWords(used.deadlineSeconds * 1_000);
 }

@@ -25,7 +25,7 @@ export const jobsSearch = listSearch(
     status: oneOfParam(jobStatuses.map((status) => jobStatusWord(status).word)),
     mode: oneOfParam(["live", "simulate", "rehearse"]),
     ...spanParams,
-    /** Text that the title contains. */
+    /** Text that the title of a listed job contains. */
     title: textParam,
     /** Slug of the skill whose jobs are listed. */
     skill: textParam,

@@ -34,7 +34,7 @@ const Log = lazy(() => import("./log.tsx"));
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
-/** The content of a job's page. */
+/** Draws the content of a job's page. */
 export function JobBody({ job, simulation, projectId }: { job: Job; simulation: Job | undefined; projectId: string }) {
   const { step, order, tab } = route.useSearch();
   const navigate = route.useNavigate();
@@ -145,7 +145,7 @@ function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
   );
 }
 
-/** The earlier attempts of a job, each with its receipt, which is final. */
+/** Draws the earlier attempts of a job. Each attempt has its own receipt, which does not change any more. */
 function Attempts({ attempts }: { attempts: readonly JobAttempt[] }) {
   return (
     <Section title="Attempts before">
@@ -194,7 +194,7 @@ function useJobLog(jobId: string, attempt: number): JobLogState {
   return useSyncExternalStore(log.subscribe, log.read);
 }
 
-/** The jobs that run as skills of a job. */
+/** Draws the child jobs of a job: the jobs that run the skills which its program calls. */
 function Children({ jobId, projectId, isOver }: { jobId: string; projectId: string; isOver: boolean }) {
   const list = useRows(
     JobsService.method.listJobs,

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { shortId } from "../../ui/values/copy.tsx";
 
-/** The id of a job, short, as a link to its page. */
+/** Draws a link to the page of a job. Its text is the job's id in a short form. */
 export function JobLink({ projectId, id }: { projectId: string; id: string }) {
   return (
     <Link to="/p/$projectId/jobs/$jobId" params={{ projectId, jobId: id }} title={id}>
@@ -10,7 +10,7 @@ export function JobLink({ projectId, id }: { projectId: string; id: string }) {
   );
 }
 
-/** A link to the page of a schedule. */
+/** Draws a link to the page of a schedule. */
 export function ScheduleLink({ projectId, id, words = id }: { projectId: string; id: string; words?: string }) {
   return (
     <Link to="/p/$projectId/schedules/$scheduleId" params={{ projectId, scheduleId: id }} title={id}>

@@ -2,7 +2,10 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { type JobEvent, JobsService } from "@svc/gen/jobs";
 import { inStreamPlace, pauseStream } from "../../calls/live-state.ts";
 
-/** If all slots for streams are taken, a stream is opened briefly. It closes when no message has arrived for this time, in milliseconds. */
+/**
+ * Time without messages, in milliseconds, after which a brief stream is closed. A stream is opened only briefly if all of the browser's
+ * slots for streams are taken.
+ */
 const silentMs = 500;
 
 /**
@@ -66,7 +69,7 @@ export type JobLog = { subscribe: (listener: () => void) => () => void; read: ()
 const waitsMs = [300, 1_000, 2_000, 5_000];
 /** Number of failures in a row after which the page reports that the log cannot be read. */
 const failuresMax = 2;
-/** Time in milliseconds for which arriving entries are collected, to be drawn together. */
+/** Time in milliseconds for which arriving entries are collected. Then the page draws all of them at once. */
 const gatherMs = 60;
 /** Interval between brief reads if no slot for a stream is free, in milliseconds. */
 const lookAgainMs = 2_000;
@@ -120,7 +123,8 @@ export function createJobLog(
         }
         isBrief = read.brief;
       } catch (cause) {
-        // A first failure is not shown: the stream is retried, and the band at the top says if the service is unreachable.
+        // The first failure is not shown, because the stream is opened again at once. If the service is unreachable, the message at the top
+        // of the page says so.
         const error = failures < failuresMax ? undefined : cause;
         if (!signal.aborted) change(lastSeq() === 0 ? "opening" : "reconnecting", error);
       }

@@ -12,7 +12,7 @@ import { Time } from "../../ui/values/time.tsx";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { JobLink, ScheduleLink } from "./job-link.tsx";
 
-/** The facts of a job, without its progress. */
+/** Draws the facts of a job, without its progress. */
 export function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
   const { id, mode, createdAt, finishedAt, submittedByKeyId, skillSlug, parentJobId, attempt, programHash } = job;
   return (

@@ -78,7 +78,7 @@ const jobs = listPage({
   noMatch: "No job matches",
 });
 
-/** The jobs of the project, newest first. */
+/** Draws the jobs of the project, newest first. */
 export default function JobsPage() {
   return <ListPage of={jobs} />;
 }

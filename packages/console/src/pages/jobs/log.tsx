@@ -13,7 +13,7 @@ import type { Word } from "../../words/word.ts";
 import type { JobLogState } from "./job-log.ts";
 import styles from "./log.module.css";
 
-/** Fields that the line of an entry shows, in this order. The other fields are shown when the line is opened. */
+/** Fields of an entry that its line in the log shows, in this order. Opening the line shows the other fields. */
 const told = [
   "status",
   "reason",

@@ -2,7 +2,7 @@
 export type ListedStep = {
   id: string;
   kind: string;
-  /** Subject of the step: a tool, a set, or an expression. */
+  /** Subject of the step: the tool, the row set or the expression that the step works on. */
   says: string;
   /** Slug of the tool that the step calls; empty if the step calls no tool. */
   tool: string;
@@ -27,7 +27,7 @@ export type ProgramBlock = {
 
 type Json = Record<string, unknown>;
 
-/** Fields that determine the kind of a step; the first one that a step has is its kind. */
+/** Fields that name the kind of a step. If a step has several of them, the first one in this list counts. */
 const kinds = [
   ...[
     "call",
@@ -80,7 +80,7 @@ export function programPart(text: string, name: string): string {
   return part === undefined ? "" : JSON.stringify(part, undefined, 2);
 }
 
-/** Returns a limit that the program declares. Returns undefined if the service's default applies. */
+/** Returns a limit that the program declares. Returns undefined if it declares none, because the service's default then applies. */
 export function declaredLimit(text: string, name: string): number | string | undefined {
   const program = parse(text);
   const limits = isObject(program) ? program["limits"] : undefined;

@@ -103,7 +103,7 @@ function FailedCalls({ code }: { code: string }) {
   );
 }
 
-/** The run time of a step so far, or in total. */
+/** Draws how long a step ran. If it still runs, draws the time so far. */
 function Ran({ now: { step, endedAt } }: { now: StepNow }) {
   const at = useNow();
   if (step.startedAt === undefined) return null;
@@ -111,7 +111,7 @@ function Ran({ now: { step, endedAt } }: { now: StepNow }) {
   return <>{durationWords(Math.max(0, to - timestampMs(step.startedAt)))}</>;
 }
 
-/** Kinds of steps during which nothing runs. Their time is shortened. */
+/** Kinds of steps during which nothing runs. On the time axis, the gaps of such steps are shortened. */
 const idle = ["wait", "judge", "fail"];
 
 /** Draws the steps of a job in the program's order. A step that is inside another step is indented behind a line. */

@@ -5,8 +5,8 @@ import { useMemo } from "react";
 import { hasEnded } from "../../words/jobs.ts";
 
 /**
- * Interval in milliseconds at which an unfinished job is read. It shows changes that have no log entry, such as the wait for its lease (its
- * assignment to a node).
+ * Interval in milliseconds at which an unfinished job is read. The read shows changes that have no log entry, such as waiting for a lease
+ * (the assignment of the job to a node).
  */
 const lookMs = 5_000;
 

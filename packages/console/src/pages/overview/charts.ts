@@ -102,7 +102,7 @@ export function listOf(
 ): { to: string; search: Record<string, string> } | undefined {
   const list = lists[series];
   if (list === undefined) return undefined;
-  // No state of the list corresponds to `retried`, because a delivery with a retried attempt may wait or have ended.
+  // True if the line's outcome is a filter of the list. `retried` is not, because a delivery with a retried attempt may be in any state.
   const named = line !== undefined && line !== "" && line !== othersId && line !== "retried" && !/^p\d\d$/.test(line);
   return {
     to: list.to,

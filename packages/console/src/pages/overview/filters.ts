@@ -18,7 +18,10 @@ export type OverviewSearch = SearchOf<typeof params>;
 /** Reads the search parameters of the overview. */
 export const readOverviewSearch: (raw: Record<string, unknown>) => OverviewSearch = searchReader(params);
 
-/** The end of a range is rounded to a whole minute, so that the request for the same charts does not change for a minute. */
+/**
+ * One minute in milliseconds. The end of a range is rounded to a whole minute, so that within one minute the request for the same charts
+ * stays the same.
+ */
 const minuteMs = 60_000;
 
 /** Returns the start and the end of the charts' time range, in milliseconds. `now`: current time in milliseconds. */

@@ -29,7 +29,7 @@ export function useQuarantined(): { quarantined: { count: number; more: boolean 
   return { quarantined, isLoading: posts.isLoading };
 }
 
-/** The list of open actions for people, with links to the pages for them. */
+/** Draws the list of actions that wait for a person, each with a link to the page where the person can do it. */
 export function Needs({
   projectId,
   backlog,

@@ -16,7 +16,7 @@ export type Need = {
   search: Record<string, string>;
 };
 
-/** Maximum count. A larger number is shown as this number "or more". */
+/** Maximum number that is counted. If there are more, the page shows this number with "or more". */
 const countedMax = 10_000;
 
 const minuteMs = 60_000;

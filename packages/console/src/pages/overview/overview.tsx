@@ -27,7 +27,7 @@ import styles from "./overview.module.css";
 
 const zoomedOut = { since: undefined, until: undefined };
 
-/** The filters of the overview: the charts' range, the zoom, and the switch to tables. */
+/** Draws the filters of the overview: the charts' range, the zoom, and the switch to tables. */
 function OverviewFilters({
   search: { range = "24h", since, until, table },
   onChange,
@@ -64,7 +64,7 @@ const route = getRouteApi("/p/$projectId/overview");
 const lookMs = 4_000;
 const minuteMs = 60_000;
 
-/** The state of the project: first what needs a person, then the charts and the backlog. */
+/** Draws the state of the project: first the actions that wait for a person, then the charts and the backlog. */
 export default function OverviewPage() {
   const { projectId } = route.useParams();
   const search = route.useSearch();
@@ -116,7 +116,7 @@ export default function OverviewPage() {
   );
 }
 
-/** Commands to paste that make the first event of a project without events. */
+/** Draws commands that the user can paste to create the first event of a project that has none. */
 function FirstEvent() {
   return (
     <Section title="Your first event" boxed>
@@ -136,7 +136,7 @@ function FirstEvent() {
   );
 }
 
-/** The charts of the overview, one per series; every point links to the list that was counted. */
+/** Draws the charts of the overview, one for each series. Each point links to the list of what the point counts. */
 function Charts({
   projectId,
   answer,

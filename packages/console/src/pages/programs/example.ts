@@ -1,4 +1,4 @@
-/** The first text of a new program: it only reads and asks no question. */
+/** The text with which the editor of a new program starts. This example program only reads, and asks no question. */
 export const exampleProgram: string = `{
   "version": 1,
   "title": "Count the open deals",

@@ -26,9 +26,9 @@ const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 /** Time after the last key press before the program is checked, in milliseconds. */
 const restMs = 350;
 
-/** The editor of a program, with the service's check of it and the buttons that run it. */
+/** Draws the editor of a program, with the service's check of it and the buttons that run it. */
 function ProgramEditor({ initial, projectId }: { initial: string; projectId: string }) {
-  // The initial text is used only once. If the job is read again, the user's text is not overwritten.
+  // The text with which the editor starts. It never changes, so reading the job again does not overwrite the user's text.
   const [begun] = useState(initial);
   const [text, setText] = useState(initial);
   const editor = useRef<JsonWriteHandle>(null);
@@ -122,7 +122,10 @@ function CheckResult({
 
 const route = getRouteApi("/p/$projectId/programs/new");
 
-/** A new program, starting from a job's program or an example: edited, checked while typing, simulated and submitted. */
+/**
+ * Draws the page of a new program. The program starts as the program of a job or as an example. The user edits it, the service checks it
+ * while the user types, and then it is simulated or submitted.
+ */
 export default function NewProgramPage() {
   const { projectId } = route.useParams();
   const { from } = route.useSearch();
@@ -144,7 +147,7 @@ export default function NewProgramPage() {
   );
 }
 
-/** The program of a job to start from. It is read once, so that the text does not change while the user edits it. */
+/** Draws the editor with the program of a job. The job is read only once, so that the text does not change while the user edits it. */
 function FromJob({ jobId, projectId }: { jobId: string; projectId: string }) {
   const found = useJob(jobId);
   const job = found.data?.job;

@@ -108,7 +108,7 @@ function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: (
   );
 }
 
-/** The keys of a project, including revoked and expired ones. The text of a key is shown once, when it is created. */
+/** Draws the keys of a project, including revoked and expired ones. The text of a key is shown once, when it is created. */
 export function Keys({ projectId }: { projectId: string }) {
   const [isCreating, setCreating] = useState(false);
   const list = useRows(AdminService.method.listApiKeys, { projectId, pageSize: 200 }, ({ apiKeys }) => apiKeys);

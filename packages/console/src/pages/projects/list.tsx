@@ -47,7 +47,7 @@ const projects = listPage({
   empty: () => <Empty icon="project" title="No projects yet" />,
 });
 
-/** Every project of the deployment, newest first. */
+/** Draws every project of the deployment, newest first. */
 export default function ProjectsPage() {
   return <ListPage of={projects} />;
 }

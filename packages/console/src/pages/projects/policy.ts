@@ -8,7 +8,7 @@ export const planApprovals: readonly { value: string; words: string; says: strin
   { value: "always", words: "Always", says: "Every plan." },
 ];
 
-/** Returns the words for the approval that a policy requires of plans. An empty value means the default. */
+/** Returns the words for when a policy requires a person's approval of a plan. An empty value means the default, `never`. */
 export function planApprovalWords(value: string): string {
   const known = planApprovals.find((one) => one.value === (value === "" ? "never" : value));
   return known === undefined ? value : known.words.toLowerCase();
@@ -72,7 +72,7 @@ export function policyRequest(
   );
   return {
     ...{ projectId, planApproval, redirectUrls: linesOf(redirectUrls) },
-    // If no calls need confirmation, the request names no contact to ask.
+    // If no calls need confirmation, the request contains no contact, because svc asks none.
     confirm:
       confirmPerson === "never"
         ? { person: confirmPerson, contact: "" }

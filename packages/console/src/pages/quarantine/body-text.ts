@@ -11,7 +11,7 @@ export function textOf(body: Uint8Array): string | undefined {
   }
 }
 
-/** True if a text is JSON. Such a text is shown so that it can be folded and searched. */
+/** True if a text is JSON. The page then shows it in a viewer in which the user can fold and search it. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -7,7 +7,7 @@ import { hexBytesMax, hexOf, isJson, textOf } from "./body-text.ts";
 
 const route = getRouteApi("/admin/quarantine/$postId");
 
-/** The raw body of a post: as text if it is text, and byte by byte. */
+/** Draws the raw body of a post: as text if it is text, and as single bytes. */
 export function Body({ body }: { body: Uint8Array }) {
   const text = textOf(body);
   const { body: shown = text === undefined ? "hex" : "text" } = route.useSearch();

@@ -17,7 +17,7 @@ import { ReleaseButton } from "./release-button.tsx";
 
 const route = getRouteApi("/admin/quarantine/$postId");
 
-/** One quarantined post: the reason, the whole post, and the button that releases it. */
+/** Draws one quarantined post: the reason, the whole post, and the button that releases it. */
 export default function QuarantinedPostPage() {
   const { postId } = route.useParams();
   const answer = useQuery(AdminService.method.getQuarantinedPost, { id: postId });

@@ -62,7 +62,10 @@ const quarantine = listPage({
   noMatch: "No post matches",
 });
 
-/** Verified posts that could not become events, newest first, and the button that releases them. */
+/**
+ * Draws the quarantined posts, newest first, and the button that releases them. A quarantined post is verified but could not become an
+ * event.
+ */
 export default function QuarantinePage() {
   return <ListPage of={quarantine} />;
 }

@@ -61,7 +61,7 @@ function releaseWords(tally: ReleaseTally): string {
   return staysWhole(tally) ? "Release anyway" : `Release ${tally.tried.toLocaleString("en")}`;
 }
 
-/** True if every post would fail again, so that no post can be released. */
+/** True if the dry run shows that every post would stay in quarantine, so that there is nothing to release. */
 function staysWhole({ tried, outcomes }: ReleaseTally): boolean {
   return tried > 0 && outcomes["quarantined"] === tried;
 }

@@ -18,7 +18,7 @@ export type ReleasedPosts = { ids: readonly string[] } | { toolkitSlug: string; 
  */
 export type ReleaseTally = { tried: number; outcomes: Readonly<Record<string, number>>; stays: readonly string[] };
 
-/** The state before the first post. */
+/** The results before the first post is released. */
 export const emptyTally: ReleaseTally = { tried: 0, outcomes: {}, stays: [] };
 
 const pageSize = 100;

@@ -3,7 +3,7 @@ import { readTime } from "@svc/core/time";
 import { oneOfParam, type SearchOf, searchReader, textParam, timeParam } from "../../shell/search-params.ts";
 
 const params = {
-  /** `yes` opens the dialog that starts a replay of the range below. */
+  /** `yes` opens the dialog that starts a replay. The parameters after this one set the range and the events. */
   start: oneOfParam(["yes"]),
   subscription: textParam,
   toolkit: textParam,

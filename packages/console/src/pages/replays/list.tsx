@@ -22,7 +22,7 @@ import { StartDialog } from "./start.tsx";
 const route = getRouteApi("/p/$projectId/replays");
 const lookMs = 2_000;
 
-/** The replays of the project with their progress, and the button that starts one. */
+/** Draws the replays of the project with their progress, and the button that starts one. */
 export default function ReplaysPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -63,7 +63,7 @@ export default function ReplaysPage() {
   );
 }
 
-/** One replay: its events, its progress, and its buttons. */
+/** Draws one replay: its events, its progress, and its buttons. */
 function ReplayItem({ replay }: { replay: Replay }) {
   const { endpointOf } = useSubscriptions();
   const {

@@ -136,7 +136,7 @@ function ReplayFilters({
   );
 }
 
-/** Draws the other filters of the replay that the address sets. Each has a button that removes it. */
+/** Draws the toolkit or trigger to which the address limits the replay, with a button that removes this limit. */
 function Only({ search, onChange }: { search: ReplaysSearch; onChange: (change: ReplaysSearch) => void }) {
   const { toolkit, trigger } = search;
   if (toolkit === undefined && trigger === undefined) return null;

@@ -23,7 +23,7 @@ import { changedWords } from "./version-words.ts";
 const route = getRouteApi("/p/$projectId/schedules/$scheduleId");
 const lookMs = 4_000;
 
-/** One schedule: its state, its runs, its versions, and its buttons. */
+/** Draws one schedule: its state, its runs, its versions, and its buttons. */
 export default function SchedulePage() {
   const { projectId, scheduleId } = route.useParams();
   const found = useQuery(StandingService.method.getStandingProgram, { id: scheduleId }, { refetchInterval: lookMs });
@@ -71,7 +71,7 @@ export default function SchedulePage() {
   );
 }
 
-/** The versions of a schedule, newest first, each with its differences from the one before. */
+/** Draws the versions of a schedule, newest first, each with its differences from the one before. */
 function Versions({
   versions,
   current,
@@ -118,7 +118,7 @@ function Versions({
   );
 }
 
-/** The facts of a schedule. */
+/** Draws the facts of a schedule. */
 function ScheduleFacts({ program, projectId }: { program: StandingProgram; projectId: string }) {
   const { id, slug, version, pendingVersion, sourceKind, nextTimes, counts, usedToday, keyId } = program;
   return (

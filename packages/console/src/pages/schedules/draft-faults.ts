@@ -5,7 +5,7 @@ import { type Draft, pointers } from "./draft.ts";
 /** A field that can show faults. */
 export type DraftField = keyof typeof pointers;
 
-/** Faults of a definition, by the place that shows them: at a field, at the program, or above both. */
+/** Faults of a definition, by where they are shown. `at`: at a field. `program`: in the program. `rest`: above both. */
 export type PlacedDraftFaults = {
   at: Partial<Record<DraftField, string>>;
   program: readonly PlacedFault[];
@@ -51,8 +51,8 @@ export function placeDefinitionFaults(
 }
 
 /**
- * Returns the field that sets the value at a JSON Pointer or a value that contains it. If there is none, returns the first field that sets
- * a part of the value.
+ * Returns the form field that sets the value at a JSON Pointer, or a larger value that contains it. If no field does, returns the first
+ * field that sets a part of the value.
  */
 function fieldOf(fields: readonly DraftField[], pointer: string): DraftField | undefined {
   if (pointer === "") return undefined;

@@ -13,7 +13,7 @@ export type Draft = {
   title: string;
   timeZone: string;
   by: StartedBy;
-  /** Cron expressions, one per line. `at` has points in time, also one per line. */
+  /** Cron expressions, one per line. (The next field, `at`, has points in time, also one per line.) */
   cron: string;
   at: string;
   every: string;
@@ -23,7 +23,7 @@ export type Draft = {
   call: string;
   pollEntity: string;
   pollEvery: string;
-  /** Arguments as JSON text. `first` and `input` are JSON text too. */
+  /** Arguments of the call that the schedule polls, as JSON text. */
   args: string;
   first: string;
   per: string;
@@ -125,7 +125,7 @@ export function hasHiddenInput(definitionJson: string): boolean {
   }
 }
 
-/** Names of parts that a definition has and the form does not show. */
+/** Returns the names of the parts that a definition has but the form does not show. */
 export function keptParts(kept: Json): string[] {
   const { schedule, trigger, poll } = objectOf(kept["source"]);
   const shown = (names: readonly string[], part: unknown, prefix: string) =>

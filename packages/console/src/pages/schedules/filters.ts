@@ -4,7 +4,7 @@ import { listSearch } from "../../frame/list-search.ts";
 import { oneOfParam } from "../../shell/search-params.ts";
 import { standingStates, standingWord } from "../../words/standing.ts";
 
-/** The states of schedules, in words. */
+/** The states of schedules, as words that the filter and the address use. */
 export const stateWords = standingStates.map((state) => standingWord(state).word);
 
 /** The search parameters of the list of schedules. */

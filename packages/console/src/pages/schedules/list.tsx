@@ -58,7 +58,7 @@ const schedules = listPage({
   noMatch: "No schedule matches",
 });
 
-/** The schedules of the project, which start jobs automatically. */
+/** Draws the list of the project's schedules. A schedule starts jobs automatically. */
 export default function SchedulesPage() {
   return <ListPage of={schedules} />;
 }

@@ -59,7 +59,7 @@ export default function NewSchedulePage() {
   );
 }
 
-/** A schedule that runs a skill, in the newest version at the time of creation. */
+/** Draws the form of a new schedule that runs a skill. The schedule always uses the version that is the newest when it is created. */
 function OfSkill({ slug, projectId }: { slug: string; projectId: string }) {
   const found = useQuery(JobsService.method.getSkill, { slug });
   const skill = found.data?.skill;

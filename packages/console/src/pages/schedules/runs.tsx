@@ -31,7 +31,7 @@ const reasons = [
   ...["input_invalid", "filter_error", "start_failed", "key_revoked", "approval", "cancelled"],
 ];
 
-/** The runs of a schedule, newest first, with a filter for the reason why a run was not started. */
+/** Draws the runs of a schedule, newest first. A filter shows only runs that were not started for a certain reason. */
 export function Runs({ id, projectId }: { id: string; projectId: string }) {
   const { reason } = route.useSearch();
   const navigate = route.useNavigate();

@@ -9,7 +9,7 @@ import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 
-/** The buttons of a schedule: run now, pause, resume, change, and delete after a confirmation. */
+/** Draws the buttons of a schedule: run now, pause, resume, change, and delete after a confirmation. */
 export function ScheduleButtons({
   program,
   projectId,

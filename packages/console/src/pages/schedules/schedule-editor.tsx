@@ -35,8 +35,8 @@ type Verdict = { preview?: PreviewStandingProgramResponse; faults: readonly Wire
 const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
 /**
- * `definitionJson`: the definition to send. `why`: the reason why it cannot be sent yet. `needsApproval`: true if svc then asks people for
- * approval.
+ * The result of the schedule's form. `definitionJson`: the definition to send. `why`: the reason why it cannot be sent yet.
+ * `needsApproval`: true if svc asks people for approval after it is sent.
  */
 export type WrittenSchedule = { definitionJson: string; why: string | undefined; needsApproval: boolean };
 

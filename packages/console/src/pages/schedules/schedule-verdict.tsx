@@ -9,7 +9,9 @@ import { estimateFacts } from "../programs/check-words.ts";
 import type { Draft } from "./draft.ts";
 import type { ScheduleCheck } from "./use-schedule-check.ts";
 
-/** The service's check of a definition: its faults, or the next runs and the maximum effects of a run. */
+/**
+ * Draws the service's check of a definition. If it has faults, draws them. Otherwise draws the next runs and the maximum effects of a run.
+ */
 export function ScheduleVerdict({
   check: { faults, preview, isCurrent },
   draft,

@@ -12,7 +12,7 @@ import type { DraftForm } from "./draft-form.ts";
 
 const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
 
-/** The fields for the start of a schedule: times, each with its time zone, events, or new rows of a list. */
+/** Draws the fields that set when a schedule starts: at times (each with its time zone), on events, or on new rows of a list. */
 export function SourceFields({ form }: { form: DraftForm }) {
   const { draft, change, fieldOf } = form;
   return (
@@ -51,7 +51,9 @@ export function SourceFields({ form }: { form: DraftForm }) {
   );
 }
 
-/** The trigger whose events start the schedule, including events of posts to an inbound path. */
+/**
+ * Draws the fields for the trigger whose events start the schedule. The trigger may be one whose events come from posts to an inbound path.
+ */
 function TriggerFields({ form: { draft, change, fieldOf } }: { form: DraftForm }) {
   const ingest = useQuery(TriggersService.method.listIngestEndpoints, {}, { staleTime: Number.POSITIVE_INFINITY });
   const tools = useQuery(

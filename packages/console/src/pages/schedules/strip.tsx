@@ -7,7 +7,7 @@ import styles from "./strip.module.css";
 const lookMs = 10_000;
 const shown = 20;
 
-/** The last 20 runs of a schedule, the newest on the right. */
+/** Draws the last 20 runs of a schedule side by side. The newest run is on the right. */
 export function Strip({ id }: { id: string }) {
   const list = useQuery(
     StandingService.method.listStandingRuns,

@@ -2,7 +2,10 @@ import type { StandingVersion } from "@svc/gen/standing";
 
 type Hashes = Pick<StandingVersion, "programHash" | "definitionHash" | "note">;
 
-/** Returns the differences between a version and the version before it, as far as hashes can show them. */
+/**
+ * Returns in words what changed between a version and the version before it. It only compares hashes, so it names the changed parts, not
+ * the changes.
+ */
 export function changedWords({ programHash, definitionHash, note }: Hashes, before: Hashes | undefined): string {
   if (note !== "") return "tools have changed";
   if (before === undefined) return "the first";

@@ -85,7 +85,7 @@ function AgentKeyDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The agent keys that this seat's key made. Only an approver can make them. */
+/** The agent keys that the signed-in key of this project has created. Only an approver's key can create them. */
 export function AgentKeys({ projectId }: { projectId: string }) {
   const why = useApproverWhy(projectId);
   const [isMaking, setMaking] = useState(false);

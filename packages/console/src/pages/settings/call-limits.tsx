@@ -13,7 +13,7 @@ import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { limitOf, limitWords, typedOf } from "./limit.ts";
 
-/** The limits of the project's own calls, which protect apps from too many calls. */
+/** Draws the limits that the project has set for its own calls. They protect apps from too many calls. */
 export function CallLimits({ projectId }: { projectId: string }) {
   const why = useApproverWhy(projectId);
   const [put, setPut] = useState<{ limit: CallLimit | undefined }>();

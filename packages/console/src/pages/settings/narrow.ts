@@ -14,13 +14,16 @@ type Confirmed = { person: string; contact: string };
 
 type Narrowed = Pick<Grant, "accessClasses" | "toolkitSlugs" | "agentTools"> & { confirm?: Confirmed | undefined };
 
-/** Returns the initial values of the form: everything that the grant has. */
+/** Returns the initial values of the form, which keep all permissions of the grant. */
 export function keptOf({ accessClasses, toolkitSlugs, agentTools, confirm }: Narrowed): KeptGrant {
   const confirmed = { person: confirm?.person || "never", contact: confirm?.contact ?? "" };
   return { accessClasses, toolkitSlugs, typed: "", agentTools, confirm: confirmed };
 }
 
-/** Returns the fields of the request. If all entries of a list are kept, the list is left out: the service then leaves it unchanged. */
+/**
+ * Returns the fields of the request that reduces a grant. If all entries of a list are kept, the list is sent empty, because the service
+ * then leaves it unchanged.
+ */
 export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed, agentTools, confirm }: KeptGrant) {
   const part = (kept: readonly string[], all: readonly string[]) => (kept.length === all.length ? [] : [...kept]);
   const named = typed

@@ -38,7 +38,7 @@ const themes: readonly { value: Preferences["theme"]; words: string }[] = [
   { value: "dark", words: "Dark" },
 ];
 
-/** The settings of this browser, which are stored only here. */
+/** Draws the settings that only this browser stores. */
 function BrowserSettings() {
   const { theme, zone, shortcuts } = usePreferences();
   const zones: readonly { value: Preferences["zone"]; words: string }[] = [
@@ -73,7 +73,7 @@ function BrowserSettings() {
 
 const route = getRouteApi("/p/$projectId/settings");
 
-/** The signed-in key, the settings of this browser, and the limits of the project. */
+/** Draws the signed-in key, the settings of this browser, and the limits of the project. */
 export default function SettingsPage() {
   const { projectId } = route.useParams();
   const { tab = "you" } = route.useSearch();
@@ -110,7 +110,7 @@ export default function SettingsPage() {
   );
 }
 
-/** The key that this project's pages use, as the service knows it. */
+/** Draws facts about the key that this project's pages use, as the service reports them. */
 function WhoAmI() {
   const identity = useQuery(IdentityService.method.getIdentity, {});
   const me = identity.data;
@@ -133,7 +133,10 @@ function WhoAmI() {
   );
 }
 
-/** The permissions that people gave to agents: the active ones first, the expired ones on request. */
+/**
+ * Draws the permissions (grants) that people gave to agents. Active grants are shown first; expired ones are shown if the user asks for
+ * them.
+ */
 function Grants({ projectId }: { projectId: string }) {
   const list = useRows(GrantsService.method.listGrants, { pageSize: 200 }, ({ grants }) => grants);
   const [held, ended] = [list.rows.filter(({ active }) => active), list.rows.filter(({ active }) => !active)];
@@ -172,7 +175,10 @@ function NoGrants() {
   );
 }
 
-/** Every browser that is signed in with the key of this project's seat, including this one, with a button that signs it out. */
+/**
+ * Draws every browser that is signed in with the same key as this project's seat, including this browser. Each has a button that signs it
+ * out.
+ */
 function Sessions() {
   const list = useQuery(ConsoleService.method.listSessions, {});
   return (

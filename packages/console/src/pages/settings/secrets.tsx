@@ -13,7 +13,7 @@ import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Time } from "../../ui/values/time.tsx";
 
-/** The project's secrets, by name: values are never shown. */
+/** Draws the names of the project's secrets. Their values are never shown. */
 export function Secrets({ projectId }: { projectId: string }) {
   const why = useApproverWhy(projectId);
   const [put, setPut] = useState<string>();

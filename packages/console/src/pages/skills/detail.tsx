@@ -28,7 +28,7 @@ import { skeletonInput } from "./skeleton-input.ts";
 
 const route = getRouteApi("/p/$projectId/skills/$slug");
 
-/** One skill: how to call it, its program, its versions. */
+/** Draws one skill: how to call it, its program, its versions. */
 export default function SkillPage() {
   const { projectId, slug } = route.useParams();
   const { version } = route.useSearch();

@@ -38,7 +38,7 @@ const skills = listPage({
   empty: NoSkills,
 });
 
-/** The skills of the project: programs that can be called like tools. */
+/** Draws the skills of the project: programs that can be called like tools. */
 export default function SkillsPage() {
   return <ListPage of={skills} />;
 }

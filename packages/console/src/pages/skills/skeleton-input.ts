@@ -9,7 +9,7 @@ export function skeletonInput(schemaJson: string): string {
     const values = names.map((name) => [name, properties[name]?.default ?? emptyOf(properties[name]?.type)]);
     return JSON.stringify(Object.fromEntries(values), undefined, 2);
   } catch {
-    // The schema cannot be read, so the input has no known properties.
+    // The schema cannot be read, so the input starts as an empty object.
     return "{}";
   }
 }

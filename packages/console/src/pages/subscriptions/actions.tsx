@@ -25,7 +25,8 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
   });
   const reenable = async () => {
     const since = health?.lastSuccessAt ?? health?.failingSince ?? createdAt;
-    // The mutation's own state shows a refusal next to the buttons. Missed events can be replayed only if the subscription is active again.
+    // If the call is refused, the state of `update` shows the error next to the buttons. Missed events are offered for replay only if the
+    // subscription is active again.
     const isActive = await update.sendAsync({ id, active: true }).then(
       () => true,
       () => false,
@@ -59,7 +60,7 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
   );
 }
 
-/** A dialog that changes the address to which svc posts a subscription's events. */
+/** Draws a dialog that changes the address to which svc posts a subscription's events. */
 function ChangeUrlDialog({
   subscription: { id, endpointUrl },
   onClose,
@@ -94,7 +95,7 @@ function ChangeUrlDialog({
   );
 }
 
-/** A dialog that asks for confirmation before a subscription is deleted, because a deletion cannot be undone. */
+/** Draws a dialog that asks for confirmation before a subscription is deleted, because a deletion cannot be undone. */
 function DeleteDialog({
   projectId,
   subscription: { id, endpointUrl, health },

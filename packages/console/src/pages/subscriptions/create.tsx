@@ -18,7 +18,7 @@ import { verifySnippet } from "./verify-snippet.ts";
 
 const route = getRouteApi("/p/$projectId/subscriptions/new");
 
-/** The page that creates a subscription and shows its secret once. */
+/** Draws the page that creates a subscription and shows its secret once. */
 export default function NewSubscriptionPage() {
   const { projectId } = route.useParams();
   const queries = useQueryClient();

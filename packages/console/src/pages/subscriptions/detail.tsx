@@ -22,7 +22,7 @@ import { TestDelivery } from "./test-delivery.tsx";
 const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");
 const lookMs = 3_000;
 
-/** The page of one subscription: the health of its endpoint in words, the next step if the endpoint fails, and the buttons. */
+/** Draws the page of one subscription: the health of its endpoint in words, the next step if the endpoint fails, and the buttons. */
 export default function SubscriptionPage() {
   const { projectId, subscriptionId } = route.useParams();
   const { missedSince } = route.useSearch();
@@ -105,7 +105,7 @@ function pendingWords(count: number): string {
   return count === 1 ? "One delivery is" : `${count.toLocaleString("en")} deliveries are`;
 }
 
-/** A notice about events that were not delivered while the subscription was inactive. Only a replay delivers these events. */
+/** Draws a notice about events that were not delivered while the subscription was inactive. Only a replay delivers these events. */
 function Missed({ projectId, subscriptionId, since }: { projectId: string; subscriptionId: string; since: string }) {
   return (
     <Notice

@@ -55,7 +55,7 @@ const subscriptions = listPage({
   ),
 });
 
-/** The page with the subscriptions of the project and the health of their endpoints. */
+/** Draws the page with the subscriptions of the project and the health of their endpoints. */
 export default function SubscriptionsPage() {
   return <ListPage of={subscriptions} />;
 }

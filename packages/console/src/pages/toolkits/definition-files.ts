@@ -23,7 +23,7 @@ export async function readDefinition(files: readonly ChosenFile[]): Promise<Uplo
   return { text: json.text.includes("\n") ? json.text : prettyJson(json.text) };
 }
 
-/** Loads the YAML reader only for YAML files, because the reader is a third of the page's code. */
+/** Returns the definition from a folder of YAML files. Loads the YAML reader only here, because it is a third of the page's code. */
 async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Promise<UploadedDefinition> {
   const { readYaml } = await import("./read-yaml.ts");
   const folder = toolkit.path.replace(/toolkit\.ya?ml$/, "tools/");

@@ -19,7 +19,7 @@ import { classWord } from "../../words/calls.ts";
 
 const route = getRouteApi("/p/$projectId/toolkits/$toolkitSlug");
 
-/** The page of one toolkit: its app, how to connect to the app, and its tools. */
+/** Draws the page of one toolkit: its app, how to connect to the app, and its tools. */
 export default function ToolkitPage() {
   const { projectId, toolkitSlug } = route.useParams();
   const found = useQuery(CatalogService.method.getToolkit, { slug: toolkitSlug, projectId });
@@ -87,7 +87,7 @@ function ToolkitFacts({ toolkit }: { toolkit: Toolkit }) {
   );
 }
 
-/** A button that deletes a toolkit of the project. It first names the objects that are deleted with the toolkit. */
+/** Draws a button that deletes a toolkit of the project. It first names the objects that are deleted with the toolkit. */
 function DeleteToolkit({ projectId, slug }: { projectId: string; slug: string }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -112,7 +112,7 @@ function DeleteToolkit({ projectId, slug }: { projectId: string; slug: string })
   );
 }
 
-/** The tools of a toolkit, each with its class (read, write or destructive) and its description. */
+/** Draws the tools of a toolkit, each with its class (read, write or destructive) and its description. */
 function ToolkitTools({ projectId, toolkitSlug }: { projectId: string; toolkitSlug: string }) {
   const list = useQuery(CatalogService.method.listTools, { toolkitSlug, projectId, view: ToolView.SUMMARY });
   const tools = list.data?.tools.filter(({ kind }) => kind !== ToolKind.TRIGGER) ?? [];

@@ -76,8 +76,8 @@ const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 const restMs = 350;
 
 /**
- * The editor of a definition, with the result of the service's check and the button that publishes. `why`: the reason why this user may not
- * publish; undefined if the user may.
+ * Draws the editor of a definition, with the result of the service's check and the button that publishes. `why`: the reason why this user
+ * may not publish; undefined if the user may.
  */
 function DefinitionEditor({ projectId, why }: { projectId: string; why: string | undefined }) {
   const [begun, setBegun] = useState({ text: exampleDefinition, times: 0 });
@@ -145,7 +145,7 @@ function DefinitionEditor({ projectId, why }: { projectId: string; why: string |
   );
 }
 
-/** A button that publishes a definition for the project and then opens the page of the toolkit. */
+/** Draws a button that publishes a definition for the project and then opens the page of the toolkit. */
 function PublishButton({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -179,8 +179,8 @@ function PublishButton({ text, projectId, why }: { text: string; projectId: stri
 const route = getRouteApi("/p/$projectId/tools/publish");
 
 /**
- * The page that publishes a toolkit for this project only. The user pastes, drops or types the definition. The service checks it while the
- * user types.
+ * Draws the page that publishes a toolkit for this project only. The user pastes, drops or types the definition. The service checks it
+ * while the user types.
  */
 export default function PublishToolkitPage() {
   const { projectId } = route.useParams();

@@ -23,7 +23,7 @@ import { TryIt } from "./try/try-it.tsx";
 
 const route = getRouteApi("/p/$projectId/tools/$toolSlug");
 
-/** The page of one tool: its description, and the form that tries the tool. */
+/** Draws the page of one tool: its description, and the form that tries the tool. */
 export default function ToolPage() {
   const { projectId, toolSlug } = route.useParams();
   const described = useQuery(ToolsService.method.describeTool, { slug: toolSlug });
@@ -83,7 +83,7 @@ function ToolBody({ projectId, tool }: { projectId: string; tool: Tool }) {
   );
 }
 
-/** The facts of a tool, except its description. */
+/** Draws the facts of a tool, except its description. */
 function ToolFacts({ projectId, tool }: { projectId: string; tool: Tool }) {
   const { slug, toolkitSlug, requiredScopes, ownerProjectId } = tool;
   return (
@@ -120,7 +120,8 @@ function ToolFacts({ projectId, tool }: { projectId: string; tool: Tool }) {
 }
 
 /**
- * The section "Try it". The form starts with the arguments of a stored call if the address names one, otherwise with the user's last input.
+ * Draws the section "Try it". Its form starts with the arguments of a stored call if the address names one. Otherwise it starts with the
+ * user's last input.
  */
 function TryFrom({
   projectId,
@@ -138,7 +139,7 @@ function TryFrom({
   const shape = readSchema(tool.inputSchemaJson, tool.accessClass === "destructive" ? ["confirm"] : []);
   if (from !== "" && earlier.isPending) return <Skeleton rows={12} />;
   const call = earlier.data?.call;
-  // The stored call contains masked values. They are not arguments, so the user has to enter them again.
+  // The input of the stored call. Masked values are left out, because they are not real arguments; the user must enter them again.
   const ofCall: KeptInput | undefined = call && {
     entity: call.entityId,
     values: withoutSecrets(shape, valuesOf(readJson(call.argumentsJson))),
@@ -162,7 +163,7 @@ function readJson(text: string): unknown {
   try {
     return parseExactJson(text);
   } catch {
-    // The arguments of this call were not kept.
+    // The stored call has no arguments any more, or they cannot be read. The form then starts empty.
     return {};
   }
 }

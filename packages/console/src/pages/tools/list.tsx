@@ -59,7 +59,7 @@ const tools = listView({
   noMatch: "No tool matches",
 });
 
-/** The page of the catalog's tools, with a search in plain words and a list of all tools. */
+/** Draws the page of the catalog's tools, with a search in plain words and a list of all tools. */
 export default function ToolsPage() {
   const { projectId = "" } = useParams({ strict: false });
   return <ShownList of={tools} list={useTools(projectId, useListSearch(toolsSearch))} />;

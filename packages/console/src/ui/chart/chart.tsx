@@ -24,8 +24,8 @@ export type ChartProps = {
   /** True if the chart shows its numbers as a table. */
   asTable: boolean;
   /**
-   * Returns a link to the list of what the chart counts, in the time from `sinceMs` to `untilMs`. `line`: the line whose things are listed;
-   * undefined for all lines.
+   * Draws a link to the list of the things that the chart counts, limited to the time from `sinceMs` to `untilMs`. `line`: only the things
+   * of this line; undefined for all lines.
    */
   link: (words: ReactNode, of: { line?: string; sinceMs: number; untilMs: number }) => ReactNode;
   /** Opens the list of what the chart counted in a step. */
@@ -57,7 +57,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** Part of the range that stays on each side of the selected step after the key `+`. */
+/** Fraction of the time range that stays visible on each side of the selected step when the key `+` zooms in. */
 const zoomShare = 1 / 8;
 
 function Picture({

@@ -88,8 +88,8 @@ export function createPlot(host: HTMLElement, first: ChartData, zone: Zone, acts
 }
 
 /**
- * Calls `onPress` with the step that the user presses, but not for drags, because a drag selects a range. Returns a function that ends
- * this.
+ * Calls `onPress` with the step that the user presses. Ignores drags, because a drag selects a range. Returns a function that removes the
+ * listeners.
  */
 function watchPresses(plot: uPlot, onPress: (step: number) => void): () => void {
   let downAt = 0;
@@ -108,8 +108,8 @@ function watchPresses(plot: uPlot, onPress: (step: number) => void): () => void 
 }
 
 /**
- * Returns the values in the form of uPlot. Adds the end of the last step as a further point, because uPlot draws a step from its start to
- * the next point.
+ * Returns the chart's values in the form that uPlot needs. uPlot draws a step from its start to the next point, so the end of the last step
+ * is added as a point.
  */
 function aligned({ of, startMs, stepMs, steps, lines }: ChartData): uPlot.AlignedData {
   const times = Array.from({ length: steps + 1 }, (_, step) => startMs + step * stepMs);

@@ -41,7 +41,8 @@ export function Choice({
   const [search, setSearch] = useState("");
   const [isOpen, setOpen] = useState(false);
   const [isSearched, setSearched] = useState(options.length >= searchedFrom);
-  // Options may arrive while the list is open. The open list stays as it is, and the search field appears when the list is opened again.
+  // Options may arrive while the list is open. The open list then stays as it is; the search field appears or disappears when the list is
+  // opened next time.
   if (!isOpen && isSearched !== options.length >= searchedFrom) setSearched(options.length >= searchedFrom);
   const chosen = options.find((option) => option.value === value)?.words ?? value;
   const found = options.filter(({ words, note = "" }) =>

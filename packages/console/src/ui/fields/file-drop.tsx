@@ -23,7 +23,7 @@ export function FileDrop({
     onFiles(await droppedFiles(event.dataTransfer));
   };
   const over = (event: DragEvent) => {
-    // Text that the user drags inside the editor is for the editor.
+    // Ignores text that the user drags, because such text is meant for the editor inside the area.
     if (!event.dataTransfer.types.includes("Files")) return;
     event.preventDefault();
     setOver(true);
@@ -73,7 +73,7 @@ function Chooser({
         onChange={({ currentTarget }) => {
           const files = [...(currentTarget.files ?? [])];
           onFiles(files.map((file) => ({ path: file.webkitRelativePath || file.name, file })));
-          // The input is emptied so that choosing the same file again counts as a change. The user may have corrected the file.
+          // Empties the input. Otherwise the browser reports no change if the user corrects a file and chooses the same file again.
           currentTarget.value = "";
         }}
       />

@@ -40,8 +40,8 @@ export function Page({
   children: ReactNode;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // The path of the page that is shown. The address changes earlier, while the next page still loads; with the address, the previous page
-  // would take the focus.
+  // The path of the page that is shown now. The address is not used here, because it changes while the next page still loads; the previous
+  // page would then take the focus.
   const pathname = useMatch({ strict: false, select: (match) => match.pathname });
   useEffect(() => {
     document.title = `${visible(tab)} · svc`;
@@ -49,7 +49,8 @@ export function Page({
   useEffect(() => {
     const isOther = headedPath !== undefined && headedPath !== pathname;
     headedPath = pathname;
-    // An open dialog has the focus. Moving the focus out of the dialog would close it, like a press outside of it.
+    // If a dialog is open, the heading must not take the focus. The dialog would close when it loses the focus, as after a press outside of
+    // it.
     if (isOther && !isCovered) heading.current?.focus({ preventScroll: true });
   }, [pathname, isCovered]);
   return (

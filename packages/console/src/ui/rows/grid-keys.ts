@@ -50,8 +50,8 @@ function letterAct(key: string, at: number, move: (to: number) => GridAct): Grid
 }
 
 /**
- * Properties that keep the focus in a list. `row`: for the active row. `onFocus`, `onBlur`: for the element around the list and its
- * buttons.
+ * Properties that keep the focus inside a list. `row`: ref for the active row. `onFocus`, `onBlur`: handlers for the element around the
+ * list and its buttons.
  */
 type KeptFocus = {
   row: RefObject<HTMLDivElement | null>;
@@ -60,15 +60,15 @@ type KeptFocus = {
 };
 
 /**
- * Keeps the focus in a list whose rows come and go. The row with the focus is the active row. If that row is removed from the document, the
- * new active row gets the focus, because React does not report the focus loss of a removed element. Moving the focus out of the list ends
- * this.
+ * Keeps the focus in a list whose rows appear and disappear. The row with the focus is the active row. If it is removed from the document,
+ * the next active row gets the focus; React does not report that a removed element lost the focus. The hook stops this when the user moves
+ * the focus out of the list.
  */
 export function useKeptFocus(): KeptFocus {
   const row = useRef<HTMLDivElement>(null);
   const holder = useRef<HTMLElement>(undefined);
-  // Runs after every render and before any other event. Otherwise the page, and not the list, would receive a key that is pressed at that
-  // moment.
+  // Runs after every render, before the browser handles the next event. Otherwise a key pressed at that moment would go to the page instead
+  // of the list.
   useLayoutEffect(() => {
     const held = holder.current;
     if (held === undefined || held === row.current) return;

@@ -61,7 +61,7 @@ export function Grid<Row>(props: GridProps<Row>) {
     estimateSize: () => rowHeight,
     overscan: 8,
     getItemKey: (index) => rowId(rows[index] as Row),
-    // The row with the focus stays in the document while the list scrolls, because removing it would lose the focus.
+    // Always includes the active row, so that it stays in the document while the list scrolls. Removing it would lose the focus.
     rangeExtractor: (range) =>
       [...new Set([Math.min(active, rows.length - 1), ...defaultRangeExtractor(range)])].sort((a, b) => a - b),
   });

@@ -91,7 +91,10 @@ export async function backUpStore(options: BackupOptions): Promise<Backup> {
   }
 }
 
-/** Returns the URL of the running service's server. If the service does not run, starts a server in this process. */
+/**
+ * Returns the URL of a server of the embedded database: the running service's server, or a server that this function starts if the service
+ * does not run.
+ */
 async function openServer(dataDir: string, store: DataFolder): Promise<AsyncDisposable & { url: string }> {
   const password = await readPassword(store).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "ENOENT" ? noStore(dataDir) : storeUnreadable(dataDir, error.code ?? "");
@@ -177,8 +180,9 @@ type BackupSession = {
   /** Major version of the server, such as `18`. */
   readonly postgres: string;
   /**
-   * Ends the backup and returns what completes it. `endsAt`: everything committed before this time (RFC 3339, the server's clock) is in the
-   * backup. `first` and `last`: the first and last log segment to copy. `label`: a text that must be stored with the copied files.
+   * Ends the backup and returns the values that complete it. `endsAt`: everything committed before this time (RFC 3339, the server's clock)
+   * is in the backup. `first` and `last`: the first and last segment of the write-ahead log to copy. `label`: a text that must be stored
+   * with the copied files.
    */
   finish(): Promise<FinishedBackup>;
   /** Closes the session. If `finish` was not called before, the backup is invalid. */
@@ -255,8 +259,8 @@ async function addEntry(
 }
 
 /**
- * Yields exactly `size` bytes. A running server may make a file longer or shorter while the backup reads it. The replay of the log repairs
- * the file.
+ * Yields exactly `size` bytes: cuts a longer file, and fills a shorter one with zeros. A running server may change a file's length while
+ * the backup reads it. After a restore, the replay of the write-ahead log repairs the file.
  */
 async function* exactly(size: number, chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
   let left = size;

@@ -161,7 +161,7 @@ function checkedName(file: string, { name, type }: Header): string {
 }
 
 async function write(path: string, isFolder: boolean, content: AsyncIterable<Buffer>, account: Account): Promise<void> {
-  // The password file stays the property of the service's account.
+  // The password file belongs to the service's account, not to the account that runs PostgreSQL.
   const owner = path.endsWith("/password") ? undefined : account;
   if (isFolder) await mkdirAs(path, owner);
   else {

@@ -14,8 +14,8 @@ import type { Port } from "../port.ts";
 import { askOf, requestConfirmation } from "./put-question.ts";
 
 /**
- * Returns the change with which a job that waits for a person follows the answer. Without an answer the job keeps waiting. This function
- * makes no call, because it also runs in the transaction that settles an ask.
+ * Returns the change with which a waiting job continues after the answer to its question. Without an answer, the job keeps waiting. This
+ * function calls no tool, because it also runs in the transaction that settles an ask.
  */
 export async function resumeFromAsk(state: JobState, port: Port): Promise<Change> {
   const askId = askOf(state);
@@ -42,7 +42,7 @@ function answeredPlan(
     const edits: Edit[] = [{ kind: "plan", plan: undefined }];
     return { edits, next: { kind: "finish", status: "succeeded", reason: "approved", chain } };
   }
-  // The plan is approved. Next, the contact who confirms the plan's calls is asked.
+  // The plan is approved, but its calls also need confirmation. So the contact who confirms calls is asked next.
   if (plan?.confirmBy !== undefined) return requestConfirmation(state, port, plan.confirmBy, undefined);
   const left = kind === "confirm" ? confirmed(state) : keptOfPlan(plan);
   return {
@@ -55,7 +55,7 @@ function answeredPlan(
   };
 }
 
-/** Continues or ends a running job after a person was asked to confirm it. */
+/** Returns the change that follows the answer to a running job's confirmation question: the job continues, or it ends. */
 function answeredConfirmation(state: JobState, { decision, chain }: PlanAnswer): Change {
   const { park, saga, plan } = state;
   const to = park?.before?.status;
@@ -69,7 +69,7 @@ function answeredConfirmation(state: JobState, { decision, chain }: PlanAnswer):
   }
   const left: Edit = { kind: "plan", plan: keptOfPlan(plan) };
   if (to !== "compensating") return { edits: [left], next: { kind: "end", cause: "aborted", chain } };
-  // The undo entries that remain are kept and shown.
+  // The person did not confirm the undo calls, so undoing stops. The undo entries that are left are kept and shown.
   return {
     edits: [left, { kind: "saga", saga: { state: "stuck" } }],
     next: { kind: "finish", status: saga.cause ?? "failed", reason: "undo_stuck", chain },
@@ -80,7 +80,7 @@ function confirmed(state: JobState): PlanProgress {
   return { ...keptOfPlan(state.plan), confirmed: confirmationOf(state) };
 }
 
-/** Returns the change that the chosen continuation makes at the place of its question. */
+/** Returns the change that the answer makes to the job: the chosen continuation is applied to the step that asked. */
 export async function answered(
   state: JobState,
   settled: SettledQuestion,
@@ -95,7 +95,8 @@ export async function answered(
     const closed: Edit[] = entry?.receipt.state === "" ? [{ kind: "finish", stepId, state: "failed", to }] : [];
     return { edits: [...noted, ...closed], next: { kind: "end", cause: "aborted", chain } };
   }
-  // A simulated job answers its own questions and was never parked. Undoing continues while the deadline's clock stays stopped.
+  // A simulated job was never parked, because it answers its own questions. A job that is being undone continues with its deadline's clock
+  // stopped.
   const resumed: Edit[] =
     state.status === "parked" && kind !== "undo_stuck"
       ? [
@@ -110,8 +111,8 @@ export async function answered(
 }
 
 /**
- * Returns the edit that records the key whose answer changed what the job sends. The confirmation rules of this key then apply to the job
- * too, and this key cannot confirm the job.
+ * Returns the edit that records the key whose answer changed params or arguments. This key's confirmation rules then apply to the job, and
+ * this key may not confirm the job. Returns no edits if nothing was changed.
  */
 function changedBy({ plan }: JobState, edits: readonly Edit[], { keyId }: DecisionDocument): Edit[] {
   const key = parseId("key", keyId);
@@ -135,7 +136,8 @@ function answeredStep(
 }
 
 /**
- * Applies an answer about an undo that failed: `proceed` leaves the undo entry, `retry-with` tries the entry again, `abort` stops undoing.
+ * Returns the change that follows the answer about a failed undo. `proceed` leaves that undo entry as it is, `retry-with` tries it again,
+ * `abort` stops undoing.
  */
 function answeredUndo({ saga, undo }: JobState, { stepId, decision, chain }: SettledQuestion): Change {
   const { continuation } = decision;

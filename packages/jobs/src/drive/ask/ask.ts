@@ -48,7 +48,7 @@ export async function question(
   };
 }
 
-/** Returns the step or undo in progress that waits for the ask. */
+/** Returns the edits that note the ask at the step or the undo that waits for it. */
 function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) {
   if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo } } as const;
   const progress = positions.find((position) => position.progress?.stepId === stepId)?.progress;
@@ -56,7 +56,10 @@ function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) 
   return { kind: "progress", progress } as const;
 }
 
-/** Returns the answer of a simulated job: proceed if it is declared, or else skip. If neither is declared, the simulation ends. */
+/**
+ * Returns the answer that a simulated job gives itself: `proceed` if the question allows it, or else `skip`. If it allows neither, returns
+ * the change that ends the simulation.
+ */
 async function answersItself(
   state: JobState,
   { stepId, pointId, kind, continuations }: JobQuestion,

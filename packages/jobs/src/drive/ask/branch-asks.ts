@@ -4,12 +4,12 @@ import type { StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import type { Port } from "../port.ts";
 
-/** Returns the id of the question of a branch that people are asked at the moment. */
+/** Returns the id of the pending ask of one of the job's branches, or undefined if no branch asks. */
 export function askOf({ positions }: JobState): string | undefined {
   return positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
 
-/** Withdraws the question of a branch that was given up. */
+/** Withdraws the pending question of a branch that was given up, if there is one. Returns the job after that. */
 export async function withdrawQuestion(work: WorkingJob, parallel: StepInstruction, port: Port): Promise<WorkingJob> {
   const { state } = work;
   const block = state.blocks[parallel.step.id];

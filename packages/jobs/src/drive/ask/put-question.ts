@@ -42,12 +42,12 @@ export function askOf({ plan, undo, positions }: Pick<JobState, "plan" | "undo" 
   return plan?.askId ?? undo?.askId ?? positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
 
-/** Event before a person is asked if it may begin: its simulation, or the request for a retry. */
+/** Event after which a job asks for the approval of its plan: the end of its simulation run, or the request for a retry. */
 type PlanOrigin = "simulated" | "retried";
 
 /**
- * Parks a job on the approval of its plan, after its simulation or before its retry. `confirmBy`: the contact who must confirm the job
- * after this approval.
+ * Returns the change that parks a job until its plan is approved. `reason`: the event before it. `confirmBy`: the contact who must confirm
+ * the job after the approval.
  */
 export function requestPlanApproval(
   state: JobState,
@@ -58,7 +58,10 @@ export function requestPlanApproval(
   return put(state, port, { asked: planQuestion(planOf(state)), reason, confirmBy });
 }
 
-/** Parks a job until a contact confirms it. If `reason` is absent, the job was waiting for the approval of its plan before. */
+/**
+ * Returns the change that parks a job until a contact confirms it. `reason`: the event before it. It is undefined if the job was already
+ * waiting, for the approval of its plan.
+ */
 export function requestConfirmation(
   state: JobState,
   port: Port,
@@ -99,7 +102,7 @@ async function put(state: JobState, port: Port, { asked, reason, confirmBy }: Pu
   return { edits: [...moved, { kind: "park", park }, ...edits], next: { kind: "leave" } };
 }
 
-/** Prepares a question about a plan. Returns the job's park and the other values that the job keeps for the question. */
+/** Prepares a question about the whole plan. Returns the job's park document, and the edits that store the question with the job. */
 async function asking(state: JobState, port: Port, asked: JobQuestion, confirmBy: string | undefined) {
   const nowMs = port.clock.now();
   const prepared = await port.prepareAsk(askInput(state, asked, nowMs));

@@ -39,8 +39,8 @@ async function beginStep(work: WorkingJob, step: Step, port: Port, seen?: SeenAc
 }
 
 /**
- * Begins a step that makes calls and commits its beginning. If another driver holds the key of the first call, the call is not sent; the
- * step action then finds that call.
+ * Begins a step that makes calls, and commits that. Returns the committed job and the prepared first call. The call is undefined if another
+ * driver has already stored a call with the same key.
  */
 export async function beginCommitted(work: WorkingJob, step: Step, port: Port): Promise<JobBeginning> {
   const { begun, first } = await firstOf(work, step, port);
@@ -58,7 +58,10 @@ export async function beginCommitted(work: WorkingJob, step: Step, port: Port): 
   }
 }
 
-/** A read is stored only when it ends. So it can be prepared while the beginning of its step is committed. */
+/**
+ * Commits the beginning of a step, and prepares its first call at the same time. This is allowed because the call is a read, which is
+ * stored only when it ends.
+ */
 async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCall, port: Port): Promise<JobBeginning> {
   const [readied, committed] = await Promise.allSettled([
     port.ready(begun.state, invocation, turn),
@@ -72,7 +75,10 @@ async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCa
 
 type StepBeginning = { readonly begun: WorkingJob; readonly first: FirstCall | undefined };
 
-/** Returns a step that has begun, together with its first call. If there is nothing else to commit, the call commits its own beginning. */
+/**
+ * Returns the job with the step begun, and the step's first call. The call is undefined if nothing must be committed before it: it then
+ * stores its beginning itself.
+ */
 async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<StepBeginning> {
   const kind = kindOf(step);
   const rows = kind.beginsWith && { rows: kind.beginsWith };
@@ -97,8 +103,8 @@ export async function beginJob(work: WorkingJob, port: Port, seen?: SeenAccounts
 }
 
 /**
- * Evaluates the condition of a step before the step begins. Returns the change that skips the step if the condition is false, or fails it
- * if the condition has no value. Returns undefined if the step is to begin or has already begun.
+ * Checks the condition of a step that has not begun. Returns the change that skips the step if the condition is false, or that fails it if
+ * the condition cannot be evaluated. Returns undefined if the step runs.
  */
 export async function skipUnlessDue(
   { state, step, instruction, progress }: StepAt,
@@ -115,8 +121,8 @@ export async function skipUnlessDue(
 }
 
 /**
- * Returns the step that a job has reached. The value of `now` in its expressions is the time when the step began, or `nowMs` if it has not
- * begun. If the job has several running branches, `branch` selects one. Returns undefined after the last step and at a jump.
+ * Returns the step at the job's position. `branch`: index of the position, if the job has several. `now` in the step's expressions is the
+ * time when the step began, or `nowMs`. Returns undefined after the last step and at a jump.
  */
 export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): StepAt | undefined {
   const position = state.positions[branch];
@@ -126,13 +132,19 @@ export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): St
   return { state: atTime(state, progress?.now ?? nowMs, branch), step: instruction.step, instruction, progress };
 }
 
-/** Returns the job as its current step sees it, with `now` as the time. In a branch the job has the generation of the branch. */
+/**
+ * Returns the job with `now` as the time in its expressions. In a branch, the calls also belong to the generation (number of the call
+ * round) of that branch.
+ */
 export function atTime(state: JobState, now: number, branch = 0): JobState {
   const { generation = state.generation } = state.positions[branch] ?? {};
   return { ...state, generation, scope: { ...state.scope, now } };
 }
 
-/** Runs one step action. Everything that the action requires is already committed. */
+/**
+ * Runs one step action (unit of work of the step at the job's position). What the action requires is already committed. Returns undefined
+ * if the driver leaves the job.
+ */
 export async function advance({ work, call }: JobBeginning, driver: Driver): Promise<WorkingJob | undefined> {
   const at = stepAtHand(work, driver.port.clock.now());
   if (at === undefined) throw new Error(`${work.state.id} has no current step`);
@@ -147,7 +159,10 @@ export async function advance({ work, call }: JobBeginning, driver: Driver): Pro
   return follow(kept, change, driver);
 }
 
-/** Runs one step action. Its first call is the prepared call, whose result is committed together with the action's changes. */
+/**
+ * Runs one step action. If a call is prepared, it is the action's first call, and its result is committed together with the action's
+ * changes. Returns the change.
+ */
 export async function advanceWith(
   at: StepAt,
   { call: ready, keep }: { readonly call: ReadyAttempt | undefined; readonly keep: PartialCommit },
@@ -161,13 +176,13 @@ export async function advanceWith(
     : advanceWithCall(at, { kind, ready, keep }, effects));
   const { now } = at.state.scope;
   if (at.progress !== undefined || now === undefined) return change;
-  // If a step begins in its own action, its start time is the time for which its expressions were evaluated.
+  // If the action itself begins the step, the step's start time is the time with which the action's expressions were evaluated.
   return { ...change, edits: change.edits.map((edit) => (edit.kind === "begin" ? { ...edit, now } : edit)) };
 }
 
 /**
- * Returns the first lost set that a step reads. The step must not take the remaining rows for the whole set, or an empty result for an
- * empty set.
+ * Returns the id of the first lost set (a set with rows missing) that a step reads, or undefined. Such a step must not run, because it
+ * would take the rows present for the whole set.
  */
 function lostSourceOf({ state: { lostSets }, step }: StepAt): string | undefined {
   if (!("source" in step)) return undefined;

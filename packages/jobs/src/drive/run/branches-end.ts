@@ -9,10 +9,13 @@ import { askOf } from "../ask/branch-asks.ts";
 import type { Port } from "../port.ts";
 import { endChildren, type OpenChild, openChildren } from "./children.ts";
 
-/** Result of running a job's branches: a change to apply. `change` is undefined if the job was parked and left. */
+/** Result of running a job's branches: the job, and the change to apply to it. Undefined if the job is already parked and committed. */
 export type BranchesEnd = { readonly work: WorkingJob; readonly change: Change } | undefined;
 
-/** A branch that waits for a time; if it waits for children, when it reads them, and whether something is due then. */
+/**
+ * A branch that cannot run before `atMs`. `isWait`: true for a wait step. `isForChildren`: true if the branch only waits for child jobs,
+ * which are then read.
+ */
 export type BlockedBranch = {
   readonly atMs: number;
   readonly isWait: boolean;
@@ -21,8 +24,8 @@ export type BlockedBranch = {
 };
 
 /**
- * A job with no running branch. `ending`: the change that ends all branches, if any. `dues`: what the unfinished branches wait for, the
- * earliest first.
+ * A job in which no branch can run now. `ending`: the reason that ends all branches, if any. `dues`: the times for which unfinished
+ * branches wait, the earliest first.
  */
 type StoppedBranches = {
   readonly work: WorkingJob;
@@ -33,7 +36,7 @@ type StoppedBranches = {
   readonly mustPause: StepEffects["mustPause"];
 };
 
-/** Returns what the job does next when no branch is running. */
+/** Returns the job with the next change if no branch can run. Returns undefined if it parked the job on a question. */
 export async function endBranches(stopped: StoppedBranches): Promise<BranchesEnd> {
   const { work, port, parallel, ending, dues } = stopped;
   const { state } = work;
@@ -58,7 +61,10 @@ export async function endBranches(stopped: StoppedBranches): Promise<BranchesEnd
   return then(isWait ? { kind: "wait", stepId, atMs } : { kind: "until", atMs });
 }
 
-/** Keeps the job running while one of its children runs or something is due. Parks the job if everything left waits for people. */
+/**
+ * Returns the change that leaves the job until a child ends or something is due. It also parks the job if all running children wait for
+ * people and the other branches are in wait steps.
+ */
 async function leaveToChildren(stopped: StoppedBranches, open: readonly OpenChild[]): Promise<Change> {
   const { port, work } = stopped;
   const { state } = work;
@@ -103,8 +109,8 @@ function parkWith(
 }
 
 /**
- * Parks the job on the question of a branch. If the question was settled meanwhile, the job is not parked, because that answer did not move
- * the job.
+ * Parks the job on the pending question of a branch, and returns true. Returns false, and parks nothing, if the question was settled
+ * meanwhile; the job must then continue with the answer.
  */
 function park({ work, port }: StoppedBranches, askId: string, wakeAt: number | undefined): Promise<boolean> {
   return port.locked(async (job) => {
@@ -127,7 +133,7 @@ function park({ work, port }: StoppedBranches, askId: string, wakeAt: number | u
   });
 }
 
-/** True if a branch was given up or has reached the end of its list. */
+/** True if the branch was given up or has reached its end. False if it can still continue. */
 export function isOver({ blocks, positions }: JobState, parallel: StepInstruction, branch: number): boolean {
   const block = blocks[parallel.step.id];
   const wasGivenUp = block?.kind === "parallel" && block.over.includes(branch);

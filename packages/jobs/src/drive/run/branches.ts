@@ -17,8 +17,8 @@ import { afterHandling, failureOf } from "./failure.ts";
 type BranchContext = { readonly port: Port; readonly effects: StepEffects };
 
 /**
- * Runs the branches of a `parallel` step until all are at their end, no branch can continue, or the driver is interrupted. Each branch runs
- * one step action at a time. The actions of different branches run concurrently; their changes are applied and committed one after another.
+ * Runs the branches of a `parallel` step until all have ended, none can continue, or the driver is interrupted. Actions of different
+ * branches run at the same time. Their changes are applied and committed one after another.
  */
 export function runBranches(work: WorkingJob, driving: BranchContext): Promise<BranchesEnd> {
   return new BranchesRun(work, driving).run();
@@ -32,11 +32,14 @@ class BranchesRun {
   readonly #shared: SharedLimits;
   readonly #acting = new Map<number, Promise<void>>();
   readonly #blocked = new Map<number, BlockedBranch>();
-  /** Questions that wait until the question asked now is settled. Until then, no edit of their step actions is applied. */
+  /**
+   * Changes of branches that are to ask a question while another branch's question is pending. They are applied when that question is
+   * settled.
+   */
   readonly #questions = new Map<number, Change>();
   #queue: Promise<unknown> = Promise.resolve();
   #lookedAtMs = Number.NEGATIVE_INFINITY;
-  /** The change that ends all branches. Undefined while they run. */
+  /** The action after which all branches end, if one branch demands that. Undefined while the branches run. */
   #ending: Next | undefined;
   #failure: { readonly error: unknown } | undefined;
 
@@ -110,13 +113,13 @@ class BranchesRun {
     return this.#isFree(branch);
   }
 
-  /** Returns what the unfinished branches wait for, the earliest first. */
+  /** Returns the times for which the unfinished branches wait, the earliest first. */
   #listBlocked(): BlockedBranch[] {
     const blocked = [...this.#blocked].filter(([branch]) => !this.#acting.has(branch) && !this.#isOver(branch));
     return blocked.map(([, due]) => due).sort((a, b) => a.atMs - b.atMs);
   }
 
-  /** True if a branch waits for neither a time nor a person. */
+  /** True if the branch can run now. False if it waits for a time or a person, or has ended. */
   #isFree(branch: number): boolean {
     const { state } = this.#work;
     if (this.#questions.has(branch)) return askOf(state) === undefined && !this.#shared.isFullForNow("asks");
@@ -127,7 +130,7 @@ class BranchesRun {
   async #goOn(branch: number): Promise<void> {
     this.#blocked.delete(branch);
     while (!this.#mustStop() && !this.#isOver(branch) && this.#isFree(branch)) await this.#act(branch);
-    // This change is committed at once; it does not wait for other branches.
+    // The commit does not wait for other branches, because its branch continues only after it.
     await this.#serially(() => this.#commit());
   }
 
@@ -185,8 +188,8 @@ class BranchesRun {
   }
 
   /**
-   * Prepares a step as for a job with one position: a step that makes calls is begun first, and a step that reads a set reads committed
-   * rows.
+   * Prepares the next step of a branch as in a job without branches. A step that makes calls is begun and committed first. Before a step
+   * that reads a set, the set's rows are committed.
    */
   async #ready(branch: number, step: Step): Promise<void> {
     if (this.#isOver(branch)) return;
@@ -201,8 +204,8 @@ class BranchesRun {
   }
 
   /**
-   * Runs functions that change or commit the job, one after another. After an error nothing more is committed, because the job must be read
-   * again.
+   * Runs a function that changes or commits the job, after all earlier such functions. If one fails, all later ones are rejected, because
+   * the job must be read again.
    */
   #serially<T>(run: () => Promise<T>): Promise<T> {
     const done = this.#queue.then(() => {
@@ -222,7 +225,7 @@ class BranchesRun {
 
   #settle(branch: number, change: Change): Promise<void> {
     return this.#serially(async () => {
-      // The branch was given up meanwhile and made no call.
+      // The branch was given up while its action ran. The action has made no call, so its changes are dropped.
       if (this.#isOver(branch)) return this.#release(change);
       const { state } = this.#work;
       const mayAsk = askOf(state) === undefined && !this.#shared.isFullForNow("asks");
@@ -265,7 +268,9 @@ class BranchesRun {
     }
   }
 
-  /** Commits the work of a branch that waits for its children. The children are read while other branches run. */
+  /**
+   * Commits the work of a branch that waits for child jobs. The branch checks these children again after a pause, while other branches run.
+   */
   async #await(branch: number, { atMs }: Extract<Next, { kind: "await" }>): Promise<void> {
     await this.#commit();
     const { clock, busyPollMs } = this.#port;
@@ -300,8 +305,8 @@ class BranchesRun {
 }
 
 /**
- * Returns the change, or the failure if its rows exceed the limit. The limit is reduced by the rows that other branches fetched meanwhile
- * and by the rows that their children may fetch.
+ * Returns the change, or a failure of the step if its rows exceed the job's limit of rows. Rows that other branches fetched, and rows
+ * reserved for child jobs, count too.
  */
 function withinRows(change: Change, shared: SharedLimits): Change {
   const first = change.edits.find((edit) => edit.kind === "fetched");

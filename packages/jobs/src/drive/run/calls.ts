@@ -15,16 +15,15 @@ import type { ConfirmGate } from "./confirm-gate.ts";
 export type JobCalls = Pick<Port, "call" | "ready">;
 
 /**
- * Returns the functions that call tools for jobs. Each call is made once. Each attempt of a write has its own key, which is in the ledger
- * before the write is sent; a repeated request returns the recorded result. `isFirst`: if true, earlier calls are not looked up, because
- * there are none.
+ * Returns the functions that call tools for jobs. Each call is made once: each attempt of a write has its own key, and is in the ledger
+ * before it is sent. A repeated request returns the recorded result. `isFirst`: true if there can be no earlier calls to look up.
  */
 export function createCalls(
   { caller, confirms }: { readonly caller: ToolCaller; readonly confirms: Pick<ConfirmGate, "confirmerOf"> },
   onFaultPoint: OnFaultPoint | undefined,
   { isFirst = false }: { readonly isFirst?: boolean } = {},
 ): JobCalls {
-  // The driver asks the person between two step actions. Until the person confirms, the call is postponed.
+  // A person must confirm this call. It is postponed here; the driver asks the person before the next step action.
   const isUnconfirmed = async (state: JobState, { tool }: CallTurn) =>
     !state.isSimulated && (await confirms.confirmerOf(state, classToConfirm(tool.action))) !== undefined;
   return {
@@ -76,7 +75,7 @@ function requestOf(
     args,
     secretUses,
     entityId: call.entity,
-    // The call uses the account that the person was asked about, even if the entity has another account now.
+    // The person confirmed the call with this account. So it is used even if the entity has another account now.
     accountId: binding?.accountId,
     seen,
     idempotencyKey,
@@ -86,7 +85,8 @@ function requestOf(
       formerKey,
       isFirst,
       restoredFrom: state.restoredFrom ?? undefined,
-      // A write's outcome is recorded at once. If a map's node dies, only the writes in flight are then in doubt.
+      // Only the outcome of a read may be committed later, with the step action. The outcome of a write is recorded at once. So if a node
+      // dies, few writes are in doubt (executed or not).
       takeRecord: isRead ? takeRecord : undefined,
     },
     pinned: tool,
@@ -102,10 +102,12 @@ type CallKeys = { readonly [Name in "idempotencyKey" | "formerKey" | "appKey"]: 
 const noKeys: CallKeys = { idempotencyKey: undefined, formerKey: undefined, appKey: undefined };
 
 /**
- * Returns the keys of one attempt of a call. With the ledger's key, a call repeated after a crash returns its recorded result. The ledger's
- * key has 128 bits, because it is part of an index; the earlier, longer form is also looked up, for calls that began with it. The app's key
- * is the same for all attempts of a generation, so that an app that supports keys executes the call once. The seed of the app's key is the
- * job's id. For a run of a standing program, the seed is a value that stays the same if a restored backup starts the run again.
+ * Returns the keys of one attempt of a call.
+ * - `idempotencyKey`: the ledger's key. A call repeated after a crash finds its recorded result by it. It has 128 bits, because it is part
+ *   of an index.
+ * - `formerKey`: its earlier, longer form, also looked up for older calls.
+ * - `appKey`: sent to the app. It is the same for all attempts of a generation, so that the app executes the call once. Its seed is the
+ *   job's id, or for a standing program's run a value that survives a restored backup.
  */
 function keysOf(
   { id, callSeed }: JobState,
@@ -133,7 +135,7 @@ function isEarlier(state: JobState, { generation }: Invocation): boolean {
   return generation !== state.generation;
 }
 
-/** Result of a call that an earlier attempt of the job sent with other params. svc does not know if the app executed it. */
+/** Result of a call that an earlier attempt of the job sent with other arguments. svc does not know if the app executed that call. */
 const inDoubt: AttemptResult = {
   kind: "answered",
   outcome: "outcome_unknown",
@@ -179,7 +181,7 @@ async function attemptedOf(
     case "no_such_tool":
       return { kind: "gone" };
     case "key_reused":
-      // The key is derived from the place of the call. If the same key was used for another call, svc has an error.
+      // The key contains the place of the call in the job. If another call has used the key in this attempt, svc has an error.
       if (!isEarlier) throw new Error(`the key of ${stepId} was used for another call`);
       return inDoubt;
     default:

@@ -14,7 +14,7 @@ import type { CommitContext, Commits } from "../store/commit.ts";
 export type ChildPort = Pick<StepEffects, "loadSkill" | "readChildren" | "whyNotTakenOn"> &
   Pick<Port, "awaitChildren" | "cancelChildren">;
 
-/** Returns these operations; they read and write the database. */
+/** Returns the operations on child jobs, which read and write the database. */
 export function createChildPort({ context, db }: CommitContext, commit: Commits["commit"]): ChildPort {
   const { clock } = context;
   return {
@@ -42,8 +42,8 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
         await commit(work, { task });
         return;
       }
-      // If a child ends or starts to wait meanwhile, it makes the task due after this commit has ended the task. If the child changed
-      // before, this code finds it in another state.
+      // The locks make a concurrent change of a child wait for this commit; it then makes the task due again. A change before the locks is
+      // found here, by comparing the states.
       await withTransaction(db, async (tx) => {
         const found = await lockChildJobs(tx, known);
         const hasMoved = found.some((child) => standingOf(standing(child)) !== seen(children, child.id));
@@ -58,7 +58,10 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
   };
 }
 
-/** Returns true if an ask is pending. The caller holds the lock of the job, which the code that settles an ask also needs. */
+/**
+ * True if the ask is pending. It takes the job's lock, which the code that settles an ask also needs. So the result stays true until the
+ * transaction ends.
+ */
 async function isPending(
   { asks }: CommitContext["context"],
   tx: Executor,
@@ -93,7 +96,7 @@ function childOf(record: ChildRecord): Child {
   };
 }
 
-/** A running child and its place in the parent. */
+/** A running child job, and the step and row of the parent that run it. */
 export type OpenChild = {
   readonly id: Child["id"];
   readonly stepId: string;
@@ -122,8 +125,8 @@ export function openChildren({ positions, loaded }: JobState): readonly OpenChil
 }
 
 /**
- * Ends the running children of a job that is to end. It requests their end, waits for it, and adds their counts to the job. Returns
- * undefined if no child is running.
+ * Returns the change while a job that is to end still has running children: it requests their end, waits for it, and adds their counts.
+ * Returns undefined if no child is running.
  */
 export async function endChildren(state: JobState, chain: readonly string[], port: Port): Promise<Change | undefined> {
   const open = openChildren(state);

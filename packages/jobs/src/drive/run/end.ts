@@ -30,8 +30,8 @@ export function limitOf(state: JobState, { stepId, limit }: NextOf<"limit">): Ch
 }
 
 /**
- * Returns the change that ends a job. If the program declares undoing for this cause and there is something to undo, the change begins the
- * undo first.
+ * Returns the change that ends a job. If the program declares undo for this cause and there are calls to undo, the change begins to undo
+ * them instead.
  */
 export function endOf(state: JobState, { cause, chain }: NextOf<"end">): Change {
   const undoes = state.loaded.program.sagaOn.includes(cause) && state.saga.entries > 0 && !state.isSimulated;
@@ -62,7 +62,7 @@ export async function finish(work: WorkingJob, { status, reason, chain }: NextOf
     ],
     port.clock.now(),
   );
-  // The result is computed here, before the lock: all values that it names exist now, and nothing slow should run under a lock.
+  // The result is computed before the job's row is locked, because this may be slow. All values that it names already exist.
   const hasRun = status === "succeeded" && !state.isRehearsal;
   const result = hasRun ? await resultOf(closed.state, port) : { text: "" };
   const end: readonly Edit[] = [
@@ -72,11 +72,12 @@ export async function finish(work: WorkingJob, { status, reason, chain }: NextOf
     ...("fault" in result ? [{ kind: "lastError", message: result.fault } as const] : []),
   ];
   const resultJson = "text" in result ? result.text : "";
-  // Only a job that asked a question can have an ask to withdraw.
+  // Only a job that has asked a question can have a pending ask to withdraw. All others need no lock.
   const hasAsked = used.asks > 0 || plan?.askId !== undefined || planApprovalId !== "" || saga.state === "stuck";
   if (hasAsked) return port.locked((job) => finishLocked(closed, { end, chain, resultJson }, { job, port }));
   const ended = apply(closed, end, port.clock.now());
-  // If no other writer added a log entry since the job was read, one statement is enough. The receipt names the job's last log entry.
+  // The receipt contains the number of the last log entry. If no other writer has added an entry since the job was read, that number is
+  // right and one statement is enough.
   const lastSeq = state.lastSeq + ended.pending.events.length;
   const receipt = receiptOf(ended.state, { resultJson, lastSeq, asks: [] }, port);
   if (!(await port.commitUnlessLogged(ended, { task: "end", receipt }))) {
@@ -148,8 +149,8 @@ async function resultOf(
 }
 
 /**
- * Returns the message for a result that cannot be computed. It adds the place, so that people see that the result is wrong and not a step.
- * The message of a computed value already names the place.
+ * Returns the error message for a result that cannot be computed. It names the place in the result, so that people do not look for the
+ * error in a step.
  */
 function faultOfResult({ code, message, pointer }: ResolveFault): string {
   return `${code}: ${message.endsWith(pointer) ? message : `${message}, at ${pointer}`}`;
@@ -169,7 +170,7 @@ function receiptOf(
 ): ReceiptDocument {
   const steps = [...state.steps.values()].map(({ receipt }) => receipt);
   const calls = sumCalls(steps.flatMap((step) => step.calls ?? []));
-  // `taken` is the number of fetched rows. How rows ended is counted by the map steps.
+  // The rows in total are the fetched rows. How many of them succeeded or failed is the sum over the map steps.
   const ended = sumRows(steps.flatMap((step) => (step.kind === "map" && step.rows) || []));
   const rows = { ...ended, in: state.used.rows };
   const count = (asked: AskView["state"]) => asks.filter((ask) => ask.state === asked).length;

@@ -10,9 +10,8 @@ type Failing = Extract<Next, { kind: "fail" }>;
 const lastErrorMax = 1_000;
 
 /**
- * Returns the change of a failed step. The step and its enclosing blocks are checked from the innermost outwards; the first that has a
- * handler for the error handles it. If none has, the job fails. In a branch of a `parallel` step, the branch fails, and the `parallel` step
- * fails when the other branches are over.
+ * Returns the change after a step's error. The innermost handler for the error takes it: of the step or of an enclosing block. Without a
+ * handler, the job fails, or in a `parallel` step only this branch; the `parallel` step then fails when the other branches are over.
  */
 export function failureOf(state: JobState, failing: Failing): Change {
   const { stepId, code, message, plain = message, status = 0, failedIn = stepId } = failing;
@@ -38,21 +37,21 @@ type Ways = { readonly ways: readonly StepInstruction[]; readonly parallel: InBr
 type InBranch = { readonly parallel: StepInstruction; readonly branch: number };
 
 /**
- * Returns the handlers that may handle a step's error, the innermost first: that of the step itself, unless it has already handled the
- * error, and those of its enclosing blocks, up to the branch of a `parallel` step.
+ * Returns the steps whose error handlers may take the error, the innermost first: the step itself, unless it has already handled the error,
+ * and its enclosing blocks. In a branch, blocks outside the `parallel` step are left out.
  */
 function waysOut({ loaded: { flow }, positions }: JobState, { stepId, isHandled = false }: Failing): Ways {
   const own = stepOf(flow, stepId);
   const parallel = positions.length > 1 ? branchOf(flow, own.index) : undefined;
-  // A block that is now running its own error handler has already failed.
+  // A block that is already running its own error handler cannot handle a second error.
   const blocks = own.inside.filter(({ handles }) => !handles).map((block) => stepOf(flow, block.stepId));
   const inner = parallel === undefined ? blocks : blocks.slice(blocks.indexOf(parallel.parallel) + 1);
   return { ways: [...(isHandled ? [] : [own]), ...inner.toReversed()], parallel };
 }
 
 /**
- * Ends a branch that failed. The branch stays at the step where it failed. The other branches that have made no call are given up where
- * they are.
+ * Returns the edits that end a failed branch. It stays at the step that failed. Other unfinished branches that have made no call are given
+ * up.
  */
 function endBranch(
   { blocks, positions, steps, loaded: { flow } }: JobState,
@@ -148,8 +147,8 @@ function closeInside({ steps, blocks, loaded: { flow } }: JobState, { handler, s
 }
 
 /**
- * Returns the change after the handler of a step at `from` has ended. The job continues at `to`, or the step fails although its error was
- * handled.
+ * Returns the change after a step's error handler, which ends at the index `from`, is over. The job continues at the index `to`, or the
+ * step fails if its handler does not let the job continue.
  */
 export function afterHandling(state: JobState, stepId: string, { from, to }: { from: number; to: number }): Change {
   const block = state.blocks[stepId];

@@ -7,8 +7,8 @@ import { endOf, finish, limitOf } from "./end.ts";
 import { failureOf } from "./failure.ts";
 
 /**
- * Applies a change and everything that follows from it: computes the new state, asks the change's question, fails or ends the job, and
- * commits if a commit is due. Returns undefined if the driver leaves the job.
+ * Applies a change, and does what the change demands next: ask its question, fail or end the job, or commit. Returns the job after that, or
+ * undefined if the driver leaves the job.
  */
 export async function follow(
   before: WorkingJob,
@@ -63,14 +63,17 @@ function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: num
   };
 }
 
-/** Commits the pending work and gives the job back until a time, or until the job expires. */
+/**
+ * Commits the pending work and gives the job back until the earlier of `atMs` and its deadline. `isWait`: true if giving it back does
+ * not count as progress.
+ */
 export async function leave(work: WorkingJob, driver: Follower, atMs: number, isWait = false): Promise<undefined> {
   const { deadline } = work.state;
   const dueAtMs = "atMs" in deadline ? Math.min(atMs, deadline.atMs) : atMs;
   await driver.port.commit(work, { task: { dueAtMs }, isWait });
 }
 
-/** Commits that undoing begins. Withdraws the pending ask, if the job has ever asked a question. */
+/** Withdraws the pending ask of a job that is about to be undone, and commits that. Does nothing if the job never asked a question. */
 async function beginUndo(work: WorkingJob, chain: readonly string[], port: Port): Promise<WorkingJob> {
   const { used, plan } = work.state;
   if (used.asks === 0 && plan?.askId === undefined) return work;

@@ -39,9 +39,8 @@ export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Dr
 }
 
 /**
- * Runs a job, one step action after another, until the job ends, waits or must make room for other jobs. After any error the uncommitted
- * work is dropped and the job must be read again. `call`: a call that began with the job's last commit; it is sent first. Throws
- * LeaseLostError if another driver has the lease.
+ * Runs a job, one step action after another, until it ends, waits or must make room for other jobs. `call`: a prepared call, sent first.
+ * Throws LeaseLostError if another driver holds the lease. After any error, uncommitted work is lost and the job must be read again.
  */
 export async function drive({ work: read, call }: JobBeginning, driver: Driver): Promise<void> {
   await driver.port.onFaultPoint?.("after-claim", { stepId: "" });
@@ -58,15 +57,16 @@ function park(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined>
 }
 
 /**
- * Runs one step action and what follows from it at once. Returns undefined if the driver leaves the job. `confirmer`: the contact who must
- * confirm the job first.
+ * Runs one step action and everything that follows from it without a wait. Returns undefined if the driver leaves the job. `confirmer`: the
+ * contact who must first confirm the job, if any.
  */
 async function act(work: WorkingJob, confirmer: string | undefined, driver: Driver): Promise<WorkingJob | undefined> {
   const { state } = work;
   const { port, interrupts } = driver;
   port.atWork();
   if (isCancelled(state, driver) && state.status !== "compensating") {
-    // The lease may show the request earlier than the state that was read. The job's row says who made the request.
+    // The node may know of the request before it is in the state that was read. So a commit reads the job's row, which contains the key
+    // that made the request.
     const seen = state.cancel === undefined ? await committed(work, driver.port) : work;
     const chain = seen.state.cancel?.chain ?? state.principalChain;
     const ending = (await endChildren(seen.state, chain, port)) ?? (await cancel(seen.state, port));
@@ -76,7 +76,7 @@ async function act(work: WorkingJob, confirmer: string | undefined, driver: Driv
   if (interrupts.isStopping || driver.isSliceOver()) return leave(work, driver, port.clock.now());
   const { pause: request, deadline } = state;
   if (request !== undefined && state.status === "parked" && "atMs" in deadline) {
-    // The pause was requested while the job's driver was about to wait.
+    // The pause was requested just before the job began its wait, so the deadline's clock still runs. It is stopped now.
     return apply(work, [clockStops(request)], port.clock.now());
   }
   const isEnding = state.status === "compensating" || (state.status === "parked" && state.saga.state === "stuck");
@@ -90,7 +90,8 @@ async function act(work: WorkingJob, confirmer: string | undefined, driver: Driv
 /** Parks the job at its current place, unless the pause was withdrawn meanwhile. */
 async function pause(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   const { interrupts, port } = driver;
-  // The lease may show the request earlier than the state that was read. The job's row says who made the request.
+  // The node may know of the request before it is in the state that was read. So a commit reads the job's row, which contains the key that
+  // made the request.
   const seen = work.state.pause === undefined ? await committed(work, port) : work;
   interrupts.isPauseSeen = false;
   if (seen.state.pause === undefined) return seen;
@@ -140,7 +141,10 @@ function resumeWait({ park }: JobState, { clock }: Port): Change {
   return { edits: [{ kind: "move", to: "running", reason: "time", chain: ["clock"] }], next: { kind: "on" } };
 }
 
-/** Returns the change for a held job. The job keeps waiting for its release, or for the answer that decides if it may continue. */
+/**
+ * Returns the change for a job that an administrator, a pause or a confirmation holds. It keeps waiting for its release, or follows the
+ * answer to its confirmation.
+ */
 async function resumeHeld(state: JobState, port: Port): Promise<Change> {
   if (state.park?.judgment === undefined) return waitForRelease;
   const change = await resumeFromAsk(state, port);
@@ -148,14 +152,14 @@ async function resumeHeld(state: JobState, port: Port): Promise<Change> {
 }
 
 /**
- * Returns the change with which a parked job follows the answer. Without an answer, the other branches run if their time has come or one of
- * their children is due.
+ * Returns the change with which a parked job follows the answer to its question. Without an answer, other branches continue if they are due
+ * or have running children; otherwise the job keeps waiting.
  */
 async function resumeParked(state: JobState, port: Port): Promise<Change> {
   const { wakeAt } = state.park ?? {};
   const change = await resumeFromAsk(state, port);
   const { next } = change;
-  // If a person ends the job, the job first waits until the child jobs of its branches have ended.
+  // The answer ends the job. Before that, the child jobs of its branches must end.
   if (next.kind === "end") return (await endChildren(state, next.chain, port)) ?? change;
   if (next.kind !== "leave") return change;
   if (openChildren(state).length > 0) return { edits: goesOn, next: { kind: "on" } };
@@ -175,7 +179,7 @@ async function driveBranches(work: WorkingJob, driver: Driver): Promise<WorkingJ
   return end && follow(end.work, end.change, driver);
 }
 
-/** Runs one action of the current step. If there is no further step, the job succeeds. */
+/** Runs one action (unit of work) of the current step. After the last step, ends the job as succeeded. */
 async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   const { positions, loaded, principalChain: chain } = work.state;
   const [position] = positions;
@@ -186,9 +190,10 @@ async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | u
   }
   if (instruction.kind === "join") throw new Error(`${work.state.id} is alone at the end of a branch`);
   if (instruction.kind === "again") {
-    // Until a call's result is committed, the call is in doubt. So the results of this round are committed before anything reads them.
+    // A call whose result is not committed is in doubt if the node dies. So the results of this round are committed before the end of the
+    // round is evaluated.
     const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
-    // The commit of this action evaluates the end of the round once, for this time.
+    // The end of the round is evaluated once, with this time as `now`.
     const state = atTime(ready.state, driver.port.clock.now());
     return follow(ready, await endRound(state, instruction, driver.effects), driver);
   }
@@ -224,8 +229,8 @@ async function runIfDue(
 }
 
 /**
- * Prepares the current step. A step that reads a set must find its rows committed. No app is called before the beginning of the step is
- * committed.
+ * Prepares the current step: commits rows that it reads, and the step's beginning if it makes calls. Returns the job and the prepared first
+ * call.
  */
 async function readied(work: WorkingJob, step: Step, driver: Driver): Promise<JobBeginning> {
   const { placed, runs, clearedSets, made } = work.pending;
@@ -258,7 +263,7 @@ function isOverdue({ deadline }: JobState, { clock }: Pick<Port, "clock">): bool
 }
 
 /**
- * True if a job repeatedly ends or stalls its drivers. A job that must end gets the same number of attempts again for ending, because
+ * True if a job repeatedly ended or stalled its drivers, so that it must be parked. For ending, a job gets as many attempts again, because
  * ending is less work than running.
  */
 function isPoisoned(state: JobState, { losses, port }: Driver): boolean {

@@ -22,12 +22,15 @@ export type RetryRequest = {
   readonly chain: readonly string[];
 };
 
-/** Reason why a job cannot be retried. `not_retryable`: it cannot be retried in this way. `step_unknown`: the named step does not exist. */
+/**
+ * Reason why a retry is refused. `not_retryable`: the job cannot be retried, or not in this way. `step_unknown`: the job cannot start from
+ * the requested step.
+ */
 export type RetryFault = { readonly outcome: "not_retryable" | "step_unknown"; readonly why: string };
 
 /**
- * Inputs of a retry: the end of the last attempt, the request, and, by child job, the reason why that child cannot continue
- * where it stopped.
+ * Inputs of a retry. `status`: the final status of the last attempt. `children`: by child job, the reason why that child cannot continue,
+ * or undefined if it can.
  */
 type RetryParts = {
   readonly status: JobStatus;
@@ -104,8 +107,8 @@ function resume(
   if (instruction.kind !== "step") return { edits: [] };
   const { step } = instruction;
   if (progress === undefined) {
-    // Since version 0.2, a first attempt that ends keeps the progress of its step. A later attempt may end before it has begun the step
-    // again.
+    // Since version 0.2, the progress of the step is kept when a first attempt ends. Without it, the step failed under an older version.
+    // Later attempts may end before they begin the step, so for them this proves nothing.
     const isOld = state.attempt === 2 && state.steps.get(step.id)?.receipt.state === "failed";
     const why = `ended under a version that did not store the progress of step ${step.id}`;
     return isOld ? { outcome: "not_retryable", why } : { edits: [] };
@@ -115,7 +118,7 @@ function resume(
   if (childId !== undefined && children.has(childId) && why === undefined) {
     return { edits: [{ kind: "reopen", stepId: step.id, progress: retriesChild(step.id, childId, request) }] };
   }
-  // For a map, each row knows its own child job, and every child that can continue does so.
+  // This concerns a step with a single child. In a map, each row knows its own child job, and each child is retried by itself.
   if (step.kind === "run" && hasWritten(state, step.id)) {
     const job = childId === undefined ? "" : ` (${childId})`;
     return {
@@ -147,7 +150,7 @@ function retriesChild(stepId: string, retriesId: Id<"job">, { resendsUnknown }: 
   return { kind: "run", stepId, retriesId, ...(resendsUnknown && { resendsUnknown }) };
 }
 
-/** The step's error was handled, but the step failed. It begins again, unless that would repeat a write. */
+/** Returns how a step begins again whose error was handled but which failed. Returns a refusal if that would repeat a write. */
 function redoHandled(state: JobState, { index, step }: Extract<Instruction, { kind: "handled" }>): RetryStart {
   const { steps, loaded } = state;
   const { index: to, end, handler = end } = stepOf(loaded.flow, step.id);
@@ -168,8 +171,8 @@ function redoHandled(state: JobState, { index, step }: Extract<Instruction, { ki
 }
 
 /**
- * Returns the edits that let branches continue where they are if they failed or were given up because another branch failed. The questions
- * of these branches are withdrawn.
+ * Returns the edits with which the branches of a `parallel` step continue where they are, also those that failed or were given up.
+ * Questions that they asked are withdrawn.
  */
 function reopenBranches({ blocks }: JobState): Edit[] {
   return Object.entries(blocks).flatMap(([stepId, block]): Edit[] => {
@@ -179,7 +182,7 @@ function reopenBranches({ blocks }: JobState): Edit[] {
   });
 }
 
-/** Returns the edits with which the enclosing blocks that were running continue together with their steps. */
+/** Returns the edits that reopen the enclosing blocks of a step that continues. These blocks failed when the attempt ended. */
 function reopenBlocks({ steps }: JobState, instruction: Instruction): Edit[] {
   // A block that is running its error handler has failed and does not continue.
   const blocks = instruction.inside.flatMap(({ stepId, handles }) => (handles ? [] : [stepId]));
@@ -189,7 +192,7 @@ function reopenBlocks({ steps }: JobState, instruction: Instruction): Edit[] {
   });
 }
 
-/** Returns how the job starts again from an earlier step. This is possible only if no write was made since that step. */
+/** Returns the edits with which the job starts again from an earlier step. Returns a refusal if a write was made since that step. */
 function goBack(state: JobState, fromStepId: string): RetryStart {
   const { steps, positions, loaded } = state;
   const standing = stepStanding(state);
@@ -228,7 +231,7 @@ function goBack(state: JobState, fromStepId: string): RetryStart {
   };
 }
 
-/** True if a step was interrupted while a write may have been in flight that is not counted yet. */
+/** True if the step was interrupted while a write may have been in flight. Such a write is not in the step's counts yet. */
 function isCutWriting(state: JobState, step: Step, { progress }: Position): boolean {
   if (progress === undefined || progress.hasFailed === true || step.kind === "wait") return false;
   const calls = "calls" in step ? step.calls.filter(isCall) : "tool" in step ? [step] : [];

@@ -36,14 +36,17 @@ export async function compensate(state: JobState, effects: StepEffects, port: Po
   return takeAnswer(state, { entry, undo, invoked, nowMs: port.clock.now() });
 }
 
-/** Returns the call that undoes an entry. If the entry represents a child job, it is a call of that child. */
+/**
+ * Returns the undo call of an entry: its own, or the next undo call of the child job that the entry represents. `callId`: the id under
+ * which the call is made.
+ */
 function callOf(entry: UndoEntry): { readonly of: UndoEntry; readonly callId: string } {
   const { inner } = entry;
   if (inner?.kind !== "call") return { of: entry, callId: "undo" };
   return { of: inner.entry, callId: `undo/${inner.jobId}/${inner.entry.entry}` };
 }
 
-/** Closes the entry of a child job that has nothing left to undo. */
+/** Returns the change that closes an entry that represents a child job, because nothing in that child is left to undo. */
 function closeInner(state: JobState, entry: UndoEntry, inner: Exclude<InnerUndo, { kind: "call" }>): Change {
   const ended = inner.hasFailed ? "failed" : "done";
   if (inner.kind === "over") return settle(state, entry, ended);
@@ -79,8 +82,8 @@ function takeAnswer(state: JobState, { entry, undo, invoked, nowMs }: Undone): C
 }
 
 /**
- * Returns the change that settles an undo entry. If the entry represents a child job, one entry inside that child is settled, and the next
- * one follows.
+ * Returns the change that records the result of an undo call. For an undo call of a child job, only the child's entry is settled; the entry
+ * that represents the child stays open.
  */
 function settle(job: JobState, entry: UndoEntry, state: "done" | "failed"): Change {
   const { inner } = entry;

@@ -26,8 +26,8 @@ export type ForceResult =
     };
 
 /**
- * Parks a job on any node, even if that node hangs. It takes over the job's lease, so that later writes of the node for the job are
- * refused. A call in progress ends in the ledger, as after the death of a node.
+ * Parks a job on any node, even if that node hangs. It takes over the job's lease, so the database refuses later writes of that node for
+ * the job. A call in flight is still recorded in the ledger.
  */
 export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProject, how: Hold): Promise<ForceResult> {
   return withTransaction(context.db, async (tx) => {
@@ -38,7 +38,7 @@ export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProje
 }
 
 /**
- * Returns a job that svc or an administrator parked to the state that it had before. Its counts of lost leases and event loop holds start
+ * Gives a job that svc or an administrator parked the status that it had before. Its counts of lost leases and of blocked event loops start
  * again at zero.
  */
 export function releaseJob(
@@ -55,7 +55,10 @@ export function releaseJob(
   });
 }
 
-/** Counts that a job held its node's event loop. If this was the last allowed time, it parks the job and returns true. */
+/**
+ * Counts that a job blocked its node's event loop. Returns true if the allowed number is reached and the job was parked, and false
+ * otherwise.
+ */
 export function countLoopHold(context: EngineContext, jobId: Id<"job">, ms: number): Promise<boolean> {
   return withTransaction(context.db, async (tx) => {
     const holds = await countJobLoopHold(tx, jobId);

@@ -6,16 +6,16 @@ import type { JobTaskLease } from "@svc/db/job-tasks/task";
 import type { EngineContext } from "../context.ts";
 import type { Interrupts } from "../port.ts";
 
-/** A running task of this node, with the requests from outside to its driver. */
+/** A running task of this node, with the flags through which its driver is notified of requests (`interrupts`). */
 export type HeldTask = {
   readonly task: ClaimedJobTask;
-  /** True if the job would be parked when one more lease is lost. */
+  /** True if the job is parked when one more lease (time-limited claim) is lost. False if it may lose more leases. */
   isSuspect: boolean;
   readonly interrupts: { -readonly [Name in keyof Interrupts]: Interrupts[Name] };
 };
 
 /**
- * Pause before renewing the lease of a locked task is tried again, in milliseconds. The lock is usually held by a commit, which takes
+ * Pause before a node tries again to renew the lease of a locked task, in milliseconds. The lock usually belongs to a commit, which takes
  * milliseconds.
  */
 const lockedMs = 50;
@@ -62,7 +62,7 @@ export class HeldTasks {
     this.#interrupt(jobId, "isPauseSeen");
   }
 
-  /** Notifies the driver of a job that the job was taken from this node. The driver begins no further work. */
+  /** Notifies the driver of a job that another node or an administrator has taken the job. The driver then begins no further work. */
   stop(jobId: Id<"job">): void {
     this.#interrupt(jobId, "isStopping");
   }
@@ -74,8 +74,8 @@ export class HeldTasks {
   }
 
   /**
-   * Gives back the tasks that did not end in time. Other nodes then do not wait for the leases of these tasks, and no lease counts as lost.
-   * A driver that commits afterwards finds its lease gone; its calls are in the ledger.
+   * Gives back all tasks that are still running at the end of a shutdown, so that other nodes can take them at once. No lease counts as
+   * lost. If such a driver still commits, the commit is refused; its calls are in the ledger.
    */
   async release(): Promise<void> {
     const { db, clock, observer } = this.#context;
@@ -97,7 +97,7 @@ export class HeldTasks {
     }
   }
 
-  /** Renews the held leases. Leases of locked tasks are tried again until the next renewal is due. */
+  /** Renews all leases of this node. If a task's row is locked, tries again until the next renewal is due. */
   async #renew(stopped: AbortSignal): Promise<void> {
     const { clock, limits, observer } = this.#context;
     const endMs = clock.now() + limits.leaseMs / 3;
@@ -115,7 +115,7 @@ export class HeldTasks {
     }
   }
 
-  /** Renews the leases of tasks. Returns the tasks that are locked. */
+  /** Renews the leases of these tasks. Returns the tasks that are not renewed because their rows are locked. */
   async #renewed(all: readonly HeldTask[]): Promise<HeldTask[]> {
     const { db, clock, limits } = this.#context;
     const leases = all.map(({ task }) => task);
@@ -137,8 +137,8 @@ function keyOf({ jobId, kind, subject }: JobTaskLease): string {
 }
 
 /**
- * The slots of a node for running tasks, and the number that each project uses. With n active projects, each project may use a share of
- * 1/(n + 1) of the slots, at least one. A single project may use all slots except one, which stays free for a new project.
+ * Counts the slots of a node for running tasks, in total and per project. With n active projects, each may use 1/(n + 1) of the slots, and
+ * at least one. A single project may use all but one, which stays free for a new project.
  */
 export class Slots {
   readonly #max: number;

@@ -7,14 +7,16 @@ import { isParkable } from "../../state/statuses.ts";
 /** Why svc or an administrator parked a job. `poisoned`: the job harmed the service. `administrator`: an administrator holds the job. */
 export type HoldReason = Extract<ParkDocument["reason"], "poisoned" | "administrator">;
 
-/** True if the reason is one of svc's or an administrator's parks. */
+/**
+ * True if svc or an administrator parked the job (`poisoned` or `administrator`). False for any other reason, or if the job is not parked.
+ */
 export function isHoldReason(reason: ParkDocument["reason"] | undefined): reason is HoldReason {
   return reason === "poisoned" || reason === "administrator";
 }
 
 /**
- * A park by svc or an administrator. `reason`: its reason. `chain`: its cause. `lastError`: the new text of the job's last error; if
- * undefined, that text stays unchanged.
+ * Values of a park that the job's program did not ask for. `chain`: causes for the log. `lastError`: new text of the job's last error; if
+ * undefined, the text stays unchanged.
  */
 export type Hold = {
   readonly reason: HoldReason | "paused";
@@ -22,16 +24,16 @@ export type Hold = {
   readonly lastError?: string;
 };
 
-/** The cause of a park that svc itself makes. */
+/** Causes that the log names for a park that svc itself makes. */
 const byService: readonly string[] = ["service"];
 
-/** Due time of a task that never becomes due by time. Only a request makes it due. */
+/** Due time that is never reached. Only a request makes such a task due. */
 export const never = Date.UTC(9999, 0);
 
 /**
- * Returns the edits that park a job until it is released, cancelled or expired. The job's deadline clock continues, because the program did
- * not ask for this wait. The run task is kept and is due at the deadline. So its lease tokens keep growing, and the token of a hung driver
- * is never issued a second time. Throws an Error if a job with this status cannot be parked by svc or an administrator.
+ * Returns the change that parks a job until it is released, cancelled or expired. Its deadline's clock continues. The run task is kept, so
+ * that its lease token keeps growing and a hung driver's token is never used again. Throws an Error if a job with this status cannot be
+ * parked.
  */
 export function hold(state: JobState, { reason, chain, lastError }: Hold, nowMs: number): Change {
   const { status } = state;
@@ -47,10 +49,13 @@ export function hold(state: JobState, { reason, chain, lastError }: Hold, nowMs:
   };
 }
 
-/** The change for a held job that a driver reads: the job stays held. */
+/** Change for a parked job that is not released yet: it stays parked, without any edit. */
 export const waitForRelease: Change = { edits: [], next: { kind: "until", atMs: never } };
 
-/** Returns the edits that bring a held job back to the state that it had before, due at once. Throws an Error if the job is not held. */
+/**
+ * Returns the change that gives a parked job the status and the last error that it had before, due at once. Throws an Error if no outside
+ * request parked the job.
+ */
 export function release(
   { park }: JobState,
   { chain, reason }: { readonly chain: readonly string[]; readonly reason: "released" | "resumed" },
@@ -67,13 +72,13 @@ export function release(
   };
 }
 
-/** Returns the edits that hold a job because it repeatedly ended or stalled its drivers. */
+/** Returns the change that parks a job as `poisoned`, because its drivers repeatedly lost their leases without progress. */
 export function holdAfterLosses(state: JobState, losses: number, nowMs: number): Change {
   const lastError = `JOB_POISONED: ${losses} nodes in a row lost their lease of the job before it made progress`;
   return hold(state, { reason: "poisoned", chain: byService, lastError }, nowMs);
 }
 
-/** Returns the park of a job that held its node's event loop once too often. */
+/** Returns the values with which a job is parked after it blocked its node's event loop too often. `ms`: duration of the last time. */
 export function afterLoopHold(holds: number, ms: number): Hold {
   const lastError = `JOB_POISONED: the job blocked the event loop of its node ${holds} times, most recently for ${Math.round(ms)} ms`;
   return { reason: "poisoned", chain: byService, lastError };

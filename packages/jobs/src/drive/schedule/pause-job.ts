@@ -22,8 +22,8 @@ export type PauseResult =
 type PauseContext = { readonly context: EngineContext; readonly tx: Executor; readonly nowMs: number };
 
 /**
- * Requests a pause of a job. A job without a driver is parked at once, a job with a driver between two step actions. A waiting job keeps
- * its park, and is parked by the pause when its wait ends. If a pause was already requested, nothing changes.
+ * Requests a pause of a job. A job that runs is parked before its next step action, and a job that no driver runs at once. A waiting job
+ * stays parked as it is, and is paused when its wait ends. A repeated request changes nothing.
  */
 export function pauseJob(context: EngineContext, job: JobOfProject, chain: readonly string[]): Promise<PauseResult> {
   return withJob(context, job, async (found, asked) => {
@@ -40,7 +40,8 @@ export function resumeJob(context: EngineContext, job: JobOfProject, chain: read
     if (found.pausedAt === null) return { outcome: "not_paused", status: found.status };
     await setJobPause(asked.tx, found.id, undefined);
     await log(asked, found, "job-resumed", chain);
-    // A wait for a person has no running clock. If a driver has not reached the pause yet, it finds that the pause has ended.
+    // In two cases nothing else is needed. While a job waits for a person, its deadline's clock is stopped anyway. A driver that has not
+    // yet paused the job finds that the request was withdrawn.
     if (found.status === "parked" && found.park?.judgment === undefined) {
       await change(asked, (state, nowMs) => resumeNow(state, chain, nowMs), found);
     }
@@ -69,7 +70,7 @@ async function pause(job: JobRecord, chain: readonly string[], asked: PauseConte
   if (isParkable(status)) {
     const token = await leaseIdleRunTask(tx, leaseOf(context, job, nowMs));
     if (token !== undefined) return change(asked, pauseNow, job, token);
-    // The job may be waiting for the retry of a call.
+    // A driver runs the job, or the job waits for the retry of a call. The task becomes due now, so that the pause takes effect soon.
     return putJobTasks(tx, [{ jobId, projectId, kind: "run", subject: "", dueAt: nowMs }]);
   }
   if (status === "parked" && park?.judgment === undefined)

@@ -3,7 +3,7 @@ import type { JobRequest, JobState } from "../../state/job.ts";
 import { isParkable } from "../../state/statuses.ts";
 import { hold, never, release } from "./park.ts";
 
-/** True if a pause of the job is requested and the job is in a state in which it would otherwise run. Such a job can be parked. */
+/** True if a pause is requested and the job's status is one that can be parked (`queued`, `running` or `compensating`). False otherwise. */
 export function isPausable({ pause, status }: JobState): boolean {
   return pause !== undefined && isParkable(status);
 }
@@ -19,14 +19,14 @@ export function pauseNow(state: JobState, nowMs: number): Change {
   return { edits: [...edits, clockStops(pause)], next };
 }
 
-/** Returns the edits of a pause request for a waiting job. The job keeps its park, and its deadline clock stops. */
+/** Returns the change for a waiting job whose pause is requested. It keeps its park and its wake time, and its deadline's clock stops. */
 export function pauseWaiting({ park }: JobState, pause: JobRequest): Change {
   return { edits: [clockStops(pause)], next: { kind: "until", atMs: park?.wakeAt ?? never } };
 }
 
 /**
- * Returns the edits that bring a paused job back to the state that it had before, due at once. If the job waits for another reason, it
- * continues to wait. A job that is undoing has no deadline.
+ * Returns the change that ends a pause. A job that the pause parked gets its earlier status back, due at once. A job that waits for another
+ * reason keeps waiting. The deadline's clock runs again, except for a job that is being undone.
  */
 export function resumeNow(state: JobState, chain: readonly string[], nowMs: number): Change {
   const { park } = state;

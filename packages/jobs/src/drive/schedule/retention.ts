@@ -32,8 +32,8 @@ export function jobRowSweep({ db, rowRetentionMs, batchMax = 2_000 }: JobRowSwee
 export type JobSweepOptions = {
   readonly db: Executor;
   /**
-   * How long a job is kept after its end (SVC_JOB_RETENTION). The retention of its rows must not be longer, because a job is deleted after
-   * its rows.
+   * Time for which a job is kept after its end (SVC_JOB_RETENTION). It must not be shorter than the retention of the job's rows, because a
+   * job is deleted after its rows.
    */
   readonly jobRetentionMs: number;
   /** Maximum number of jobs deleted in one batch. Default 500. */

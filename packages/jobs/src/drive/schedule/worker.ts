@@ -22,7 +22,8 @@ export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;
 export type TaskHandlers = Readonly<Record<Exclude<JobTaskKind, "run" | "deadline">, TaskHandler>>;
 
 /**
- * A slot reserved for a job, and the lease under which the job is stored. The caller must call exactly one of `begin` and `cancel`, once.
+ * A reserved slot for a new job, and the lease (time-limited claim) with which the job is to be stored. The caller must call either `begin`
+ * or `cancel`, once.
  */
 export type Reservation = {
   readonly lease: FirstLease;
@@ -31,22 +32,22 @@ export type Reservation = {
    * cancelled. `seen`: accounts that the submission has looked up.
    */
   plan(job: JobRecord, program: CheckedRecord, seen?: SeenAccounts): Promise<PlannedJob>;
-  /** Runs the job after it was stored under the lease. `planned`: the plan that was stored with the job, if any. */
+  /** Runs the job, after it was stored with the reserved lease. `planned`: the result of `plan`, if it was stored with the job. */
   begin(job: JobRecord, planned?: PlannedJob): void;
-  /** Releases the slot if the job was not stored under the lease. */
+  /** Releases the reserved slot. Call it if the job was not stored with the reserved lease. */
   cancel(): void;
 };
 
-/** A job that its submission has just stored, and the planned beginning of the job. */
+/** A job that its submission has just stored. `planned`: its beginning up to the first commit, if that was stored with the job. */
 type StoredJob = { readonly job: JobRecord; readonly planned: PlannedJob | undefined };
 
-/** Tasks that are due within this many milliseconds are claimed together. */
+/** Due times are rounded up to multiples of this number of milliseconds, so that tasks due at nearly the same time are claimed together. */
 const dueStepMs = 10;
 /** Largest number of tasks in one claim. */
 const claimMax = 200;
 /**
- * Number of a project's tasks, in addition to its share, that a stopped process may have locked. If more are locked, the project waits for
- * them.
+ * Number of tasks of one project, beyond its share, that a claim may take in place of locked tasks. A stopped process may leave locked
+ * tasks. If more are locked, the project waits.
  */
 const sparePlaces = 64;
 const retryMinMs = 1_000;
@@ -58,12 +59,12 @@ export class Worker {
   /** The running tasks. */
   readonly held: HeldTasks;
   readonly #handlers: TaskHandlers;
-  /** Due times of tasks that this node gave back, if they are due before the node's next claim. */
+  /** Due times, in epoch milliseconds, that come before the next regular claim. They belong to tasks that this node gave back. */
   readonly #dues = new Set<number>();
   readonly #stopped = new AbortController();
   #pause = new AbortController();
   #isStopping = false;
-  /** True if the last claim returned as many tasks as there were free slots. Other tasks may then be waiting. */
+  /** True if the last claim filled all free slots of the node. Other tasks may then wait for a slot. */
   #isFull = false;
   /** The value `spare` of the next claim; see `JobClaimRequest`. */
   #spare = 0;
@@ -89,7 +90,10 @@ export class Worker {
   /** Makes a claim now. */
   readonly wake = (): void => this.#pause.abort("woken");
 
-  /** Wakes the claim loop when something is due at `atMs`. A task that is due after the next regular claim is left to that claim. */
+  /**
+   * Notes that a task is due at `atMs`, and wakes the claim loop, which then computes its pause again. Later due times than the next
+   * regular claim need no note.
+   */
   readonly #noteDue = (atMs = 0): void => {
     const { clock, limits } = this.context;
     if (atMs > 0 && atMs - clock.now() < limits.pollMs) this.#dues.add(Math.ceil(atMs / dueStepMs) * dueStepMs);
@@ -97,8 +101,8 @@ export class Worker {
   };
 
   /**
-   * Returns the milliseconds until the next claim: until a task is due that was not due yet at the claim of `lookedAtMs`, or until the next
-   * regular claim.
+   * Returns the pause before the next claim, in milliseconds. It ends at the next noted due time, or at the next regular claim.
+   * `lookedAtMs`: the time of the last claim.
    */
   #pauseMs(lookedAtMs: number): number {
     const { clock, limits } = this.context;
@@ -144,7 +148,7 @@ export class Worker {
     }
   }
 
-  /** Makes one claim. Returns true if the next claim is due at once. */
+  /** Claims due tasks and runs them. Returns true if more tasks may be due and slots are free, so that the next claim follows at once. */
   async #look(): Promise<boolean> {
     const { db, clock, nodeId, limits, observer } = this.context;
     const room = this.#places.free;
@@ -162,8 +166,8 @@ export class Worker {
       const request = { owner: nodeId, nowMs, leaseUntilMs, limit, share, spare: this.#spare, fullProjects };
       const tasks = await claimJobTasks(db, request);
       await this.context.sealer.ready(tasks.map(({ projectId }) => projectId));
-      // Only an empty claim can have been blocked by locked tasks. Asking for spare tasks at every claim would lock tasks that this node
-      // does not take.
+      // Tasks locked by another process may be the reason for an empty claim. Only then does the next claim take spare tasks, because spare
+      // tasks that this node does not need would be locked too.
       this.#spare = tasks.length === 0 || tasks.some(({ place }) => place > share) ? sparePlaces : 0;
       this.#isFull = tasks.length === limit && limit === room;
       this.#hasLeft = tasks.length === limit || fullProjects.size > 0 || isShared(tasks, share);
@@ -179,9 +183,8 @@ export class Worker {
   }
 
   /**
-   * Keeps one suspect task and gives the other suspect tasks back. A suspect is a job that would be parked when one more lease is lost. If
-   * a job takes its node down, every task on that node loses a lease. Running suspects one at a time ensures that only the guilty job is
-   * parked.
+   * Returns the tasks to run, with at most one suspect (a job that is parked after one more lost lease). Gives the others back. If a job
+   * ends its node, all jobs there lose their leases; running one suspect at a time parks only the guilty job.
    */
   async #withoutSuspects(tasks: readonly ClaimedJobTask[]): Promise<readonly ClaimedJobTask[]> {
     const { db, clock, limits, observer } = this.context;
@@ -201,8 +204,8 @@ export class Worker {
   }
 
   /**
-   * Reserves a slot for a job that is about to be stored. The job is stored under a lease of this node, so no node claims or reads it.
-   * Returns undefined if the job must queue: the engine is not running, other jobs wait, or the project uses its share.
+   * Reserves a slot for a new job. The job is stored with a lease (time-limited claim) of this node, so that no node needs to claim it.
+   * Returns undefined if the engine is not running, other jobs wait, or the project uses its share.
    */
   reserve(projectId: ProjectId): Reservation | undefined {
     const { clock, limits, nodeId } = this.context;
@@ -222,7 +225,7 @@ export class Worker {
     if (this.#hasLeft) this.wake();
   }
 
-  /** Runs a task that already has a slot. `stored`: the job, if its submission has just stored it. */
+  /** Runs a task for which a slot is already counted. `stored`: the job, if its submission has just stored it; it then need not be read. */
   async #do(task: ClaimedJobTask, stored?: StoredJob): Promise<void> {
     const interrupts = {
       isStopping: this.#isStopping,
@@ -264,8 +267,8 @@ export class Worker {
   }
 
   /**
-   * Gives a task back after an error, so that it is tried again. The delay grows with each error. The cause is an unavailable database, or
-   * an error of the engine.
+   * Gives a task back after an error, due again after a pause that doubles with each attempt. The error is an unavailable database, or an
+   * error in the engine.
    */
   async #giveBack(task: ClaimedJobTask, error: unknown): Promise<void> {
     const { db, clock, observer } = this.context;
@@ -280,12 +283,12 @@ export class Worker {
   }
 }
 
-/** True if one project alone reaches its share with these tasks. */
+/** True if at least one project has as many of these tasks as its share. Further tasks of this project may then be due. */
 function isShared(tasks: readonly ClaimedJobTask[], share: number): boolean {
   return [...Map.groupBy(tasks, ({ projectId }) => projectId).values()].some(({ length }) => length >= share);
 }
 
-/** Returns the run task of a job that was stored under a lease. */
+/** Returns the run task of a new job, as a claim would return it. */
 function firstRunOf({ id: jobId, projectId, createdAt }: JobRecord): ClaimedJobTask {
   return {
     jobId,
@@ -300,14 +303,14 @@ function firstRunOf({ id: jobId, projectId, createdAt }: JobRecord): ClaimedJobT
   };
 }
 
-/** Plans a job that is about to be stored: runs it up to its first commit. */
+/** Runs a new job in memory up to its first commit, and returns the result. It is called before the job is stored. */
 async function planNewJob(
   context: EngineContext,
   job: JobRecord,
   program: CheckedRecord,
   seen: SeenAccounts | undefined,
 ): Promise<PlannedJob> {
-  // The database does not have the program yet, so it is put into the cache.
+  // The job's driver finds the program in the cache, because it is not in the database yet.
   context.programs.put(job.projectId, job.programDigest, program);
   const { work, port } = await openNewJob(context, job);
   const beginning = await beginJob(work, port, seen);

@@ -10,7 +10,7 @@ import { noProgress } from "../../state/progress.ts";
 import { storedProgress } from "../../state/stored-progress.ts";
 import { type JobSeals, jobSeals } from "../store/seals.ts";
 
-/** Returns a child job that runs a skill. It is stored with the commit of its parent. */
+/** Returns the row, log entry and task of a child job that runs a skill. They are stored in a commit of the parent. */
 export function childJob(
   parent: JobState,
   child: NewChild,
@@ -23,7 +23,7 @@ export function childJob(
   const skillSlug = skillToolSlug(skill.slug);
   const childKey = [place.stepId, place.ordinal, place.callId, generation].join("/");
   const seals = jobSeals(context.sealer, projectId, id);
-  // The keys whose answers changed the parent also caused the child's input.
+  // Keys whose answers changed the parent also influenced the child's input, so they are causes of the child too.
   const changedBy = (plan?.changedBy ?? []).map((key) => `key:${key}`);
   const payload = JSON.stringify({ mode, status: "queued", skillSlug, parentJobId: parent.id });
   return {
@@ -59,7 +59,10 @@ export function childJob(
   };
 }
 
-/** Returns the sealed confirmation that the child takes over: the confirmation of a job also covers the job's skills. */
+/**
+ * Returns the encrypted confirmation for a child of a confirmed parent, because a person's confirmation also covers the skills. Returns
+ * null if the parent is not confirmed.
+ */
 function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
   if (!isConfirmed(parent)) return null;
   const plan = { confirmed: unchangedConfirmation };
@@ -68,8 +71,8 @@ function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
 }
 
 /**
- * Returns the seed of the child's keys at apps. If the parent's keys stay the same when a restored backup starts the job again, the child's
- * keys stay the same too.
+ * Returns the seed from which the child's keys for apps are computed. It is derived from the parent's seed, if that survives a restored
+ * backup. Otherwise returns null, and the child's own id is the seed.
  */
 function callSeedOf({ id, callSeed }: Pick<JobState, "id" | "callSeed">, childKey: string): Buffer | null {
   if (callSeed === id) return null;

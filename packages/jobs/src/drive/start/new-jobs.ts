@@ -46,9 +46,12 @@ export type JobSubmission = {
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
   readonly needsApproval: boolean;
-  /** The contact who must confirm the job before it begins and after its approval. Default: no contact. */
+  /**
+   * The contact who must confirm the job before it begins. If the plan also needs approval, this contact is asked after the approval.
+   * Default: no contact.
+   */
   readonly confirmBy?: string | undefined;
-  /** The text of the question for that contact. Default: the maximum that the plan may do. */
+  /** The text of the question for `confirmBy`. Default: a text that states the maximum of calls and rows of the plan. */
   readonly confirmText?: string | undefined;
   readonly estimate: EstimateDocument;
   /** The input that a caller of a skill gives. Undefined if the program has its own input. */
@@ -66,14 +69,14 @@ export type JobSubmission = {
 };
 
 /**
- * The standing program and the run that started a job. An approval dry run has no run. `callSeed`: replaces the job's id as the seed of the
- * job's keys at apps.
+ * The standing program and its run that started a job. The run is absent for an approval dry run. `callSeed`: seed of the job's keys for
+ * apps, in place of the job's id.
  */
 export type StandingOrigin = {
   readonly programId: StandingProgramId;
   readonly runId: StandingRunId | null;
   readonly callSeed: Buffer | null;
-  /** See `restoredFrom` of `JobFacts`. */
+  /** End of the backup from which the run was restored, in epoch milliseconds. Usually null. See `restoredFrom` of `JobFacts`. */
   readonly restoredFrom: number | null;
 };
 
@@ -101,7 +104,10 @@ export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins" | "mode"> &
     readonly beginAtMs?: number | undefined;
   };
 
-/** Returns the pinned definitions of a program as JSON text. Called only if a person will be shown what the program does. */
+/**
+ * Returns the pinned definitions of a program as JSON text. Called only if a person is asked about the plan, because the question names
+ * destructive tools.
+ */
 export type PinsReader = () => Promise<string>;
 
 /** Returns a new job for a checked program. Stores nothing. */
@@ -145,7 +151,10 @@ function planOf(
   return simulateFirst ? { needsApproval, ...confirmed } : undefined;
 }
 
-/** Returns what is stored together with a job: its ask and the programs of its skills. */
+/**
+ * Returns a function that also stores the job's ask and the programs of its skills, in the job's transaction. Returns undefined if there
+ * are none.
+ */
 function alsoOf(
   { sealer }: Pick<NewJobsContext, "sealer">,
   { projectId, skills }: Pick<JobSubmission, "projectId" | "skills">,
@@ -208,7 +217,7 @@ function baseRow(submission: Omit<NewJobFacts, keyof Identified>, { id, digest, 
     keyId: submission.keyId,
     binding: submission.binding,
     principalChain: [...submission.principalChain],
-    // Without an idempotency key, nothing compares the digest, so it stays empty.
+    // A digest is compared only if an idempotency key is repeated. Without a key it stays empty.
     contentDigest: submission.idempotencyKey === undefined ? Buffer.alloc(0) : submission.contentDigest,
     estimate: submission.estimate,
     used: noUse,
@@ -247,7 +256,10 @@ function preparePlanAsk(
   });
 }
 
-/** Returns the first log entry of a job. Readers of the log also see the program's hash, which is stored with the program. */
+/**
+ * Returns the first log entry of a job, `job-submitted`. Readers of the log also get the program's hash, which is stored with the program
+ * and not in this entry.
+ */
 function submitted(
   { isSandbox = false }: Pick<NewJobsContext, "isSandbox">,
   { mode, skillSlug }: Pick<NewJobFacts, "mode" | "skillSlug">,

@@ -26,8 +26,8 @@ import type { JobOfProject } from "../schedule/force.ts";
 import { readState, takeJob } from "../store/open.ts";
 
 /**
- * Maximum number of attempts of a job. It limits the size of a job: each attempt keeps its receipt, and responses about the job contain all
- * receipts.
+ * Maximum number of attempts of a job. The job keeps the receipt of each attempt, and each response about the job contains all of them, so
+ * more attempts would make it too large.
  */
 const attemptsMax = 20;
 
@@ -35,7 +35,7 @@ const attemptsMax = 20;
 export type RetryPlan = {
   readonly program: Program;
   readonly estimate: EstimateDocument;
-  /** True if the plan needs approval even if the program does not declare it. */
+  /** True if a skill of the plan needs approval, even if the program itself does not require it. */
   readonly demandsApproval: boolean;
 };
 
@@ -44,26 +44,29 @@ export type RetryOfJob = JobOfProject &
   RetryRequest & {
     readonly keyId: KeyId;
     readonly idempotencyKey: string | undefined;
-    /** SHA-256 of the content that the idempotency key is bound to. */
+    /** SHA-256 of the retry request's content. A repeated request with the same idempotency key must have the same digest. */
     readonly contentDigest: Buffer;
-    /** Returns why the params cannot be changed to these values, or undefined if they can. */
+    /** Returns the reason why these values cannot replace the program's params, or undefined if they can. */
     checkParams(program: Program, params: JobState["params"]): string | undefined;
-    /** True if a plan needs approval and the key may request approval. Throws if the plan could never be approved. */
+    /**
+     * Returns true if the plan needs approval, and false if not. Throws if it needs approval but can never get it, for example because the
+     * key has not the approver role.
+     */
     needsApproval(tx: Executor, plan: RetryPlan): Promise<boolean>;
     /** Returns the contact who must confirm the attempt before it begins, or undefined if no contact must. */
     confirmBy(tx: Executor, estimate: EstimateDocument): Promise<string | undefined>;
   };
 
 /**
- * Result of a retry: begun, already begun under the same key, the project has no such job, or the reason why the job cannot be retried.
- * Only in the first case something changed.
+ * Result of a retry. `done`: the attempt has begun, or waits for approval. `earlier`: the same request was made before. `missing`: the
+ * project has no such job. The other outcomes say why the retry is refused. Only `done` changes something.
  */
 export type RetryResult =
   | { readonly outcome: "done" | "earlier" | "missing" | "key_reused" }
   | { readonly outcome: "not_retryable" | "step_unknown" | "params_invalid"; readonly why: string }
   | { readonly outcome: "quota"; readonly reached: QuotaReached };
 
-/** Thrown to roll back the transaction. */
+/** Thrown inside the transaction of a retry, so that it is rolled back. `retried`: the result for the caller. */
 class RetryRefusal extends Error {
   readonly retried: RetryResult;
 
@@ -73,7 +76,7 @@ class RetryRefusal extends Error {
   }
 }
 
-/** Starts the next attempt of a job that ended, or parks it for the approval of its changes. */
+/** Starts the next attempt of an ended job, or parks the job until people approve or confirm that attempt. */
 export async function retryJob(context: EngineContext, asked: RetryOfJob): Promise<RetryResult> {
   try {
     return await withTransaction(context.db, (tx) => retryLocked(context, tx, asked));
@@ -105,7 +108,10 @@ async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJ
   return { outcome: "done" };
 }
 
-/** Returns why no further attempt may follow the last one, or undefined if a further attempt may follow. */
+/**
+ * Returns the reason why a job cannot have another attempt, or undefined if it can. A child job cannot be retried alone; its parent must be
+ * retried.
+ */
 async function findReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
   const { parentJobId } = job;
   if (isRetryable(job.status) && parentJobId !== null) {
@@ -114,7 +120,7 @@ async function findReason(tx: Executor, job: JobRecord): Promise<string | undefi
   return findOwnReason(tx, job);
 }
 
-/** Returns the same reason, but ignores which job runs this job. */
+/** Returns the reason why a job cannot have another attempt, or undefined if it can. A child job is treated like a submitted job. */
 async function findOwnReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
   const { status, saga, attempt, lastError, mode, id } = job;
   if (!isRetryable(status)) return `is ${status}`;
@@ -138,7 +144,10 @@ type AttemptStart = {
   readonly asked: RetryOfJob;
 };
 
-/** Returns the change that begins the attempt. The job is queued, or parked until its plan is approved. */
+/**
+ * Returns the change that begins the next attempt, or the reason why it is refused. The job is queued, or parked until people approve or
+ * confirm the attempt.
+ */
 async function changeOf(
   context: EngineContext,
   tx: Executor,
@@ -152,7 +161,8 @@ async function changeOf(
   const { program } = state.loaded;
   const plan = keptOfPlan({ ...state.plan, ...changedBy(state, asked) });
   const began: Edit = { kind: "plan", plan };
-  // If a skill of the job required approval for the last attempt, it requires approval again.
+  // An attempt that had an approval may have needed it for one of its skills. So the next attempt needs approval again, even if the program
+  // does not require it.
   const demanded = { program, estimate: state.estimate, demandsApproval: state.planApprovalId !== "" };
   const confirmBy = await asked.confirmBy(tx, state.estimate);
   const asking = { ...state, plan };
@@ -167,13 +177,16 @@ async function changeOf(
   return queued([...edits, began], port.clock.now());
 }
 
-/** If a key retries a job with other params, the key becomes a cause of what the job sends. */
+/** Returns the plan's list of keys that changed what the job sends. If the retry has new params, the key that retries is added. */
 function changedBy({ plan }: JobState, { keyId, params }: RetryOfJob): Pick<PlanProgress, "changedBy"> {
   if (Object.keys(params).length === 0) return {};
   return { changedBy: [...new Set([...(plan?.changedBy ?? []), keyId])] };
 }
 
-/** True if people approved the plan and the attempt cannot make more writes than they approved. */
+/**
+ * True if the earlier approval also covers the next attempt: the params are unchanged, and the attempt cannot make more writes than were
+ * approved. False if people must be asked again.
+ */
 async function isApproved(
   { asks }: EngineContext,
   tx: Executor,
@@ -185,14 +198,14 @@ async function isApproved(
 ): Promise<boolean> {
   if (state.planApprovalId === "" || Object.keys(params).length > 0) return false;
   const ask = (await asks.list(tx, state.id)).find(({ approvalId }) => approvalId === state.planApprovalId);
-  // A run of a standing program has the approval of the program's version. Another job asked for that approval.
+  // A job of a standing program has no ask of its own. The approval of the program's version counts; the approval dry run asked for it.
   const isGranted = ask === undefined && state.standingRunId !== null;
   return (isGranted || ask?.decision?.continuation === "proceed") && !mayWriteMore(state, children);
 }
 
 /**
- * True if the attempt may make more writes than were approved. The writes of children that continue where they stopped are part of the
- * limit of the step that runs them.
+ * True if the attempts together may make more writes than the approved estimate. Writes of children that continue are not counted twice:
+ * they are part of what the step that runs them may write.
  */
 function mayWriteMore(state: JobState, children: EndedChildren): boolean {
   const { estimate, loaded } = state;
@@ -206,13 +219,13 @@ function mayWriteMore(state: JobState, children: EndedChildren): boolean {
 }
 
 /**
- * A child job at the place where its parent stopped. `fault`: why the child cannot continue. `writes`: the writes that it made.
- * `mayWriteMore`: true if it may make more writes than allowed.
+ * A child job that was running where its parent stopped. `fault`: reason why the child cannot continue; undefined if it can. `writes`:
+ * number of its writes so far. `mayWriteMore`: true if it may exceed its approved number of writes.
  */
 type EndedChild = { readonly fault: string | undefined; readonly writes: number; readonly mayWriteMore: boolean };
 type EndedChildren = ReadonlyMap<Id<"job">, EndedChild>;
 
-/** Returns the children of a job at the place where the job stopped, and the children of these children. */
+/** Returns the child jobs that were running where a job stopped. Their own children are checked too. */
 async function endedChildren(context: EngineContext, tx: Executor, state: JobState): Promise<EndedChildren> {
   const found = new Map<Id<"job">, EndedChild>();
   for (const { progress } of state.positions) {
@@ -235,7 +248,7 @@ async function endedChild(context: EngineContext, tx: Executor, job: JobRecord):
   return { fault: why, writes, mayWriteMore: mayWriteMore(state, children) };
 }
 
-/** See `whyNotTakenOn` of `EngineContext`. */
+/** Returns the reason why an ended job cannot continue where it stopped, or undefined if it can. See `EngineContext`. */
 export async function whyNotTakenOn(
   context: EngineContext,
   db: Executor,
@@ -251,7 +264,7 @@ function faultsOf(children: EndedChildren): ReadonlyMap<Id<"job">, string | unde
   return new Map([...children].map(([id, { fault }]) => [id, fault]));
 }
 
-/** See `retryChild` of `EngineContext`. */
+/** Retries a child job in a transaction of its waiting parent. See `EngineContext`. */
 export async function retryChild(
   context: EngineContext,
   tx: Executor,

@@ -21,13 +21,12 @@ type SubmitContext = NewJobsContext & {
   readonly engine?: Pick<JobEngine, "reserve" | "wake">;
 };
 
-/** A stored job. `isAlone`: true if the job was stored alone, for example without an ask. */
+/** A job that was just stored. `isAlone`: true if it is queued, so that no ask and no simulation run belongs to it. */
 export type SubmittedJob = { readonly job: JobRecord; readonly programHash: string; readonly isAlone: boolean };
 
 /**
- * Stores a job in one transaction with its program, the first log entries and its first task. With `simulateFirst` it also stores the
- * simulation run, and for a plan that needs approval the ask. Then it makes the engine run the job. Returns the new job, the existing job
- * with the same idempotency key, or the quota that is reached.
+ * Stores a job with its program, first log entries and first task, in one transaction. Also stores the simulation run or the ask that it
+ * needs. Then wakes the engine. Returns the new job, an existing job with the same idempotency key, or the reached quota.
  */
 export async function submitJob(
   context: SubmitContext,
@@ -76,15 +75,15 @@ type NewJobs = {
 };
 
 /**
- * Stores a job and runs it. If the job can begin at once and the engine has reserved a slot, the job belongs to this node from the moment
- * it is stored.
+ * Stores a job and starts it. If this node has a slot for the job, the job is stored with a lease of this node, so that it need not be
+ * claimed. Returns the existing job or the reached quota if nothing was stored.
  */
 async function storeAndDrive(
   { db, engine }: SubmitContext,
   { program, main, record, twin, nowMs, checked }: NewJobs,
 ): Promise<KeyedJob | QuotaReached | undefined> {
   const kept = main.job.status === "queued" ? engine?.reserve(program.projectId) : undefined;
-  // Any error in planning is ignored here: the driver meets the same error again and reports it.
+  // If planning fails, the job is stored without a plan. Its driver then meets the same error and reports it.
   const planned = await kept?.plan(record, checked, checked.seen).catch(() => undefined);
   const first = { ...(planned === undefined ? main : begun(main, planned)), lease: kept?.lease };
   const [stored, readied] = await Promise.allSettled([
@@ -110,7 +109,7 @@ async function readyFirst({ beginning: { call, ready } }: PlannedJob): Promise<R
   return ready();
 }
 
-/** Returns a job that is stored as running instead of queued. */
+/** Returns the new job in the form after its planned beginning: running instead of queued. */
 function begun(main: NewJob, { change }: PlannedJob): NewJob {
   const { job, events, steps, begunCall } = change;
   const { status, progress } = job;

@@ -7,7 +7,7 @@ export async function cancel(state: JobState, port: Port): Promise<Change> {
   const { status, saga, park, principalChain } = state;
   const chain = state.cancel?.chain ?? principalChain;
   if (status === "simulating") await port.cancelTwin(state, chain);
-  // Undoing was stopped by svc or an administrator. A request to end does not start undoing again; what is left to undo is reported.
+  // The job was parked while it was being undone. Cancelling it does not continue the undo; the undo entries that are left stay visible.
   if (park?.before?.status === "compensating") {
     const left = { kind: "saga", saga: { state: "stuck" } } as const;
     return { edits: [left], next: { kind: "finish", status: "cancelled", reason: "cancelled", chain } };

@@ -31,7 +31,9 @@ export type CommitContext = {
   readonly onCommitted?: (() => void) | undefined;
 };
 
-/** Functions that commit a job's work under its driver's lease, alone or in a transaction. See `Port`. */
+/**
+ * Functions that commit a job's work if the driver still holds its lease. `commit` can also run in a transaction of the caller. See `Port`.
+ */
 export type Commits = Pick<Port, "commitUnlessLogged"> & {
   commit(work: WorkingJob, parts: CommitParts, tx?: Executor): Promise<CommittedWork>;
 };
@@ -53,8 +55,8 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       seesPause: state.pause !== undefined,
       expectedSeq,
     }).catch(async (error: unknown) => {
-      // This commit is not repeated, so the calls are recorded separately. Inside a transaction nothing may wait for another connection,
-      // because then all connections could wait for each other.
+      // The failed commit is not repeated, so the outcomes of its calls are recorded separately. Inside a transaction this is not awaited:
+      // if every transaction waited for a second connection, all would block each other.
       const recorded = keepCalls(context, pending);
       if (tx === context.db) await recorded;
       throw error;
@@ -88,7 +90,8 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       const commitNow = () => write(work, parts, tx, undefined);
       const { records, placed, rows, runs } = work.pending;
       const isLarge = records.length + placed.length + rows.length + runs.length > 1;
-      // Inside a transaction nothing may wait for another connection.
+      // Large commits wait their turn, so that they do not take all connections. A commit inside a transaction does not wait, because it
+      // already holds a connection.
       const isInLine = tx === context.db && isLarge;
       const committed = await (isInLine ? context.rowStatements.run(work.state.projectId, commitNow) : commitNow());
       if (committed === undefined) throw new Error("an unconditional commit was not made");
@@ -99,8 +102,8 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
 }
 
 /**
- * Records the outcomes of calls in separate statements, even if another driver continues the job. Never rejects: if an outcome cannot be
- * written, the observer is notified.
+ * Records the outcomes of calls outside a commit, even if another driver now runs the job. Never rejects; if it fails, the observer is
+ * notified.
  */
 async function keepCalls({ db, observer }: EngineContext, { records, made }: WorkingJob["pending"]): Promise<void> {
   try {
@@ -119,8 +122,8 @@ function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, last
 }
 
 /**
- * True if a commit made progress. Giving a job back until a time is not progress, because that could repeat forever (for example for a call
- * that may still run on a lost node). Progress notes in the log do not count either, because they depend on the clock.
+ * True if a commit made progress. Giving the job back until a time is not progress by itself, because it could repeat forever. Log entries
+ * of type `step-progress` do not count, because they depend only on the clock.
  */
 function isProgress({ state, committed, pending }: WorkingJob, { isWait = false }: CommitParts): boolean {
   if (state === committed) return false;
@@ -156,7 +159,10 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
 /** Dependencies of the writes of a commit. */
 type WriteContext = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "retryChild">;
 
-/** Returns the writes of a commit. Rows, outputs and work in progress are sealed; each value can be opened only for its own place. */
+/**
+ * Returns what a commit writes to the database. Rows, outputs and progress are encrypted; each value can be decrypted only for its own
+ * place.
+ */
 export function changeOf(
   work: WorkingJob,
   parts: CommitParts,
@@ -178,7 +184,7 @@ export function changeOf(
       ...(overrides && { params: {}, stepArgs: {}, overrides: seal("overrides", overrides) }),
     },
     events: pending.events,
-    // Steps are immutable values. If a step is not the same object as at the last commit, it has changed.
+    // Steps are never changed in place. So a step has changed exactly if it is another object than at the last commit.
     steps: [...state.steps]
       .filter(([stepId, entry]) => committed.steps.get(stepId) !== entry)
       .map(([stepId, { ordinal, receipt: step, value }]) => {
@@ -225,7 +231,10 @@ function hasNewOverrides({ state, committed }: WorkingJob): boolean {
   return state.params !== committed.params || state.stepArgs !== committed.stepArgs;
 }
 
-/** Returns the writes that need their own statements in the same transaction. */
+/**
+ * Returns a function with the further writes of the commit that need their own statements, such as child jobs. Returns undefined if there
+ * are none.
+ */
 function otherWrites(
   { state, committed, pending: { turned, asks, children, retried, childUndone } }: WorkingJob,
   context: WriteContext,
@@ -243,7 +252,7 @@ function otherWrites(
     for (const ask of asks) await ask.write(tx);
     const newJobs = children.map((child) => childJob(state, child, context));
     await insertChildJobs(tx, newJobs, context.clock.now());
-    // The children are locked in a fixed order, because other transactions may lock some of them too.
+    // Retries lock the children in the order of their ids. If each transaction uses this order, none waits for another in a circle.
     const inOrder = retried.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     for (const child of inOrder) await context.retryChild(tx, state, child);
     for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });
@@ -269,7 +278,10 @@ function endedRun(state: JobState): EndedStandingRun | undefined {
   return { runId, programId, projectId, status, toolCalls, writes, pauseText: pauseAskedBy(state) ?? "", nowMs };
 }
 
-/** Returns the reason if an ended job requests a pause of its standing program, or undefined if it does not. */
+/**
+ * Returns the text with which the job's `fail` step requests a pause of its standing program. Returns undefined if the job did not end in
+ * such a step.
+ */
 function pauseAskedBy({ status, lastError, loaded }: JobState): string | undefined {
   const [, stepId = "", text] = /^FAIL_STEP: step (\w+): (.*)$/s.exec(lastError) ?? [];
   if (status !== "failed" || text === undefined || !loaded.flow.indexOf.has(stepId)) return undefined;

@@ -7,7 +7,7 @@ import type { OpenedRows } from "../../steps/effects.ts";
 import { openBlock, openedFactor } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 
-/** `blocksBytesMax`: sealed bytes of blocks that are read together. `runsMax`: number of row runs that are looked up in one read. */
+/** Maximum encrypted bytes of row blocks that one read returns. */
 const blocksBytesMax = 1_048_576;
 const runsMax = 1_000;
 
@@ -20,8 +20,8 @@ export type StoredRowSource = {
 };
 
 /**
- * Opens rows by their numbers and opens each block only once. It opens all rows, or as many from the first on as fit into `bytesMax` of
- * memory. Rejects with an Error if a row is in no block.
+ * Decrypts rows of a job by their numbers, and each block of rows only once. Returns all of them, or the first ones that fit into
+ * `bytesMax` of memory. Rejects with an Error if a row is missing.
  */
 export async function openRows(
   source: StoredRowSource,
@@ -32,13 +32,13 @@ export async function openRows(
   if (isWhole) return { rows: rowNumbers.length, fields, bytes };
   const missing = rowNumbers.findIndex((number) => !fields.has(number));
   if (missing > 0) return { rows: missing, fields, bytes };
-  // The rows are in another order than their blocks. So it opens a shorter part of the list, as many of the first rows as fit.
+  // The memory is full, but the first row of the list is not among the decrypted rows. So it tries again with a shorter list.
   return openRows(source, rowNumbers.slice(0, Math.ceil(fields.size / 2)), bytesMax);
 }
 
 /**
- * Number of row numbers up to which they are sorted. Sorting few numbers is fast. Sorting many would hold the event loop, so many numbers
- * are marked in an array over their range instead.
+ * Up to this length, a list of row numbers is sorted. Sorting a longer list would block the event loop, so its numbers are marked in an
+ * array instead.
  */
 const sortedMax = 1_000;
 
@@ -57,7 +57,7 @@ function ascending(numbers: readonly number[]): readonly number[] {
   return found;
 }
 
-/** Opens rows in the order of their numbers, and ends with the row that reaches the limit of bytes. */
+/** Decrypts rows in the order of their numbers, until all are found or `bytesMax` is reached. */
 async function openSorted(
   { db, jobId, seals, work }: StoredRowSource,
   sorted: readonly number[],
@@ -83,7 +83,7 @@ async function openSorted(
   return wanted;
 }
 
-/** The rows to open, in the order of their numbers, and the rows found so far. */
+/** Rows that are to be decrypted, by their numbers in ascending order, and the rows found so far. */
 class WantedRows {
   readonly fields = new Map<number, JsonObject>();
   /** Approximate memory of the found rows, in bytes. */
@@ -99,7 +99,9 @@ class WantedRows {
     return this.#next >= this.#numbers.length;
   }
 
-  /** Takes the wanted rows from a block. Blocks must be passed in the order of their row numbers. */
+  /**
+   * Keeps the wanted rows of a block. `number`: number of the block's first row. Blocks must be passed in the order of their row numbers.
+   */
   take(number: number, block: readonly JsonObject[], sealedBytes: number): void {
     const before = this.#next;
     for (; this.#next < this.#numbers.length; this.#next++) {

@@ -14,10 +14,10 @@ import type { JobBeginning, PlannedBeginning } from "../run/begin.ts";
 import { type JobSeals, jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
 
-/** A job that was read under a lease, and the port of its driver. */
+/** A job that was read for its driver, and the port: the functions through which the driver reads and changes the database. */
 export type OpenJob = { readonly work: WorkingJob; readonly port: Port };
 
-/** A job that is stored as running: how the job begins, and the parts of this beginning for its row, log and ledger. */
+/** A new job that has run in memory up to its first commit: the result, and the values with which it is stored as running. */
 export type PlannedJob = {
   readonly port: Port;
   readonly beginning: PlannedBeginning;
@@ -41,12 +41,15 @@ export async function openJob(
   return open(context, context.db, found, { leaseToken: task.leaseToken, onCommitted });
 }
 
-/** Opens a job that its submission has just stored, or is about to store, under a lease of this node. No driver has run the job before. */
+/**
+ * Returns a new job for its driver, without reading it from the database. The job is stored, or is about to be stored, under a lease of
+ * this node.
+ */
 export function openNewJob(context: EngineContext, job: JobRecord): Promise<OpenJob> {
   return open({ ...context, calls: context.firstCalls }, context.db, { job, steps: [] }, { leaseToken: firstToken });
 }
 
-/** Returns the planned job, after it was stored in the planned form. */
+/** Returns a planned job for its driver. Call it after the job was stored in its planned form. */
 export function openPlannedJob({
   port,
   beginning: { work, call },
@@ -59,8 +62,8 @@ export function openPlannedJob({
 const firstToken = 1;
 
 /**
- * Takes a job away from its driver, for a change that is committed in the same transaction. The caller has locked the job's row. The job
- * gets a new lease token, so that later writes of the old driver fail. `leaseToken`: the new token, if the run was leased before this call.
+ * Takes a job from its driver, for a change in the same transaction. The job gets a new lease token, so that later writes of the old driver
+ * are refused. The caller has locked the job's row. `leaseToken`: the new token, if the caller has already set it.
  */
 export async function takeJob(
   context: EngineContext,
@@ -75,7 +78,7 @@ export async function takeJob(
   return { work, follower: { port, startedMs: nowMs, isSliceOver: () => false } };
 }
 
-/** Returns the lease of a job's run for this node. */
+/** Returns the values with which this node leases the job's run task. */
 export function leaseOf(
   { limits, nodeId: owner }: EngineContext,
   { id: jobId, projectId }: JobRecord,
@@ -115,7 +118,7 @@ export async function readState(context: EngineContext, db: Executor, job: JobRe
   return work.state;
 }
 
-/** Returns the program of a child job with limits reduced to what the parent leaves to the child. */
+/** Returns the program of a child job with the child's limits: what the parent left to the child replaces the program's own limits. */
 function withinParent(loaded: LoadedProgram, child: ChildDocument): LoadedProgram {
   const { program } = loaded;
   return { ...loaded, program: { ...program, limits: { ...program.limits, ...child.limits } } };

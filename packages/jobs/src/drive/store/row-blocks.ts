@@ -13,8 +13,8 @@ const blockRowsMax = 50;
 const blockCharsMax = 65_536;
 
 /**
- * Seals the fields of rows in blocks, because sealing many small rows one by one is slow. A block has the number of its first row and
- * contains a list of rows. A block with one row is sealed as an object; version 0.1 sealed every row in this way.
+ * Encrypts the fields of rows, several rows in one block, because encrypting many small rows one by one is slow. A block has the number of
+ * its first row. A block with one row contains an object, as in version 0.1, and others a list.
  */
 export function sealRows(rows: readonly FetchedRow[], sealText: JobSeals["sealText"]): NewJobRow[] {
   return blocksOf(rows).map(({ rowNumber, texts }) => {
@@ -45,7 +45,10 @@ function blocksOf(rows: readonly FetchedRow[]): Block[] {
   return blocks;
 }
 
-/** Opens a block. Returns the fields of its rows; the first row has the block's number. Throws an Error if the value contains no rows. */
+/**
+ * Returns the decrypted fields of a block's rows. `number`: the number of the block and of its first row. Throws an Error if the value
+ * contains no rows.
+ */
 export function openBlock(number: number, sealed: Uint8Array, { open }: Pick<JobSeals, "open">): readonly JsonObject[] {
   const value = open(placeOf(number), sealed);
   const rows = Array.isArray(value) ? value : [value];

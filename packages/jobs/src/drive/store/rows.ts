@@ -23,7 +23,10 @@ export async function readSetRows(
 
 const noFields: JsonObject = {};
 
-/** Returns the fields and answers of rows, opened part by part. Returns only the fields if the caller does not need the answers. */
+/**
+ * Returns the decrypted fields of rows and the answers of their calls, or only the fields if the caller does not need the answers. Pauses
+ * between parts, so that other work can run.
+ */
 async function openRows(
   rows: readonly JobSetRow[],
   { setId, withData = true }: RowRange,

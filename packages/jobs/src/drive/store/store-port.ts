@@ -21,15 +21,18 @@ import { type JobSeals, jobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
 
 /**
- * Maximum number of rows in a chunk. After a sort, for example, the rows of a set are spread over the job's blocks. Small chunks would then
- * open a block for each row; a large chunk opens each block once.
+ * Maximum number of rows that one chunk reads. If a set's rows are spread over many storage blocks, for example after a sort,
+ * `scatteredRowsMax` applies: a larger chunk decrypts each block once instead of once per row.
  */
 const rowsMax = 2_000;
 const scatteredRowsMax = 20_000;
 /** Maximum approximate memory of a chunk's rows, in bytes. */
 const chunkBytesMax = openedFactor * 2_097_152;
 
-/** One driver's state for reading chunks. `roomOf`: for each set, the expected number of rows in a chunk, if known. */
+/**
+ * Values that one driver keeps for reading chunks (groups of consecutive rows). `roomOf`: by set, the number of rows that fit into a chunk,
+ * as known from earlier chunks.
+ */
 type ChunkReading = {
   readonly db: Executor;
   readonly seals: JobSeals;
@@ -37,7 +40,7 @@ type ChunkReading = {
   readonly roomOf: Map<string, number>;
 };
 
-/** Reads and opens a chunk of a set. */
+/** Returns the next chunk (group of consecutive rows) of a set, decrypted. */
 export async function readSetChunk(
   { roomOf, ...reading }: ChunkReading,
   jobId: JobState["id"],
@@ -88,7 +91,7 @@ function chunkOf(
 /** Longest time for which one step action evaluates rows before its results are committed, in milliseconds. */
 const evaluatingMs = 1_000;
 
-/** Returns the port of a driver under one lease. The port uses the database and the apps. */
+/** Returns the functions through which a driver with a lease reads and changes the database and calls apps. */
 export function createStorePort(committing: CommitContext, work: Work): Port {
   const { context, lease, seals, db } = committing;
   const { clock, limits, asks, evaluator, onFaultPoint } = context;
@@ -108,7 +111,8 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     confirmerOf: context.confirms.confirmerOf,
     saveRecords: (records) => saveRecords(context.db, records),
     async test({ scope }, condition, at) {
-      // Rows whose condition is false follow each other without a call between them, so other work gets its turn here.
+      // Many rows may have a false condition, so that no call is made between them. So other work of the node runs here if the time slice
+      // is over.
       if (work.isSliceOver()) await work.turn();
       return evaluator.test(condition, { ...scope, calls: at?.calls }, work, at?.row);
     },
@@ -174,7 +178,10 @@ async function runInTurns<T>(parts: Iterator<Promise<void> | undefined, T>, work
   }
 }
 
-/** Locks the simulation run first. If the simulation then ends, it makes the task due after this commit has ended the task. */
+/**
+ * Returns the state of the simulation run. It locks the simulation's row first. So a simulation that ends meanwhile waits for this commit,
+ * and then makes the task due again.
+ */
 async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"]): Promise<SimulationRun> {
   const id = await findSimulationRun(db, work.state.id);
   if (id === undefined) return { kind: "gone" };
@@ -191,7 +198,7 @@ async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"
   });
 }
 
-/** Returns a reader of undo entries. It also reads the entries of child jobs. */
+/** Returns the function that reads the next undo entry of a job, including entries of its child jobs. */
 function createUndoReader({ context, db }: CommitContext): Pick<Port, "nextUndo"> {
   const next = async (projectId: JobState["projectId"], jobId: Child["id"]): Promise<UndoEntry | undefined> => {
     const [found] = await nextJobUndoEntries(db, jobId, 1);

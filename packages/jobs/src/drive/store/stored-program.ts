@@ -8,15 +8,21 @@ import type { LoadedProgram } from "../../state/job.ts";
 import { hasSensitive } from "../../state/shown.ts";
 import { stepKinds } from "../../steps/index.ts";
 
-/** Identity of a stored program. Jobs of a project share one stored program if its text and pinned definitions are the same. */
+/**
+ * Project and digest that identify a stored program. Jobs of a project with the same program text and the same pinned definitions share one
+ * stored program.
+ */
 type ProgramPlace = { readonly projectId: ProjectId; readonly programDigest: Uint8Array };
 
-/** Seals the text of a program for its database row. */
+/** Returns the text of a program encrypted for its database row. */
 export function sealProgram(sealer: Sealer, place: ProgramPlace, programJson: string): Buffer {
   return sealer.seal(Buffer.from(programJson, "utf8"), contextOf(place));
 }
 
-/** Returns the program text as submitted. Versions before 0.2 stored the text unsealed. Throws SealError if the text cannot be opened. */
+/**
+ * Returns the program text as submitted. It is decrypted, except for programs of versions before 0.2. Throws SealError if the text cannot
+ * be decrypted.
+ */
 export function openProgram(
   sealer: Sealer,
   place: ProgramPlace,
@@ -66,7 +72,7 @@ export type ProgramCache = {
 /** Maximum number of programs that a node caches. The least recently used program is removed first. */
 const programsMax = 500;
 
-/** Returns an empty cache. `sealer`: opens the program texts that are read from the database. */
+/** Creates an empty cache of programs. `sealer`: decrypts the program texts that are read from the database. */
 export function createProgramCache(sealer: Sealer): ProgramCache {
   const known = new LeastRecentlyUsed<string, CheckedRecord | LoadedProgram>(programsMax);
   const pinned = createPinReader();
@@ -108,14 +114,14 @@ async function load(db: Executor, sealer: Sealer, place: ProgramPlace): Promise<
 }
 
 /**
- * Writes ledger rows whose commit failed. If this write fails too, reads leave no trace. Writes that the ledger knows as begun become in
- * doubt after a time; svc never repeats them silently.
+ * Writes ledger rows of calls whose commit failed. If this fails too, nothing records the reads among them. Writes are already in the
+ * ledger as begun; after a time they count as in doubt, and svc never silently repeats them.
  */
 export async function saveRecords(db: Database, records: readonly CallRecord[]): Promise<void> {
   if (records.length === 0) return;
   try {
     await putToolCalls(db, records);
   } catch {
-    // The error is ignored here: the code that waits for the failed commit reports it.
+    // The error is ignored here, because the caller reports the error of the failed commit.
   }
 }

@@ -32,7 +32,7 @@ export type ArgumentCheck = {
   readonly args: ValueTemplate;
   readonly action: Action;
   readonly path: Path;
-  /** Arguments that svc adds if they are absent. */
+  /** Names of arguments that svc adds to the call if the program does not give them. */
   readonly given: readonly string[];
 };
 
@@ -126,7 +126,7 @@ function valueAtTemplate(template: ValueTemplate, path: Path): ValueTemplate | u
   return at;
 }
 
-/** Returns how to convert a value to the expected type. Returns undefined if unknown. */
+/** Returns a hint how to convert the value to the type that the tool expects. Returns undefined if no conversion is known. */
 function mendedOf(found: ValueTemplate | undefined, message: string): string | undefined {
   if (found?.kind === "reference" && message.endsWith(", not string")) {
     return `write {"$text": "{${found.reference.text}}"} for its text`;
@@ -145,7 +145,7 @@ function mendedOf(found: ValueTemplate | undefined, message: string): string | u
   return isNumber || isFlag ? "write it without quotes" : undefined;
 }
 
-/** Returns the argument that was probably meant by an unknown name. Returns undefined if none is close. */
+/** Returns the name of the argument that was probably meant instead of an unknown one. Returns undefined if no name is similar. */
 function mendedName(action: Action, path: Path, message: string): string | undefined {
   const name = path.at(-1);
   if (

@@ -57,7 +57,7 @@ const contentHeaders = new Set(["accept", "content-type"]);
 
 const text: JsonSchema = { type: "string", minLength: 1, maxLength: urlMax };
 
-/** The form of the request of an `http` step. */
+/** The required and optional fields of the request of an `http` step, with their schemas. */
 export const requestForm: ObjectForm = {
   description:
     "The request. GET and HEAD read, DELETE is destructive, other methods write. svc sends the body as JSON; with content-type application/x-www-form-urlencoded as a form; with any other content type, as the text that it is.",

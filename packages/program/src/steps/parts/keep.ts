@@ -59,8 +59,8 @@ export function readKeep(node: ShapeNode, root: string, reader: ShapeReader): Ad
 }
 
 /**
- * Returns the fields of a set after a step added its fields. A field with the name of an existing field is a fault, except for the field
- * `replaced`.
+ * Returns all fields of a set after a step added fields to it. An added field may not have the name of an existing one, except of
+ * `replaced`, which the step removes.
  */
 export function withKept(
   { row, kept, path, replaced }: KeptFields,
@@ -77,7 +77,10 @@ export function withKept(
   return fields;
 }
 
-/** Fields that a step adds to the rows of a set, where the step names them, and a field that the step removes. */
+/**
+ * `kept`: the fields that a step adds to the set `row`, with their types. `path`: where the step names them. `replaced`: a field of the set
+ * that the step removes.
+ */
 export type KeptFields = {
   readonly row: RowSet;
   readonly kept: Iterable<readonly [string, ValueType]>;

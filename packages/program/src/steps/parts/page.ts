@@ -43,7 +43,7 @@ const startNumber = { min: 0, max: 1_000_000 };
 
 const pathPattern = String.raw`^[^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*$`;
 
-/** The form of `page`. */
+/** The required and optional fields of `page`, with their schemas. */
 export const pageForm: ObjectForm = {
   description:
     "Reads page after page. With only max, as the tool declares it; else by a token (arg, from), a link (arg, from, query), the page number (arg, start) or an offset (arg, by). More pages than allowed fail the step with PAGE_LIMIT, a page equal to the one before with PAGE_REPEATED.",
@@ -143,7 +143,10 @@ export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undef
   return { max, paging, unclear };
 }
 
-/** Returns why the fields of `page` other than `max` do not say how to request pages. Returns undefined if they do, even with a fault. */
+/**
+ * Returns why the fields of `page` other than `max` do not say how to request pages. Returns undefined if they say it, even if one of them
+ * is faulty.
+ */
 function whyUnclear(fields: ShapeFields): string | undefined {
   const by = fields.at("by").value;
   if (by !== undefined && by !== "rows") return `has ${formatValue(by)} for by, which must be "rows" or left out`;

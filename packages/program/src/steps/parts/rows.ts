@@ -13,13 +13,13 @@ import { type PageSpec, readPage } from "./page.ts";
 export type ItemRows = {
   /** The field that identifies a row. Undefined if the row's position identifies it. */
   readonly key: string | undefined;
-  /** The fields that are kept, including the key. If an item is not an object, its row has the single field `value`. */
+  /** The fields of an item that its row keeps, including the key. If an item is not an object, its row has the single field `value`. */
   readonly keep: readonly string[];
 };
 
 /** How a list in an answer becomes a set of rows. The set has the name of the step. */
 export type RowsSpec = ItemRows & {
-  /** Path of the list in the answer. The answer is trimmed before. */
+  /** Path of the list in the answer, after the answer was trimmed to the tool's output schema. */
   readonly from: Path;
   readonly page: PageSpec | undefined;
 };
@@ -55,7 +55,7 @@ export const itemRowsForm = {
   ),
 };
 
-/** The form of `rows`. */
+/** The required and optional fields of `rows`, with their schemas. */
 export const rowsForm: ObjectForm = {
   description: "Makes a row set of a list in the answer, with the name of the step. Only the kept fields are stored.",
   required: {
@@ -194,7 +194,7 @@ function scalarField(item: ValueType, name: string): { readonly type: ValueType 
   return name === "value" ? { type: item } : { fault: "is not an object" };
 }
 
-/** Limits of the search for lists in an output: levels that are searched, and lists that are named. */
+/** Maximum number of levels to which an output is searched for lists. At most `listsMax` lists are named. */
 const listsDepthMax = 4;
 const listsMax = 20;
 

@@ -32,7 +32,7 @@ export type RetryRule = {
 
 const bounds = { max: { min: 0, max: 10 }, factor: { min: 1, max: 10 } };
 
-/** The form of `retry`. */
+/** The required and optional fields of `retry`, with their schemas. */
 const retryForm: ObjectForm = {
   description:
     "How svc repeats a call with a retryable outcome. Without it, svc does not repeat. It repeats a write only if that cannot do the write twice.",
@@ -239,8 +239,8 @@ function nearTools(slug: string, { faults, view: { tools, toolkits } }: Check): 
 
 const nearMax = 8;
 /**
- * Limits of searching for similar names, because one comparison takes up to 10 µs: tools that a slug is compared with, and faults of a
- * program after which nothing is compared.
+ * Maximum number of tools with which an unknown slug is compared, because one comparison takes up to 10 µs. After `meantMax` such faults in
+ * a program, slugs are not compared any more.
  */
 const comparedMax = 200;
 const meantMax = 5;
@@ -250,7 +250,7 @@ function stem(word: string): string {
   return word.replace(/s$/, "");
 }
 
-/** The form of `undo`. */
+/** The required and optional fields of `undo`, with their schemas. */
 export const undoForm: ObjectForm = {
   description:
     "The call that undoes this call. The saga runs undo calls in reverse order. Its arguments may name output, the answer of the call that is undone.",

@@ -21,7 +21,7 @@ export function bindCall<Request extends Bindable>(asked: Request): Request | Bo
   const { binding } = asked.caller;
   if (binding === undefined || binding.entityId === "") return asked;
   const { entityId, secretUses = [] } = asked;
-  // Compared exactly, because even a similar text is the id of another entity.
+  // Ids are compared exactly. An id that differs only in case or spaces belongs to another entity.
   if (entityId !== "" && entityId !== binding.entityId) {
     return {
       outcome: "refused",

@@ -8,19 +8,19 @@ import type { LedgerEntry } from "../record/ledger.ts";
 
 type PlanContext = { readonly clock: Clock };
 
-/** Returns the plan of a call of a known tool. The plan contains only the arguments that the tool's schema keeps. */
+/** Returns the plan of a call of a known tool. The plan has only the arguments that the tool's schema allows; others are removed. */
 export function planCall(
   context: PlanContext,
   asked: CallRequest,
   { tool, toolkit }: Pick<CallPlan, "tool" | "toolkit">,
 ): { readonly entry: LedgerEntry; readonly plan: CallPlan } {
-  // Excess arguments are removed first. Each later check takes time for each argument, and that time would be wasted on excess arguments.
+  // Excess arguments are removed before all other checks, because those checks take time for each argument.
   const isJudged = tool.kind === "action";
   const { kept, faults: excess } = isJudged
     ? withoutExcess(tool.inputSchema, asked.args)
     : { kept: asked.args, faults: [] };
-  // Optional arguments that are null are removed, so that a call with nulls and a call without them are the same call. The call's digest
-  // and app key use the remaining arguments.
+  // Optional arguments with the value null are removed. A call with them and a call without them then have the same digest and app key, and
+  // count as the same call.
   const args = withoutOptionalNulls(tool.inputSchema, kept);
   const request = { ...asked, args: args as CallRequest["args"] };
   const entry = entryOf(context, request, tool);

@@ -15,8 +15,8 @@ import { isNeverRepeated } from "./unsent-call.ts";
 export type GateContext = FindContext & PrepareContext & KeyContext & HookContext;
 
 /**
- * Progress of a call before it is sent. `end`: the call is answered and nothing was sent. `code`: the call calls code of svc. `doubt`: the
- * call may have been sent before the database was restored. `gate`: the call still has to pass hooks and limits, and to be sent.
+ * Progress of a call before it is sent. `end`: the call is answered, and nothing was sent. `code`: the call runs code of svc. `doubt`: the
+ * call may already have been sent before the database was restored. `gate`: the call must still pass hooks and limits before it is sent.
  */
 export type TakenCall =
   | { readonly at: "end"; readonly called: CallReply }
@@ -41,14 +41,15 @@ export async function takeToTheGate(context: GateContext, given: CallRequest): P
   const { entry, plan } = planCall(context, asked, found);
   const { isDryRun, job, tool } = plan;
   if (!isDryRun && job?.isFirst !== true) {
-    // Checked first: a call that was already executed gets its answer, even if the tool, the account or `confirm` has changed since.
+    // This check comes first. A call that was already executed gets its earlier answer, even if the tool, the account or `confirm` has
+    // changed since.
     const earlier = await findEarlier(context, entry);
     if (earlier !== undefined) return { at: "end", called: replyOfEarlier(context, earlier) };
   }
   if (tool.kind === "code") return { at: "code", entry, tool };
   const prepared = await prepareCall(context, plan);
   const restoredFrom = job?.restoredFrom;
-  // This call is never sent, so hooks are not asked about it.
+  // The hooks are not asked about this call, because it will never be sent.
   if (!isDryRun && restoredFrom !== undefined && "action" in prepared && isNeverRepeated(prepared))
     return { at: "doubt", entry, prepared, restoredFrom };
   const hooks = await hooksOf(context, { entry, prepared });

@@ -9,7 +9,7 @@ import { digestCall } from "./idempotency.ts";
 /** Hooks to ask about calls. Undefined: calls are not reviewed. */
 export type HookContext = { readonly hooks?: CallHooks | undefined };
 
-/** Returns the hooks to ask about a call. Returns no hooks for a call that is never sent. */
+/** Returns the project's hooks that must be asked about a call. Returns none for a call that will not be sent. */
 export function hooksOf(
   { hooks }: HookContext,
   { entry, prepared }: Pick<MadeCall, "entry" | "prepared">,
@@ -19,8 +19,8 @@ export function hooksOf(
 }
 
 /**
- * Asks the hooks about a call and returns the call that results. If hooks changed the arguments, the call is prepared again as if the
- * caller had given the changed arguments.
+ * Asks the hooks about a call and returns the call as the hooks changed it. If a hook changed arguments, the call is prepared again with
+ * them.
  */
 export async function reviewed(context: HookContext & PrepareContext, made: MadeCall): Promise<MadeCall> {
   const { entry, plan, prepared, hooks } = made;
@@ -66,8 +66,8 @@ export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks
 }
 
 /**
- * Returns the text that represents the account in a call's digest. The text includes the caller's scope, so that a scoped caller cannot get
- * another caller's answer by repeating a key.
+ * Returns a text for the account of a call, as a part of the call's digest. The text includes the caller's scope. Otherwise a scoped caller
+ * could use the same idempotency key to get another caller's answer.
  */
 export function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): string {
   if (accountId === undefined) return `entity:${entityId}`;

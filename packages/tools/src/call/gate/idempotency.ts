@@ -3,10 +3,15 @@ import type { Action } from "@svc/catalog";
 import type { AppRequest } from "@svc/connections";
 import { createHmacKey, type HmacKey, hmacSha256, isObject, type ProjectId, type Sealer } from "@svc/core";
 
-/** Maximum length of a key if the definition names no limit: 64 hexadecimal digits. */
+/**
+ * Maximum length of the key sent to the app if the tool's definition sets no limit. It is the length of a whole key: 64 hexadecimal digits.
+ */
 const keyMax = 64;
 
-/** True if the app accepts an idempotency key for this tool, so that a repeated call does nothing twice. */
+/**
+ * True if the app accepts an idempotency key for this tool and executes repeats with the same key only once. False if each repeat may be
+ * executed.
+ */
 export function takesKey({ idempotency }: Action): boolean {
   return idempotency !== undefined;
 }
@@ -37,16 +42,16 @@ export function withKeyHeader({ idempotency }: Action, request: AppRequest, key:
 }
 
 /**
- * Returns the key for the app. Repeats of a call get the same key; another call gets a different key, even if it uses a caller's key that
- * was released. The app cannot derive the caller's own key from it.
+ * Returns the idempotency key that is sent to the app. Repeats of a call get the same key, and a different call gets a different key, even
+ * with the same key of the caller. The app cannot compute the caller's key from it.
  */
 export function deriveKey(projectId: string, callerKey: string, callDigest: Buffer): string {
   return hash("sha256", JSON.stringify(["svc-idempotency", projectId, callerKey, callDigest.toString("hex")]), "hex");
 }
 
 /**
- * Returns the SHA-256 of the tool, the requested account, and the arguments except `confirm`. An idempotency key is bound to this digest.
- * The digest is never stored or shown, because short sensitive values could be guessed from it.
+ * Returns the SHA-256 of a call: its tool, account and arguments except `confirm`. An idempotency key is valid only for this digest. The
+ * digest itself is never stored or shown, because short sensitive values could be guessed from it.
  */
 export function digestCall(parts: {
   toolSlug: string;
@@ -64,14 +69,14 @@ export type DigestKeys = {
    * projects made the same call.
    */
   protect(projectId: ProjectId, callDigest: Buffer): Buffer;
-  /** True if the stored value `kept` belongs to this digest, under any of the vault keys. */
+  /** True if the stored value `kept` was made from this digest, with any of the vault's keys. False if it belongs to another call. */
   isOf(projectId: ProjectId, callDigest: Buffer, kept: Buffer): boolean;
 };
 
-/** Creates the keys of call digests, derived from the vault's keys. */
+/** Creates the functions that protect call digests. Their keys are derived from the vault's keys. */
 export function createDigestKeys(sealer: Sealer): DigestKeys {
   const purpose = "tool-call-digest";
-  // The HMAC key is prepared once, because a digest with raw key bytes takes five times as long.
+  // The HMAC key is prepared once. Preparing it again for each digest would take five times as long.
   const first = createHmacKey(sealer.subkey(purpose));
   const all = sealer.subkeys(purpose).map(({ secret }) => createHmacKey(secret));
   const keyed = (key: HmacKey, projectId: ProjectId, callDigest: Buffer) =>

@@ -29,7 +29,7 @@ export function createKeyStore(db: Database): KeyStore {
   const taking = createBatcher<CallRecord & { idempotencyKey: string }, boolean>({
     ...bounds,
     run: (calls) => beginKeyedToolCalls(db, calls),
-    // Rows are split after an error, so that one bad row does not fail other tenants' calls.
+    // If a statement fails, its rows are written one by one. One bad row then does not fail the calls of other tenants.
     splits: () => true,
   });
   return {
@@ -44,9 +44,9 @@ export type KeyContext = {
   readonly keys: KeyStore;
   readonly clock: Clock;
   readonly ledger: Ledger;
-  /** True if the transport is the sandbox. */
+  /** True if the sandbox answers calls instead of the apps. */
   readonly isSandbox: boolean;
-  /** Time after which svc assumes that a running call lost its node, milliseconds. The deadline of a call is 30 s. Default 2 minutes. */
+  /** Age at which svc assumes that the node of a running call has failed, in milliseconds. Default 2 minutes. A call takes at most 30 s. */
   readonly runningMaxMs?: number | undefined;
 };
 
@@ -65,7 +65,7 @@ export type EarlierOutcome =
 export const keyLifeMs = 24 * 3_600_000;
 const runningMaxDefaultMs = 120_000;
 
-/** Message of a call whose end was never recorded. */
+/** Message of a call whose end was never recorded, because its node failed. */
 export const nodeLost = "the node that made the call ended before it recorded an outcome; it may have been executed";
 
 /** Returns the outcome of the call that holds the entry's idempotency key; undefined if no call holds the key. */
@@ -80,7 +80,10 @@ export async function findEarlier(context: KeyContext, entry: LedgerEntry): Prom
   }
 }
 
-/** Returns the call that holds the entry's key. A job's call is also found by its former key. */
+/**
+ * Returns the call that holds the entry's idempotency key; undefined if no call holds it. For a call of a job, it also searches under the
+ * job's former key.
+ */
 async function findHolder({ keys }: KeyContext, { caller, job }: LedgerEntry, key: string) {
   const formerKey = job?.formerKey;
   const names = formerKey === undefined ? [key] : [key, formerKey];
@@ -107,7 +110,10 @@ export async function beginKeyed(
   }
 }
 
-/** Returns the outcome of the call that holds the key; undefined if the caller must repeat the lookup. */
+/**
+ * Returns the outcome of the call that holds the key. Returns undefined if the key was released or the call was marked as unknown; the
+ * caller must then search again.
+ */
 async function answerEarlier(
   context: KeyContext,
   entry: LedgerEntry,
@@ -121,8 +127,8 @@ async function answerEarlier(
     await releaseToolCallKey(db, { projectId, key, id: holder.id });
     return undefined;
   }
-  // Only one node drives a job. If the job requests a call that is still running, the node that drove the job before was lost, but that
-  // node may still send the call. If the app accepts keys, a repeat does nothing twice and need not wait.
+  // Only one node runs a job at a time. If a job repeats a call that is still recorded as running, the job's earlier node failed. If the
+  // app takes keys, the repeat is safe and can be made at once, even if that node still sends the call.
   const isLost = job !== undefined && entry.takesAppKey === true;
   if (holder.outcome === "running" && (isLost || ageMs > runningMaxMs)) {
     await doubtRunningToolCall(db, { projectId, id: holder.id, message: nodeLost });
@@ -134,7 +140,7 @@ async function answerEarlier(
 }
 
 function replayed({ ledger }: KeyContext, { caller }: LedgerEntry, { id, replay }: ToolCallKeyHolder): CallResult {
-  // A call ends without an answer for repeats only if its node was lost.
+  // The call has ended but has no stored answer. This happens only if its node failed before it recorded the outcome.
   if (replay === null) return resultOf({ outcome: "outcome_unknown", message: nodeLost });
   const { resultJson, ...part } = ledger.openReplay(id, caller.projectId, replay);
   return resultOf({ ...part, value: resultJson === "" ? undefined : parseExactJson(resultJson) });

@@ -13,10 +13,10 @@ type SendContext = LimitContext & ExecuteContext & KeyContext & HookContext;
 
 const limitWaitDefaultMs = 2_000;
 
-/** Account of a program's own request, which has no account. A limiter key made from the account counts all such requests together. */
+/** Account of a request that a program makes itself, which needs no account. A limit per account counts all such requests together. */
 const nobody = { id: "", entityId: "" };
 
-/** Waits until the call's limits admit the call. Returns undefined if no limit covers the call. */
+/** Waits until the call's limits have room, and returns the outcome. Returns undefined at once if no limit applies to the call. */
 export function enter(
   { limits }: LimitContext,
   { entry, prepared: { account: own, action, toolkit }, plan }: MadeCall<PreparedCall>,
@@ -33,8 +33,8 @@ export function limited({ by, isPaused, retryAfterMs }: Extract<EntryOutcome, { 
 }
 
 /**
- * Sends a call when its limits admit the call. Nothing is recorded before that, so a refused call can be repeated as if it had never been
- * made.
+ * Waits until the call's limits have room, then sends the call. Nothing is recorded before that, so a call that finds no room can be
+ * repeated without consequences.
  */
 export async function enterAndSend(context: SendContext, made: MadeCall<PreparedCall>): Promise<CallReply> {
   const entering = enter(context, made);
@@ -48,7 +48,7 @@ export async function enterAndSend(context: SendContext, made: MadeCall<Prepared
   }
 }
 
-/** Sends a call. If its start must survive a crash of the node, the start is committed first. */
+/** Sends a call. For a write, first commits that it is about to be sent, so that a crash of the node cannot hide it. */
 async function send(
   context: SendContext,
   made: MadeCall<PreparedCall>,
@@ -62,7 +62,7 @@ async function send(
     const earlier = await beginKeyed({ ...context, isSandbox }, entry, accountId);
     if (earlier !== undefined) return replyOfEarlier(context, earlier);
   } else if (prepared.action.class !== "read") {
-    // A read that is lost with its node changed nothing, so its row is written only once, at its end.
+    // A read changes nothing. If its node fails, no record is needed, so its row is written only at the end.
     await ledger.begin(entry, accountId, isSandbox);
   }
   const result = await executeCall(context, entry, prepared, {

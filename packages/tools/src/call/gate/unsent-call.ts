@@ -16,15 +16,24 @@ export type PersonalCall = {
   readonly action: Action;
   readonly args: Readonly<Record<string, unknown>>;
   readonly entityId: string;
-  /** The only account that the call may use. The entity may have another account when the person answers. */
+  /** The account that the call uses. It is fixed now, because the entity may have another account when the person answers. */
   readonly accountId: AccountId;
-  /** Name of the call. Calls with the same key, tool, account, arguments and idempotency key have the same name and share one answer. */
+  /**
+   * Name that identifies the call. Calls have the same name, and share one answer, if key, tool, account, arguments and idempotency key are
+   * the same.
+   */
   readonly name: string;
-  /** True if the caller gave an idempotency key. The call is then made only once, even if it is requested several times. */
+  /**
+   * True if the caller gave an idempotency key. The call is then made only once, however often it is requested. False if each request makes
+   * its own call.
+   */
   readonly isNamed: boolean;
 };
 
-/** Asks a person about a call. If the person says yes, the call is made once. Rejects if the database is unavailable. */
+/**
+ * Starts a job that asks a person about a call, and returns the job's id or the reason for a refusal. If the person says yes, the call is
+ * made once. Rejects if the database is unavailable.
+ */
 export type PersonAsker = (call: PersonalCall) => Promise<{ readonly jobId: Id<"job"> } | { readonly refusal: Fault }>;
 
 /** Dependencies of asking a person. Without `askPerson`, calls that a person must confirm are never sent. */
@@ -37,8 +46,8 @@ export type PersonContext = {
 type AskOutcome = { readonly result: CallResult; readonly jobId: Id<"job"> | undefined } | BoundRefusal;
 
 /**
- * Asks a person about a call that needs confirmation, and returns the outcome of asking. The confirmed call uses the account that was found
- * now.
+ * Starts to ask a person about a call that needs confirmation, and returns the outcome of that. If the person confirms, the call uses the
+ * account that was found now.
  */
 async function askPersonAbout(
   { accounts, askPerson }: PersonContext,
@@ -67,8 +76,8 @@ async function askPersonAbout(
 }
 
 /**
- * Returns the name of a call that a person confirms. One answer covers all calls of this name: same key, tool, account, arguments and
- * idempotency key.
+ * Returns the name that identifies a call to be confirmed. One answer of a person covers all calls with the same key, tool, account,
+ * arguments and idempotency key.
  */
 export function personalName(
   { caller, callDigest, idempotencyKey }: Pick<CallPlan, "caller" | "callDigest" | "idempotencyKey">,
@@ -80,13 +89,13 @@ export function personalName(
 
 type EndContext = { readonly ledger: Pick<Ledger, "end">; readonly isSandbox: boolean };
 
-/** Returns the request that would be sent, and records nothing. */
+/** Returns the answer of a dry run: the request that would be sent. Records nothing. */
 export function dryRun({ isSandbox }: Pick<EndContext, "isSandbox">, prepared: PreparedCall | EndedCall): CallAnswer {
   const result = "action" in prepared ? resultOf({ outcome: "ok", preview: prepared.preview() }) : prepared.result;
   return { callId: undefined, result, isSandbox, isReplay: false, ...personal(prepared) };
 }
 
-/** Records a call that is not sent. If a person must confirm it, asks the person first. */
+/** Records a call that is not sent and returns its reply. If a person must confirm the call, asks the person first. */
 export async function endUnsent(
   context: EndContext & PersonContext,
   entry: LedgerEntry,
@@ -95,7 +104,7 @@ export async function endUnsent(
 ): Promise<CallReply> {
   const { isSandbox } = context;
   const isAsked = mayAskClient(plan, prepared);
-  // A job's notification to its contacts cannot be confirmed, so a notification that needs confirmation is never sent.
+  // A notification that a job sends to its contacts cannot be confirmed. If a rule requires confirmation, it is not sent.
   const isLeft = isAsked || plan.caller.job !== undefined;
   const asked = isLeft
     ? { result: prepared.result, jobId: undefined }
@@ -108,17 +117,23 @@ export async function endUnsent(
   return replyOf({ callId: entry.id, result, isSandbox, isReplay: false, ...personal(prepared), askFor, jobId });
 }
 
-/** True if the caller's client can ask its own user, and every rule that covers the call allows this. */
+/** True if the caller's client can ask its own user, and all rules for this call allow that. False if a job must ask a person. */
 function mayAskClient({ person, caller }: CallPlan, { forPerson }: EndedCall): boolean {
   return person !== undefined && forPerson !== undefined && mayElicit(caller.confirm, classToConfirm(forPerson.action));
 }
 
-/** True if a repeat would write a second time, because the app cannot recognize the repeat by an idempotency key. */
+/**
+ * True if the call must not be sent a second time, because the app takes no idempotency key and would write again. False if a repeat is
+ * safe.
+ */
 export function isNeverRepeated({ action }: PreparedCall): boolean {
   return action.class !== "read" && !takesKey(action);
 }
 
-/** Records a write as unknown, like a call whose node was lost. The write may have been made before the database was restored. */
+/**
+ * Records the outcome of a write as unknown, because it may have been made before the database was restored. A call whose node failed is
+ * recorded in the same way.
+ */
 export async function endDoubted(
   context: Pick<EndContext, "ledger">,
   entry: LedgerEntry,

@@ -11,15 +11,15 @@ import type { AppRequest, CallableAccount } from "@svc/connections";
 import { formatValue } from "@svc/core";
 import type { CallOutcome } from "../../outcome.ts";
 
-/** The reason why a request cannot be built, as the outcome of its call. */
+/** The reason why a request cannot be built. `outcome`: the outcome that the call then has. */
 export type RequestFault = { readonly outcome: CallOutcome; readonly message: string };
 
 /** Name by which svc identifies itself to the app. Definitions and arguments cannot replace it. */
 export const userAgent = "svc/0.1";
 
 /**
- * Returns the complete request of a call, without the credential. A definition may set another JSON media type in `accept` and
- * `content-type`. In the sandbox, every host is a placeholder that leads nowhere.
+ * Returns the request of a call, complete except for the credential. A definition may replace the JSON media type in `accept` and
+ * `content-type`. In the sandbox, the host is a placeholder that cannot be reached.
  */
 export function buildRequest(
   {

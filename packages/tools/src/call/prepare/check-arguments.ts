@@ -12,8 +12,8 @@ export type CheckedArguments = {
 const givenMax = 200;
 
 /**
- * Validates arguments against the tool's input schema. Returns every fault at once, each with the given value. `excess`: faults of excess
- * values that were already removed from `given`.
+ * Checks arguments against the tool's input schema. Returns the arguments, or all faults with the given values. `excess`: faults of excess
+ * arguments that were already removed from `given`.
  */
 export function checkArguments(
   action: Pick<Action, "class" | "inputSchema" | "validateInput">,
@@ -25,7 +25,7 @@ export function checkArguments(
   if (faults.length > 0) {
     const shown = { ...maskedArguments(action.inputSchema, given), ...misspelt(action.inputSchema, given) };
     const texts = new Map<string, string>();
-    // Many faults may concern the same value, possibly the whole input. The value is therefore converted to text once.
+    // The text of a value is cached, because many faults may concern the same value, possibly the whole input.
     const givenAt = (pointer: string) => {
       const known = texts.get(pointer);
       if (known !== undefined) return known;
@@ -55,7 +55,10 @@ function maskedArguments(schema: JsonSchema, given: Readonly<Record<string, unkn
   return isObject(shown) ? shown : {};
 }
 
-/** Returns the given arguments whose names are similar to declared names, except names of secrets. Their values are short and unchanged. */
+/**
+ * Returns the given arguments whose names are similar to a declared name. Only short values are returned, and none whose declared name is
+ * sensitive.
+ */
 function misspelt(schema: JsonSchema, given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const declared = isObject(schema.properties) ? Object.keys(schema.properties) : [];
   const entries = Object.entries(given).filter(([name, value]) => {
@@ -67,19 +70,19 @@ function misspelt(schema: JsonSchema, given: Readonly<Record<string, unknown>>):
   return Object.fromEntries(entries);
 }
 
-/** Maximum characters of a value that is shown under a misspelled name. */
+/** Maximum characters of a value under a misspelled name. A longer value is not shown. */
 const misspeltMax = 40;
 
 /**
- * Maximum characters of faults. `listedCharactersMax`: faults that the answer lists. `describedCharactersMax`: faults that the answer's
- * sentence names.
+ * Maximum characters of the faults that an answer lists. The next constant, `describedCharactersMax`, is the maximum for the faults in the
+ * answer's sentence.
  */
 const listedCharactersMax = 4_000;
 const describedCharactersMax = 2_000;
 
 /**
- * Returns as many faults as fit into `charactersMax`; the last entry counts the omitted faults. An answer must not be longer than the
- * request.
+ * Returns the first faults, up to `charactersMax` characters. If faults are left out, the last entry says how many. Without this limit, an
+ * answer could be far longer than the request.
  */
 function within(faults: readonly ArgumentFault[], charactersMax: number): readonly ArgumentFault[] {
   let characters = 0;
@@ -93,7 +96,7 @@ function within(faults: readonly ArgumentFault[], charactersMax: number): readon
   return [...kept, { pointer: "", message, givenJson: "" }];
 }
 
-/** Maximum number of faults in a sentence. The answer lists more. */
+/** Maximum number of faults that the answer's sentence names. The answer's list has more. */
 const describedMax = 20;
 
 /** Returns faults as one sentence that says what the caller must correct. */

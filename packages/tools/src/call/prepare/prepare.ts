@@ -13,8 +13,8 @@ import type { CallPlan, EndedCall, PreparedCall } from "./prepared-call.ts";
 import { fillSecrets } from "./secret-uses.ts";
 
 /**
- * Returns the scopes that a tool needs and that an account lacks. Empty if the app reported no scopes. A granted scope also covers scopes
- * that continue it after a dot: `…/calendar` covers `…/calendar.events.readonly`.
+ * Returns the scopes that a tool needs and an account does not have. Returns none if the app did not report the account's scopes. A granted
+ * scope also covers longer scopes that begin with it and a dot: `…/calendar` covers `…/calendar.events.readonly`.
  */
 export function missingScopes(needed: readonly string[], granted: readonly string[]): string[] {
   if (granted.length === 0) return [];
@@ -32,8 +32,8 @@ export type PrepareContext = HttpContext & {
 };
 
 /**
- * Runs every check before sending, in this order: the tool can be called, the arguments are valid, the call is confirmed, an account with
- * the needed scopes exists, the request can be built. A call that needs confirmation shows its request if the request can be built.
+ * Prepares a call. Checks in this order: the tool can be called, the arguments are valid, the call is confirmed, an account with the needed
+ * scopes exists, the request can be built. A call that needs confirmation also shows its request, if the request can be built.
  */
 export async function prepareCall(context: PrepareContext, plan: CallPlan): Promise<PreparedCall | EndedCall> {
   const { tool } = plan;
@@ -54,7 +54,7 @@ export async function prepareCall(context: PrepareContext, plan: CallPlan): Prom
 async function prepareTool(context: PrepareContext, plan: CallPlan, action: Action): Promise<PreparedCall | EndedCall> {
   const checked = checkArguments(action, plan.args, plan.excess);
   if ("faults" in checked) {
-    // No given value is shown, because each value may contain a secret or part of a secret.
+    // The given values are removed from the faults, because each may contain a secret of the project.
     const faults = hasSecrets(plan) ? checked.faults.map((fault) => ({ ...fault, givenJson: "" })) : checked.faults;
     return {
       result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }),
@@ -70,7 +70,7 @@ async function prepareTool(context: PrepareContext, plan: CallPlan, action: Acti
   return { result: resultOf({ outcome: "held", message: heldMessage(action), preview }), account };
 }
 
-/** Returns the call to be confirmed by a person. A person is not asked about a call that cannot be sent. */
+/** Returns the call that a person must confirm. If its request cannot be built, returns that fault instead, and no person is asked. */
 function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | EndedCall): PreparedCall | EndedCall {
   if (!("action" in built)) return built;
   const { account, preview } = built;
@@ -101,8 +101,7 @@ async function buildCall(
   const build = (values: Params) => buildRequest({ toolkit, action, params: values, account }, { isSandbox });
   const secrets = [...maskedTexts(keyed, shownParams), ...known];
   const request = build(keyed);
-  // Values that are not texts (such as a sensitive flag or an empty object) are masked too. Only a schema without sensitive parts needs no
-  // masking.
+  // The request is built a second time with masked arguments. If the schema has no sensitive parts, the first request is shown.
   const buildShown = () => (shownParams === keyed ? request : build(shownParams));
   if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : buildShown(), account);
   const preview = () => {
@@ -130,8 +129,8 @@ async function buildCall(
 }
 
 /**
- * Returns the fault of a request that cannot be built. A fault quotes a value; if the arguments contain sensitive values, the fault of the
- * masked request is returned instead.
+ * Returns the end of a call whose request cannot be built. The fault's message quotes a value. If arguments are sensitive, the message
+ * comes from building the masked request, which quotes no sensitive value.
  */
 function unbuildable(
   fault: RequestFault,
@@ -144,7 +143,10 @@ function unbuildable(
   return { result: resultOf({ outcome: fault.outcome, message, faults }), account };
 }
 
-/** Returns the shown form of a request in which a value cannot be replaced by `***` (for example because a number is needed). */
+/**
+ * Returns a fully masked request to show. It is used if the request cannot be built with `***` as a value, for example because a number is
+ * needed.
+ */
 function hiddenRequest({ method }: AppRequest): AppRequest {
   return { method, url: masked, headers: {}, body: masked };
 }

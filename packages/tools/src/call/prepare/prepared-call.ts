@@ -5,7 +5,7 @@ import type { CallResult, RequestPreview } from "../../outcome.ts";
 import type { CallRequest } from "../call-request.ts";
 import type { LedgerEntry } from "../record/ledger.ts";
 
-/** A requested call of an existing tool, with the arguments that the tool's schema keeps. */
+/** A requested call of an existing tool. Its arguments are those that the tool's schema allows. */
 export type CallPlan = CallRequest & {
   readonly toolkit: Toolkit;
   readonly tool: Tool;
@@ -15,7 +15,7 @@ export type CallPlan = CallRequest & {
   readonly callDigest: Buffer;
   /** Idempotency key for the app. Empty if the tool takes no key. */
   readonly appKey: string;
-  /** True if the caller sends the same key to the app when it repeats the call. */
+  /** True if a repeat of this call by the caller reaches the app with the same key. False if each repeat gets a new key. */
   readonly keepsAppKey: boolean;
 };
 
@@ -23,7 +23,7 @@ export type CallPlan = CallRequest & {
 export type CallWay = {
   /** Returns the request with its credential. */
   authorize(): Promise<AppRequest | AccountFault>;
-  /** Called when the app refused the credential. Resolves to true if a new credential exists. */
+  /** Called when the app has refused the credential. Resolves to true if a new credential is available, and to false if not. */
   refused(): Promise<boolean>;
   /** Called when the app executed the request. The account then records that the app accepted its credential. */
   taken(): Promise<void>;
@@ -32,7 +32,7 @@ export type CallWay = {
   readonly isSandbox: boolean;
 };
 
-/** A call ready to be sent, except for the credential. */
+/** A call that is ready to be sent. Only the credential is added later. */
 export type PreparedCall = {
   readonly action: Action;
   readonly toolkit: Toolkit;
@@ -48,9 +48,7 @@ export type PreparedCall = {
   readonly vaulted: readonly string[];
 };
 
-/**
- * A call that ends before anything is sent, with its account if an account was found. `forPerson`: set if a person must confirm the call.
- */
+/** A call that ended before anything was sent. It has an account if one was found. `forPerson`: set if a person must confirm the call. */
 export type EndedCall = {
   readonly result: CallResult;
   readonly account: CallableAccount | undefined;

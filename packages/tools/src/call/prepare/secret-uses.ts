@@ -1,12 +1,18 @@
 import type { SecretVault } from "@svc/connections";
 import { isObject, type ProjectId } from "@svc/core";
 
-/** Position of a project's secret among the arguments of a call. `prefix`: the text before the secret's value. */
+/**
+ * Position of a project's secret in the arguments of a call. `path`: the way to the argument. `prefix`: text that precedes the secret in
+ * the argument.
+ */
 export type SecretUse = { readonly name: string; readonly prefix: string; readonly path: readonly (string | number)[] };
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Arguments with their secrets filled in, and the values that no text may repeat. If a secret is missing, its name instead. */
+/**
+ * Arguments with the values of their secrets, and these values, which no message may quote. If the project does not have a secret, the name
+ * of that secret instead.
+ */
 export type FilledArguments =
   | { readonly args: Params; readonly values: readonly string[] }
   | { readonly missing: string };
@@ -36,7 +42,7 @@ export async function fillSecrets(
   return { args: filled as Params, values: [...hidden] };
 }
 
-/** Returns the name and the password that are encoded in a base64 value, because the host learns both. */
+/** Returns the name and the password that a base64 value (HTTP Basic) contains. They must be masked too, because the host can read both. */
 function partsOfBasic(value: string): readonly string[] {
   const pair = Buffer.from(value, "base64").toString("utf8");
   return [pair, pair.slice(pair.indexOf(":") + 1)];

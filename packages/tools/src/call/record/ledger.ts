@@ -21,11 +21,11 @@ export type LedgerEntry = {
   readonly accessClass: StoredAccessClass;
   readonly entityId: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Digest of the tool, the account and the arguments, made by `digestCall`. The ledger stores a protected form of the digest. */
+  /** Digest of the tool, the account and the arguments, made by `digestCall`. The ledger stores only an HMAC of this digest. */
   readonly callDigest: Buffer;
   readonly idempotencyKey: string | undefined;
   readonly createdAt: number;
-  /** True if the app executes a call only once when the call is repeated with the same app key. */
+  /** True if the app executes the call only once, even if it gets several requests with the same app key. */
   readonly takesAppKey?: boolean | undefined;
   readonly job?: CallRequest["job"];
 };
@@ -40,7 +40,7 @@ export type LedgerEnd = {
   readonly redact?: Redactor | undefined;
 };
 
-/** Answer for repeats of a call with a key. */
+/** Stored answer of a call. Repeats with the same idempotency key get this answer. */
 export type Replay = {
   readonly outcome: CallOutcome;
   readonly resultJson: string;
@@ -53,8 +53,8 @@ export type Replay = {
 const resultBytesMax = 65_536;
 
 /**
- * Waiting time and batch size at which the ledger waits for more rows. Under load, a row in a batch of 200 costs node and database half as
- * much as a row in a batch of 15.
+ * Delay that makes batches larger under load. If the last batch had at least `fromSize` rows, the next batch waits `ms` milliseconds for
+ * more rows. A row in a batch of 200 costs node and database half as much as in a batch of 15.
  */
 const linger = { ms: 1, fromSize: 16 };
 
@@ -65,20 +65,20 @@ export type Ledger = {
   /** Commits that a call is about to be sent. */
   begin(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): Promise<void>;
   /**
-   * Commits the outcome of a call, or passes the outcome to the receiver of the record. The call may have a row from its start or not.
-   * `bindsKey`: repeats with the call's idempotency key get this answer.
+   * Commits the outcome of a call. If the call has a receiver for its record (`takeRecord`), passes the row to it instead. `bindsKey`: true
+   * if repeats with the same idempotency key get this answer.
    */
   end(entry: LedgerEntry, end: LedgerEnd, options: { bindsKey: boolean }): Promise<void>;
   /**
-   * Returns the row of an ended call, without an idempotency key, for a caller that commits the row with its own changes. `begun`: the row
-   * from the call's start, if there is one. Notifies the observer of the call.
+   * Returns the row of an ended call, without the stored answer for its idempotency key, and notifies the observer. The caller commits the
+   * row with its own changes. `begun`: the row from the call's start, if there is one.
    */
   ended(entry: LedgerEntry, end: LedgerEnd, begun?: CallRecord): CallRecord;
-  /** Returns the row of an ended call, with the answer that repeats of its idempotency key get. */
+  /** Returns the row of an ended call, with the stored answer that repeats with the same idempotency key get. */
   bound(entry: LedgerEntry, ended: CallRecord, result: CallResult): CallRecord;
-  /** Commits a row from `ended` or `bound`. */
+  /** Commits a row that `ended` or `bound` returned. */
   put(ended: CallRecord): Promise<void>;
-  /** True if a digest from the ledger belongs to this call. */
+  /** True if a digest stored in the ledger belongs to this call. False if it belongs to a different call. */
   isSameCall(entry: LedgerEntry, digest: Buffer): boolean;
   openReplay(id: Id<"call">, projectId: ProjectId, sealed: Uint8Array): Replay;
   openText(
@@ -105,12 +105,12 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
     concurrency: 2,
     besideMin: 32,
     linger,
-    // If the database refuses a row, only that row fails, because the other calls were executed too.
+    // If the database refuses a row, only that row fails. The other rows are written, because their calls were executed too.
     splits: (error) => !isUnavailable(error),
   });
   const digests = createDigestKeys(sealer);
-  // Row of each running call. Parts that are equal at the start and the end of a call are encrypted once. A read has no row at its start
-  // and is not kept here, because weak maps are expensive for the garbage collector.
+  // Rows of running calls. Fields that do not change until the end of the call are then encrypted only once. Reads are left out: they have
+  // no row at the start, and weak maps slow down the garbage collector.
   const records = new WeakMap<LedgerEntry, CallRecord>();
   const begun: Ledger["begun"] = (entry, accountId, isSandbox) => {
     const record = recordOf(sealer, digests, entry);
@@ -197,11 +197,12 @@ function recordOf(sealer: Sealer, digests: DigestKeys, entry: LedgerEntry): Call
 
 /** Returns the changes that the end of a call makes in the call's row. */
 function endOf(sealer: Sealer, entry: LedgerEntry, { result, accountId, isSandbox, providerMs, redact }: LedgerEnd) {
-  // A job's calls may return database rows, which are not stored here. The job finds the answers of its calls by their idempotency keys.
+  // Answers of a job's calls are not stored here, because they may contain database rows. The job stores them itself and finds them by
+  // idempotency key.
   const isInside = entry.caller.job !== undefined;
   const shown = entry.action === undefined ? result.value : mask(entry.action.outputSchema, result.value);
   const message = messageText(redact === undefined ? result.message : redact(result.message));
-  // Secrets were already removed from `shown`, the answer that the caller gets.
+  // `shown` is the answer that the caller gets. Secrets have already been removed from it.
   const kept = result.outcome === "ok" && !isInside ? fitBytes(shown, resultBytesMax) : undefined;
   return {
     accountId,
@@ -241,7 +242,9 @@ function observationOf(
   };
 }
 
-/** Stored instead of the arguments of a job's call. Encrypting an empty object for each call took as long as writing its row. */
+/**
+ * Empty value, stored for the arguments of a job's call. Encrypting an empty object for each call would take as long as writing the row.
+ */
 const none = Buffer.alloc(0);
 
 /**
@@ -252,7 +255,7 @@ function argumentsText({ action, args }: LedgerEntry): string {
   return action === undefined ? "{}" : fitBytes(maskArguments(action.inputSchema, args), resultBytesMax).json;
 }
 
-/** Returns a plain text for an outcome, without the app's text and without values that were sent. */
+/** Returns a text for an outcome that svc writes itself. It contains neither the app's text nor values that were sent. */
 function plainMessage({ outcome, providerStatus }: CallResult): string {
   if (outcome === "ok") return "";
   return providerStatus === 0 ? outcome : `${outcome}: the app answered ${providerStatus}`;

@@ -1,18 +1,17 @@
 import { nearest } from "@svc/catalog";
 import { isRawJson } from "@svc/core";
 
-/** Maximum number of items of a list that are checked. The items of one list usually have the same fields. */
+/** Maximum number of items of a list that are checked. More are not needed, because items of a list usually have the same fields. */
 const itemsMax = 100;
-/** Limits of a warning. `namesMax`: names that it lists. `quotedMax`: characters of a quoted path or name. */
+/** Maximum number of names that a warning lists. The next constant, `quotedMax`, is the maximum length of a quoted path or name. */
 const namesMax = 8;
 const quotedMax = 80;
-/** Maximum number of paths with a warning. If a hundred paths are wrong, a few examples are enough. */
+/** Maximum number of paths for which a warning is given. If more paths are wrong, these examples are enough. */
 const warningsMax = 5;
 
 /**
- * Returns a warning for each dotted path that matches nothing in a result, with the name that was probably meant. Without the warning, a
- * caller would not notice a misspelled path. A path that ends in an empty list or in null gets no warning, because the fields there are
- * unknown.
+ * Returns a warning for each dotted path that matches nothing in a result. The warning suggests the name that was probably meant. A path
+ * that ends in an empty list or null gets no warning, because the fields there are unknown.
  */
 export function warnOfMissingFields(value: unknown, fields: readonly string[]): string[] {
   const unmet = fields.flatMap((field) => {
@@ -22,7 +21,10 @@ export function warnOfMissingFields(value: unknown, fields: readonly string[]): 
   return unmet.slice(0, warningsMax);
 }
 
-/** End of a path. `before`: steps that matched. `step`: the first step without a match. `names`: existing names at that position. */
+/**
+ * The point at which a path fails. `before`: the steps that matched. `step`: the first step without a match. `names`: the names that exist
+ * there instead.
+ */
 type MissingStep = { readonly before: readonly string[]; readonly step: string; readonly names: readonly string[] };
 
 function lackingAt(

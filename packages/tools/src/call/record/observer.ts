@@ -19,7 +19,7 @@ export type CallObservation = {
   readonly warnings: number;
   /** True if the sandbox answered instead of the app. */
   readonly sandbox: boolean;
-  /** Time from the request to the end of the call, milliseconds. `providerMs`: the part of this time that the app took. */
+  /** Time from the request to the end of the call, in milliseconds. The app took `providerMs` of this time. */
   readonly durationMs: number;
   readonly providerMs: number;
 };

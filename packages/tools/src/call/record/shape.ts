@@ -8,7 +8,10 @@ export type ResultShape = { readonly fields: readonly string[]; readonly bytesMa
 /** A result in the requested form. `json`: JSON text, empty if there is no result. `warnings`: every warning of the call. */
 export type ShownResult = { readonly json: string; readonly warnings: readonly string[] };
 
-/** Returns the result of a call, cut to the requested form. If the call has no id, it was a dry run. */
+/**
+ * Returns the result of a call in the requested form: only the requested fields, cut to the requested size. A call without an id was a dry
+ * run.
+ */
 export function showResult(
   { callId, result }: { readonly callId: string | undefined; readonly result: CallResult },
   { fields, bytesMax }: ResultShape,
@@ -24,8 +27,8 @@ export function showResult(
 export type ShapedResult = { readonly json: string; readonly warning: string | undefined };
 
 /**
- * Returns the values at dotted paths. A path passes through every list on its way. Paths without a match are omitted. null on a path and
- * the length of lists are kept.
+ * Returns only the values at the given dotted paths. At a list, a path continues in every item. Paths without a match are left out. A null
+ * on a path stays null, and lists keep their length.
  */
 export function selectFields(value: unknown, fields: readonly string[]): unknown {
   if (fields.length === 0) return value;
@@ -48,7 +51,7 @@ function pick(value: unknown, paths: readonly (readonly string[])[]): unknown {
   );
 }
 
-/** Limits for a value. `items`: items per list. `characters`: characters per text. `entries`: entries per object. */
+/** Maximum sizes to which a value is cut. `items`: items per list. `characters`: characters per text. `entries`: entries per object. */
 type Extent = { readonly items: number; readonly characters: number; readonly entries: number };
 
 const whole: Extent = {
@@ -58,8 +61,8 @@ const whole: Extent = {
 };
 
 /**
- * Returns a result as JSON of at most `bytesMax` bytes (at least 2). A longer result is cut in this order: all lists to the same length (at
- * least one item), then texts, then whole lists, then objects. The cut result is valid JSON of the same form.
+ * Returns a result as JSON of at most `bytesMax` bytes (at least 2). If it is too long, all lists are cut first, to the same length of one
+ * item or more. Then texts are cut, then whole lists, then objects. The JSON stays valid.
  */
 export function fitBytes(value: unknown, bytesMax: number): ShapedResult {
   const json = JSON.stringify(value ?? null);
@@ -90,13 +93,13 @@ function shorten(value: unknown, { size, bytesMax }: { size: number; bytesMax: n
   );
 }
 
-/** Maximum size, bytes, for which the best cut is found exactly. */
+/** Maximum size in bytes of a result for which the best cut is searched exactly. For larger results, the search stops earlier. */
 const soughtMax = 32_768;
 
 /**
- * Returns the longest candidate between `low` and `high` that fits; undefined if even the shortest does not fit. The step doubles until a
- * candidate does not fit, then halves. No tested candidate is therefore much longer than the best one. For results of many KiB, the search
- * stops within a sixteenth of the best length.
+ * Returns the longest candidate between `low` and `high` that fits; undefined if none fits. The search doubles its step until a candidate
+ * does not fit, and then halves the step. So it never builds a candidate much longer than the best one. For large results it stops within a
+ * sixteenth of the best length.
  */
 function longest(
   { low, high, bytesMax }: { low: number; high: number; bytesMax: number },
@@ -138,7 +141,7 @@ function cut(value: unknown, extent: Extent): unknown {
   }
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   if (Array.isArray(value)) return value.slice(0, items).map((item: unknown) => cut(item, extent));
-  // Reads only the names first, because a few entries of a large object are tried repeatedly.
+  // Only the names are read first. Reading all values of a large object again for each attempt would be slow.
   const kept = Object.keys(value).slice(0, entries);
   const object = value as Readonly<Record<string, unknown>>;
   return Object.fromEntries(kept.map((key) => [key, cut(object[key], extent)]));

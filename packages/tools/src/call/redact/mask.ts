@@ -14,26 +14,23 @@ import { isObject, isRawJson } from "@svc/core";
 export const masked = "***";
 
 /**
- * Returns a copy of a value with `***` for everything that its schema marks `x-sensitive`: at any depth, and in every branch of a rule,
- * even a branch that does not apply. If the value has another form than declared and the declared form has sensitive parts, the whole value
- * is masked, because the position of the sensitive parts is unknown.
+ * Returns a copy of a value in which `***` replaces everything that its schema marks `x-sensitive`, at any depth. A mark counts in every
+ * branch of a rule, even if the branch does not apply. If the value has another type than the schema and the schema has sensitive parts,
+ * the whole value is masked.
  */
 export function mask(schema: JsonSchema, value: unknown): unknown {
   return maskNode({ root: schema, references: 0 }, schema, value);
 }
 
 /**
- * Returns a copy of a call's arguments for people. Sensitive values and values under unknown names are `***`, because a caller may send a
- * secret under an unknown name by mistake.
+ * Returns a copy of a call's arguments for people. Sensitive values are `***`. Values under names that the schema does not have are `***`
+ * too, because a caller may send a secret under a wrong name.
  */
 export function maskArguments(schema: JsonSchema, args: unknown): unknown {
   return maskUnknown(knownNames(schema), mask(schema, args));
 }
 
-/**
- * Returns a copy with unknown names masked. If nothing needs masking (the usual case), returns the same value. The copy starts at the first
- * difference.
- */
+/** Returns a copy in which values under unknown names are masked. If nothing must be masked (the usual case), returns the value itself. */
 function maskUnknown(names: KnownNames, value: unknown): unknown {
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   if (Array.isArray(value)) return maskUnknownItems(names, value);
@@ -42,7 +39,8 @@ function maskUnknown(names: KnownNames, value: unknown): unknown {
     const child = (value as JsonSchema)[name];
     const shown = names.knows(name) ? maskUnknown(names.at(name), child) : masked;
     if (shown === child) continue;
-    // A name may be `__proto__`. A spread copies such a name unchanged, and the assignment below only replaces a name that exists.
+    // The name may be `__proto__`. The spread copies such a name as an ordinary field, and the assignment below only replaces a field that
+    // exists.
     copy ??= { ...value };
     copy[name] = shown;
   }
@@ -88,7 +86,8 @@ function maskItems(walk: Walk, schema: JsonSchema, list: readonly unknown[]): un
 }
 
 /**
- * Patterns of property names are not matched, because a tenant's pattern may run forever. The schemas of all patterns apply to every name.
+ * Returns the object with its sensitive properties masked. For patterns of property names, every pattern's schema is applied to every name.
+ * Patterns are not matched, because a tenant's pattern could run forever.
  */
 function maskProperties(walk: Walk, schema: JsonSchema, object: JsonSchema): JsonSchema {
   const { additionalProperties, unevaluatedProperties } = schema;
@@ -119,8 +118,8 @@ function partsOfList(schema: JsonSchema): unknown[] {
 const holders = new WeakMap<object, boolean>();
 
 /**
- * True if a part of a schema marks a value as sensitive, or refers to a part that may do so. Most schemas have no such part and need only
- * one check.
+ * True if a part of a schema marks a value as sensitive, or refers to a part that may do so. False for most schemas, which then need no
+ * further check.
  */
 function holdsSensitive(part: unknown): boolean {
   if (typeof part !== "object" || part === null) return false;
@@ -166,7 +165,7 @@ function textsOf(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value === "number" || isRawJson(value)) return [JSON.stringify(value)];
   if (typeof value !== "object" || value === null) return [];
-  // Inside a sensitive value, a name may be the secret.
+  // The names inside a sensitive value are masked too, because a name may be the secret.
   const names = Array.isArray(value) ? [] : Object.keys(value);
   return [...names, ...Object.values(value).flatMap(textsOf)];
 }

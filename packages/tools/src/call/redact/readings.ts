@@ -1,7 +1,7 @@
-/** A range of a text: `[start, end)`. */
+/** A range of a text, from `start` (included) to `end` (excluded). */
 export type Range = readonly [start: number, end: number];
 
-/** A text with its escapes decoded. `rangeOf`: converts a range of this text to a range of the original text. */
+/** A text whose escapes (such as `%20`) were decoded. `rangeOf`: converts a range of the decoded text to the range of the original text. */
 export type Reading = { readonly text: string; readonly rangeOf: (range: Range) => Range };
 
 type Escapes = { readonly sign: string; readonly pattern: RegExp; readonly plain: (sequence: string) => string };
@@ -9,7 +9,10 @@ type Escapes = { readonly sign: string; readonly pattern: RegExp; readonly plain
 const percent = "%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}";
 const percentLong = "%f[0-4](?:%[89ab][0-9a-f]){3}";
 
-/** Escapes of URLs, forms, JSON and HTML. Programs that write texts escape different characters; svc decodes all of these escapes. */
+/**
+ * The kinds of escapes that svc decodes: those of URLs, forms, JSON and HTML. All are decoded, because programs differ in which characters
+ * they escape.
+ */
 const ways: readonly Escapes[] = [
   { sign: "%", pattern: new RegExp(`${percent}|${percentLong}`, "gi"), plain: ofPercent },
   { sign: "+", pattern: new RegExp(`\\+|${percent}|${percentLong}`, "gi"), plain: ofPercent },
@@ -17,18 +20,18 @@ const ways: readonly Escapes[] = [
   { sign: "&", pattern: /&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|amp|lt|gt|quot|apos);/gi, plain: ofEntity },
 ];
 
-/** Maximum number of decoding passes. Some texts are escaped twice (for example a URL in a URL, or JSON in a JSON text). */
+/** Maximum number of times that a text is decoded. It is 2, because some texts are escaped twice, for example a URL in a URL. */
 const timesMax = 2;
 
-/** Number of escapes that may still be decoded. Decoding a million escapes takes half a second of a node's one thread. */
+/** Number of escapes that may still be decoded. It is limited, because a million escapes take half a second of the node's only thread. */
 export type EscapeBudget = { left: number };
 
 /** Maximum number of escapes decoded for one call, or for one read of a job. */
 export const escapesMax = 200_000;
 
 /**
- * Returns every reading of a text: the unchanged text, and the text with each kind of escape decoded. Undefined if the text has too many
- * escapes.
+ * Returns all readings of a text: the text itself, and the text with each kind of escape decoded. Returns undefined if the text has too
+ * many escapes.
  */
 export function readingsOf(text: string, budget: EscapeBudget): Reading[] | undefined {
   const written: Reading = { text, rangeOf: (range) => range };
@@ -44,10 +47,11 @@ export function readingsOf(text: string, budget: EscapeBudget): Reading[] | unde
   return readings;
 }
 
-/** Returns a text with one kind of escape decoded. Undefined if there is nothing to decode or no budget is left. */
+/** Returns a text with one kind of escape decoded. Returns undefined if the text has no such escape, or if the budget is used up. */
 function unescaped({ text, rangeOf }: Reading, { pattern, plain }: Escapes, budget: EscapeBudget): Reading | undefined {
   const parts: string[] = [];
-  // Four numbers for each escape: its position and length in the decoded text, then its position and length in the original text.
+  // Positions of the escapes, four numbers for each: position and length in the decoded text, then position and length in the original
+  // text.
   const marks: number[] = [];
   let [read, length] = [0, 0];
   for (const { 0: sequence, index } of text.matchAll(pattern)) {
@@ -67,7 +71,10 @@ function unescaped({ text, rangeOf }: Reading, { pattern, plain }: Escapes, budg
   };
 }
 
-/** Returns the range in the original text of one decoded character. If the character was escaped, the range is the whole escape. */
+/**
+ * Returns the range of the original text for one character of the decoded text. If the character was escaped, the range is the whole
+ * escape.
+ */
 function placeOf(marks: readonly number[], at: number): Range {
   let [low, high] = [0, marks.length / 4];
   while (low < high) {

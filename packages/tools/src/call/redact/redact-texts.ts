@@ -3,8 +3,8 @@ import { atOnce, inTurns, type Redactor } from "./redact.ts";
 import { secretMin } from "./secret-forms.ts";
 
 /**
- * Returns a copy of a result with every text and name redacted, or the same value if nothing changed. An app that repeats its credential
- * thus cannot put the credential into an answer.
+ * Returns a copy of a result in which secrets are removed from every text and name. Returns the same value if nothing changed. If an app
+ * repeats its credential, the caller then does not see it.
  */
 export function redactTexts(value: unknown, redact: Redactor): unknown {
   return atOnce(redactUnlessSpared(value, redact, JSON.stringify(value)));
@@ -87,7 +87,7 @@ function* redactFields(object: object, redact: Redactor): Parts {
   return isSame ? object : yield* objectOf(entries);
 }
 
-/** Object.fromEntries is used because an assignment would treat a field named `__proto__` specially. */
+/** `Object.fromEntries` is used, because an assignment to the name `__proto__` would set the prototype instead of a field. */
 function* objectOf(entries: readonly (readonly [string, unknown])[]): Parts {
   const object: object = {};
   for (const [name, value] of entries) {

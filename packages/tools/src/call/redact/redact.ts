@@ -13,7 +13,7 @@ export type Redactor = {
    * repeatedly so that other work can run.
    */
   readonly spares?: (json: string) => Generator<undefined, boolean>;
-  /** Removes secrets from the name of a field. It matches only secrets that are too long to be an ordinary word by chance. */
+  /** Removes secrets from the name of a field. It searches only for long secrets, because a short one could be an ordinary word. */
   readonly ofName?: (name: string) => string;
 };
 
@@ -22,7 +22,7 @@ export type Redactor = {
  * base64 and base64url, also inside a longer encoded text.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  // Created when the first text is redacted: the forms are expensive, and many calls have no text.
+  // The forms of the secrets are made when the first text is searched. Making them is expensive, and many calls have no text to search.
   let made: readonly SecretForms[] | undefined;
   const all = () => {
     made ??= [...new Set(secrets)].filter(({ length }) => length >= secretMin).map(secretFormsOf);
@@ -87,9 +87,12 @@ function mayHold(text: string, { cores }: SecretForms): boolean {
   return cores.some((core) => text.includes(core));
 }
 
-/** Characters per part of a longer text. Each part is searched together with its surroundings. */
+/**
+ * Size in characters of the parts into which a longer text is divided. Each part is searched together with some characters before and after
+ * it.
+ */
 const partMax = 16_384;
-/** Characters that are read before a part, because the part may start inside an escape. */
+/** Number of characters before a part that are searched with it. The part may start in the middle of an escape. */
 const lead = 64;
 
 function* redacted(text: string, secrets: readonly SecretForms[], budget: EscapeBudget): Generator<undefined, string> {
@@ -100,10 +103,10 @@ function* redacted(text: string, secrets: readonly SecretForms[], budget: Escape
     const start = Math.max(0, from - lead);
     const part = text.length <= partMax ? text : text.slice(start, from + partMax + reach);
     const found = yield* rangesIn(part, secrets, budget);
-    // This part may contain part of a secret. The whole text is masked, because a text with that many escapes around it is not needed.
+    // The part has too many escapes to search, so it may contain a secret. The whole text is masked.
     if (found === undefined) return masked;
     const here: string[] = [];
-    // One secret may start with another secret, or match in two readings. Overlapping ranges are therefore merged.
+    // Overlapping ranges are merged. They occur because one secret may start with another, or be found in two readings of the text.
     for (const [first, last] of found.toSorted(([a], [b]) => a - b)) {
       const [at, to] = [start + first, start + last];
       if (at < from || at >= from + partMax) continue;
@@ -147,7 +150,7 @@ function rangesOf({ text, rangeOf }: Reading, secret: SecretForms): Range[] {
   return [...plain, ...encoded];
 }
 
-/** Returns a range with its two neighboring characters, because these also hold bits of the secret. */
+/** Returns a range extended by one character on each side, because in base64 these characters also contain bits of the secret. */
 function withEdges(text: string, [start, end]: Range): Range {
   const isDigit = (at: number) => /[\w+/-]/.test(text.charAt(at));
   let to = isDigit(end) ? end + 1 : end;
@@ -156,8 +159,8 @@ function withEdges(text: string, [start, end]: Range): Range {
 }
 
 /**
- * Returns the credential of a request in every form that an app may quote. The credential consists of the values that authorizing added to
- * headers and query.
+ * Returns the credential of a request in all forms that an app may quote. The credential is found by comparing the request before and after
+ * authorization: the new values in headers and query.
  */
 export function credentialsOf(before: AppRequest, after: AppRequest): string[] {
   const headers = Object.entries(after.headers).filter(([name, value]) => before.headers[name] !== value);
@@ -171,8 +174,8 @@ function addedToQuery(before: string, after: string): string[] {
 }
 
 /**
- * Returns the forms in which an app may quote a header. `Bearer x` is quoted as a whole or as `x`. For `Basic x`, the encoded password may
- * be quoted too.
+ * Returns the forms in which an app may quote a header's value. `Bearer x` gives the whole value and `x`. `Basic x` also gives the password
+ * inside `x`.
  */
 function formsOfHeader(value: string): string[] {
   const [, scheme = "", credential] = /^(\S+) +(\S.*)$/.exec(value) ?? [];

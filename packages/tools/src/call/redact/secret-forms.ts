@@ -1,12 +1,12 @@
 import { LeastRecentlyUsed } from "@svc/core";
 
 /**
- * Maximum length of a part that is searched with the engine's own search. If letters repeat, the engine's time may grow with the product of
- * both lengths.
+ * Maximum length of a text that is searched for with the JavaScript engine's own search. For longer texts with repeated letters, that
+ * search could become very slow.
  */
 const engineMax = 256;
 
-/** Returns the positions of a part in a text, in order, without overlaps. The time per character is constant. */
+/** Returns the positions at which a part occurs in a text, in order, without overlaps. The time grows only with the length of the text. */
 export function positionsOf(text: string, part: string): number[] {
   if (part.length > engineMax) return longPositionsOf(text, part);
   const places: number[] = [];
@@ -14,7 +14,7 @@ export function positionsOf(text: string, part: string): number[] {
   return places;
 }
 
-/** Number of first characters of a long part. The whole part is searched only if these characters occur in the text. */
+/** For a long part, its first characters (this many) are searched first. The whole part is searched only if they occur in the text. */
 const beginMax = 32;
 
 /**
@@ -49,20 +49,23 @@ function bordersOf(text: string): Uint32Array {
   return borders;
 }
 
-/** Minimum characters of a secret. Shorter texts occur by chance in too many words. */
+/** Minimum characters of a secret that is searched for. Shorter secrets would be found by chance in many words. */
 export const secretMin = 3;
 
 /**
- * Minimum bytes of a secret that is searched in hex and base64. The encoded forms of shorter secrets occur by chance, also as field names.
+ * Minimum bytes of a secret that is searched for in hex and base64. The encoded forms of shorter secrets would be found by chance, even in
+ * field names.
  */
 const encodedMin = 8;
 
-/** Maximum characters of a core, the part of a form that is searched first. A longer core takes longer and finds no more. */
+/**
+ * Maximum characters of a core. A core is the part of a secret that is searched first; a longer core would take more time without benefit.
+ */
 export const coreMax = 32;
 
 /**
- * The searched forms of a secret. `encoded`: the parts in hex and base64 that do not depend on neighboring bytes. `cores`: a text that
- * contains no core contains no form of the secret. `reach`: maximum length of a form in a text.
+ * The forms of a secret to search for. `encoded`: parts of its hex and base64 forms that do not depend on neighboring bytes. `cores`: short
+ * parts; a text without any of them contains no form of the secret. `reach`: maximum length of a form in a text.
  */
 export type SecretForms = {
   readonly text: string;
@@ -89,8 +92,8 @@ export function secretFormsOf(text: string): SecretForms {
 }
 
 /**
- * Limits of a form's length. `escapedMax`: characters for one character that is escaped twice. `escapedCodeMax`: characters for one escaped
- * character of hex or base64. `reachMax`: maximum reach; a longer reach is cut.
+ * Maximum characters that one character takes when it is escaped twice. The next constants: `escapedCodeMax` is the same for a character of
+ * hex or base64; `reachMax` is the maximum reach (length of a form), and a longer reach is cut.
  */
 const escapedMax = 24;
 const escapedCodeMax = 3;
@@ -99,7 +102,8 @@ const reachMax = 65_536;
 function makeHidden(text: string): SecretForms {
   const bytes = Buffer.from(text, "utf8");
   const encoded = bytes.length < encodedMin ? [] : [...hexOf(bytes), ...base64Of(bytes)];
-  // An encoded text may be part of a URL, which escapes all characters except letters and digits. Its core therefore contains only these.
+  // The encoded form may be part of a URL, which escapes all characters except letters and digits. So its core consists only of letters and
+  // digits.
   const cores = [longest(text, sameRuns), ...encoded.map((form) => longest(form, /[A-Za-z0-9]+/g))];
   const codeLength = Math.max(0, ...encoded.map(({ length }) => length));
   const reach = Math.min(reachMax, Math.max(escapedMax * text.length, escapedCodeMax * codeLength) + escapedMax);
@@ -107,8 +111,8 @@ function makeHidden(text: string): SecretForms {
 }
 
 /**
- * Runs of characters that JSON, URLs, forms and HTML do not escape. The longest run of a secret occurs in all forms of the secret except
- * base64. If the secret has no such run, its core is the empty text, which every text contains.
+ * Matches characters that JSON, URLs, forms and HTML do not escape. The longest such sequence of a secret occurs in all its forms except
+ * base64, so it is the core. If the secret has none, the core is the empty text, which occurs in every text.
  */
 const sameRuns = /[\w.-]+/g;
 
@@ -122,8 +126,8 @@ function hexOf(bytes: Buffer): string[] {
 }
 
 /**
- * Returns the base64 characters that depend only on these bytes, once for each of the three positions that a byte can have in a base64
- * group.
+ * Returns the base64 characters that depend only on these bytes. There are three results, because a secret can start at three positions in
+ * a base64 group.
  */
 function base64Of(bytes: Buffer): string[] {
   const forms = [0, 1, 2].map((before) => {

@@ -22,9 +22,11 @@ export type ExecuteContext = {
 };
 
 /**
- * Options of executing a call. `keepsAppKey`: true if the caller sends the same idempotency key to the app when it repeats the call.
- * `timeoutMs`: maximum duration of the call; default and maximum 30 s. `mayRepeat`: asked before the request is sent a second time, if a
- * limit applies. `review`: returns the result as changed by hooks, before the result is recorded; never rejects.
+ * Options of executing a call:
+ * - `keepsAppKey`: true if the caller sends the same idempotency key to the app when it repeats the call.
+ * - `timeoutMs`: maximum duration of the call; default and maximum 30 s.
+ * - `mayRepeat`: called before the request is sent a second time, if a limit applies.
+ * - `review`: returns the result as hooks changed it, before it is recorded; never rejects.
  */
 export type ExecuteOptions = {
   readonly keepsAppKey: boolean;
@@ -69,7 +71,8 @@ export async function executeCall(
     await ledger.end(entry, end, { bindsKey: bindsKey(prepared, result) });
     return result;
   } catch (error) {
-    // The call was executed. If svc reported a failure now, the caller might make the call a second time.
+    // The error is only reported, because the call was executed. If svc reported a failure to the caller, the caller might make the call
+    // again.
     context.onUnrecorded(entry.id, error);
     const warning = "unrecorded: the ledger could not be written; this call may read as unknown there";
     return { ...result, warnings: [...result.warnings, warning] };
@@ -77,8 +80,8 @@ export async function executeCall(
 }
 
 /**
- * Returns the redactor for a call. In the sandbox, the credential and the project's own secrets are not redacted: the placeholders are
- * common words, and no app received a real value.
+ * Returns the redactor for a call. In the sandbox, the credential and the project's secrets are not removed: they are placeholders, which
+ * are common words, and no app got a real value.
  */
 function redactorOf({ prepared, credentials }: Execution): Redactor {
   return createRedactor([...prepared.vaulted, ...(prepared.way.isSandbox ? [] : credentials)]);
@@ -91,8 +94,8 @@ function unauthorized({ kind, message }: Exclude<Authorized, AppRequest>): ReadR
 }
 
 /**
- * Returns the authorized request. If the credential cannot be read, the call is ended first; otherwise it would keep its idempotency key
- * and look unknown although nothing was sent.
+ * Returns the request with its credential. If the credential cannot be read, first ends the call and then throws. Otherwise the call would
+ * keep its idempotency key and have an unknown outcome, although nothing was sent.
  */
 async function authorizeOrEnd(context: ExecuteContext, { entry, prepared }: Execution): Promise<Authorized> {
   const { account, way } = prepared;
@@ -103,7 +106,7 @@ async function authorizeOrEnd(context: ExecuteContext, { entry, prepared }: Exec
     const result = resultOf({ outcome: "unreachable", retryable: true, message });
     const end = { result, accountId: account?.id, isSandbox: way.isSandbox, providerMs: 0 };
     await context.ledger.end(entry, end, { bindsKey: false }).catch(() => {
-      // The caller gets the first fault. A second fault (from ending the call) has the same cause.
+      // If ending the call fails too, its error is ignored. The caller gets the first error, which has the same cause.
     });
     throw error;
   }
@@ -119,7 +122,8 @@ async function sendAuthorized(
   const first = await sendOnce(context, execution, { authorized, untilMs });
   if (first.providerStatus !== 401 || account === undefined) return noted(way, first);
   const isRenewed = await renew(execution.prepared);
-  // A call answered with 401 was not executed. Even so, svc never sends a write twice; the caller decides.
+  // After a 401, the app has executed nothing. A read is sent again with the renewed credential. svc does not send a write twice; the
+  // caller decides.
   if (isRenewed && action.class === "read") {
     const again = await authorizeAgain(execution.prepared);
     const mayRepeat = execution.mayRepeat === undefined || (await execution.mayRepeat().catch(() => false));
@@ -138,8 +142,8 @@ async function sendAuthorized(
 }
 
 /**
- * Returns the result. After a successful call, it first records that the credential works. If the database is unavailable, only this record
- * is lost.
+ * Returns the result unchanged. After a successful call, it first records that the app accepted the credential. If the database is
+ * unavailable, only this record is lost.
  */
 async function noted(way: CallWay, result: ReadResult): Promise<ReadResult> {
   if (result.outcome === "ok") await way.taken().catch(() => undefined);
@@ -147,8 +151,8 @@ async function noted(way: CallWay, result: ReadResult): Promise<ReadResult> {
 }
 
 /**
- * Returns true if the credential was renewed. The app has already answered, so an unavailable database prevents only the second try. The
- * ledger's own write reports that the database is unavailable.
+ * Returns true if the credential was renewed, so that the request can be sent again. Returns false if not, also if the database is
+ * unavailable. The app's first answer is then the result.
  */
 async function renew({ way }: PreparedCall): Promise<boolean> {
   return way.refused().catch(() => false);
@@ -188,8 +192,8 @@ function sendOnce(
 }
 
 /**
- * True if a repeat of a write reaches the app with the same key. A repeat with the same caller's idempotency key does not count, because
- * svc answers it and the app never receives it.
+ * True if the caller's repeat of a write reaches the app with the same app key. False if svc itself answers the repeat, because of the
+ * caller's idempotency key.
  */
 function repeatsItsKey({ action }: PreparedCall, { args, idempotencyKey }: LedgerEntry, keepsAppKey: boolean): boolean {
   if (action.idempotency === undefined || idempotencyKey !== undefined) return false;
@@ -198,8 +202,8 @@ function repeatsItsKey({ action }: PreparedCall, { args, idempotencyKey }: Ledge
 }
 
 /**
- * True if the outcome binds an idempotency key, so that the call cannot run again. This is so if the call was executed or may have been
- * executed.
+ * True if the call's idempotency key stays taken after this outcome, because the call was executed or may have been. False if the call may
+ * be made again with the key.
  */
 function bindsKey({ action }: PreparedCall, { outcome, providerStatus }: CallResult): boolean {
   if (outcome === "ok" || outcome === "outcome_unknown") return true;

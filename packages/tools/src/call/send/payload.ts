@@ -29,8 +29,9 @@ function objectOfText(schema: JsonSchema, text: string): JsonObject | undefined 
 }
 
 /**
- * Returns a text, number or boolean wrapped in an object, if the schema expects an object with one such property. For example, an app that
- * answers only the id of a changed record means `{id}`. Otherwise undefined. If the property is a text, a number is converted to a text.
+ * Returns an object with a text, number or boolean as its only property, if the schema expects an object with one such property. For
+ * example, an app that answers only the id of a changed record means `{id}`. Returns undefined otherwise. A number becomes a text if the
+ * property is a text.
  */
 function objectOfScalar(schema: JsonSchema, value: unknown): JsonObject | undefined {
   const text = scalarText(value);
@@ -50,9 +51,9 @@ function wantsObjectAlone({ type, properties }: JsonSchema): boolean {
 }
 
 /**
- * Returns the parts of a value that an output schema names. Kept whole, because validation reports them: an object without `properties`, a
- * list without `items`, null, and values of another type. If an object is declared and the value is JSON text of an object, the object
- * replaces the text. If that object has no declared property, it is kept whole, because nothing else shows what the app meant.
+ * Returns only the parts of a value that an output schema names. Validation must report some values, so they are kept whole: null, values
+ * of another type, objects without `properties` and lists without `items` in the schema. If the schema expects an object and the value is
+ * JSON text of one, that object is used. If the object has no declared property, it is kept whole.
  */
 export function trim(schema: JsonSchema, value: unknown): unknown {
   return atOnce(trimParts(schema, value));
@@ -89,8 +90,8 @@ function trimText(schema: JsonSchema, text: string): unknown {
   if (object === undefined) return text;
   const trimmed = trim(schema, object);
   if (!isObject(trimmed) || Object.keys(trimmed).length > 0) return trimmed;
-  // If the schema has sensitive parts, the text is kept, because a text is masked whole. In an object, values under unknown names would not
-  // be masked.
+  // If the schema has sensitive parts, the value stays a text, which is then masked as a whole. In an object, values under unknown names
+  // would not be masked.
   return sensitiveNames(schema).length > 0 ? text : object;
 }
 
@@ -111,7 +112,8 @@ export function* readPayload(action: Action, body: unknown): Generator<undefined
   yield;
   const named = objectOfScalar(action.outputSchema, trimmed);
   const kept = named ?? trimmed;
-  // `empty` is used only for an answer without a body. An answer with another content may report an error.
+  // `empty` (the result that the definition sets for an empty answer) is used only if there is no body. A body with other content may
+  // report an error.
   const value = body === undefined ? (empty ?? {}) : (kept ?? {});
   const unnamed = isNothing(kept, action.outputSchema) ? unnamedWarning(payload === undefined ? body : payload) : [];
   const warnings = [...unnamed, ...judgeResult(action, value)];
@@ -124,7 +126,7 @@ export function* readPayload(action: Action, body: unknown): Generator<undefined
 
 const namesMax = 5;
 
-/** Returns a warning if an answer has content but no field of the result. */
+/** Returns a warning if an answer has content but none of the fields that the result names. Returns an empty list otherwise. */
 function unnamedWarning(content: unknown): string[] {
   const names = isObject(content) ? Object.keys(content) : [];
   const hasContent = isObject(content) ? names.length > 0 : content !== undefined && content !== null;
@@ -149,7 +151,7 @@ function bareWarning(named: object): string {
   return `output_mismatch: the app answered a bare value; it is under ${Object.keys(named).join()}`;
 }
 
-/** True if an answer contains nothing that the schema names. */
+/** True if an answer contains none of the fields that the schema names. False if it contains at least one. */
 function isNothing(kept: unknown, schema: JsonSchema): boolean {
   if (kept === undefined) return true;
   if (!isObject(kept)) return false;

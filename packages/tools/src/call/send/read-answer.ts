@@ -10,13 +10,16 @@ const excerptMax = 1000;
 const readMax = 65_536;
 const bytesPerUnit = 3;
 /**
- * Limits of a failure answer that needs masking. `valuesMax`: values. `maskedBytesMax`: bytes. A larger answer is not shown, because the
- * whole answer would have to be read.
+ * Maximum number of values in a failure answer that must be masked. The next constant, `maskedBytesMax`, limits its bytes. A larger answer
+ * is not shown, because masking must read all of it.
  */
 const valuesMax = 10_000;
 const maskedBytesMax = 524_288;
 
-/** Returns an app's text for people: without secrets, cut, and without control characters, which would break terminals, logs and rows. */
+/**
+ * Returns an app's text in a form for people: without secrets, shortened, and without control characters. Those would break terminals, logs
+ * and database rows.
+ */
 function excerpt(text: string, redact: Redactor): string {
   const shown = singleLine(redact(text.slice(0, readMax)))
     .trim()
@@ -82,8 +85,8 @@ const retryAfterMaxMs = 3_600_000;
 export const errorAnswerStart = "the app answered an error: ";
 
 /**
- * Options of reading an answer. `isRepeatable`: true if sending the same request again does nothing twice. `redact`: applied to the app's
- * text.
+ * Options of reading an answer. `isRepeatable`: true if the same request can be sent again without a second effect. `redact`: removes
+ * secrets from the app's text.
  */
 export type ReadOptions = { readonly isRepeatable: boolean; readonly nowMs: number; readonly redact: Redactor };
 
@@ -145,8 +148,8 @@ function failed(action: Action, answer: Answer, { isRepeatable, nowMs, redact }:
 }
 
 /**
- * Returns the result of a 2xx answer whose body is unreadable. `what`: the end of a sentence about the body. A read has failed. A write was
- * accepted by the app: its outcome is `ok` without a result, or `outcome_unknown` if the definition says that the body may report an error.
+ * Returns the result of a 2xx answer whose body cannot be read. A read has failed. A write was accepted, so its outcome is `ok` without a
+ * result; it is `outcome_unknown` if the body might have reported an error. `what`: end of a sentence about the body.
  */
 export function unread(action: Action, status: number, what: string): CallResult {
   if (action.class === "read")

@@ -16,11 +16,11 @@ export type SendContext = { readonly transport: AppTransport; readonly clock: Cl
 export type SentRequest = {
   readonly request: AppRequest;
   readonly call: AppCall;
-  /** True if the caller can send the same call again and nothing is done twice. */
+  /** True if the same call can be sent again without a second effect. False if a repeat could change something twice. */
   readonly repeatsAreSafe: boolean;
   /** Deadline of the call, epoch milliseconds. */
   readonly untilMs: number;
-  /** Asked before the request is sent a second time, if a limit applies to the call. */
+  /** Called before the request is sent a second time. Returns true if the limits of the call allow that. Undefined if no limit applies. */
   readonly mayRepeat?: (() => Promise<boolean>) | undefined;
   /** Removes secrets from the app's text. */
   readonly redact: Redactor;
@@ -35,9 +35,9 @@ export type SentRequest = {
 type AnswerTurns = { begin(): Promise<void> | undefined; next(): Promise<void> };
 
 /**
- * Sends a request and returns the result of the answer, all before `untilMs`. A read is sent once more after 429, 502, 503, 504 or a broken
- * connection. A write that may have reached the app is sent once more only after a broken connection, and only if the app takes an
- * idempotency key. A request that never left svc is sent once more in any case.
+ * Sends a request and returns its result before `untilMs`. A read is sent a second time after 429, 502, 503, 504 or a broken connection. A
+ * write that may have reached the app is sent a second time only after a broken connection, and only if the app takes an idempotency key. A
+ * request that did not leave svc is always sent a second time.
  */
 export async function sendCall(context: SendContext, sending: SentRequest): Promise<ReadResult> {
   const answer = await answerOf(context, sending);
@@ -55,21 +55,22 @@ async function answerOf(context: SendContext, sending: SentRequest): Promise<App
   if (waitMs === undefined || untilMs - clock.now() - waitMs < secondTryMinMs) return first;
   await clock.wait(waitMs);
   const timeoutMs = untilMs - clock.now();
-  // Checked again, because waiting may have taken longer than planned.
+  // The time is checked again, because the wait may have taken longer than planned.
   const mayRepeat = timeoutMs >= 1 && (await mayBeSentAgain(sending));
   const second = !mayRepeat ? first : await transport.send(request, call, { timeoutMs });
   return call.action.class !== "read" && wasSent(first) && !settles(second) ? first : second;
 }
 
 /**
- * Returns true if a request may be sent a second time. An unavailable database prevents only the second try, and the first answer is kept.
+ * Returns true if a request may be sent a second time, false if not. If the database is unavailable, returns false; the first answer is
+ * then the result.
  */
 async function mayBeSentAgain({ mayRepeat }: SentRequest): Promise<boolean> {
   return mayRepeat === undefined || mayRepeat().catch(() => false);
 }
 
 const pauseMs = 200;
-/** Minimum time that must be left for a second try, milliseconds. In less time, the app would probably not answer. */
+/** Minimum time before the deadline for a second try, in milliseconds. With less time, the app would probably not answer. */
 const secondTryMinMs = 1_000;
 const patienceMs = 5_000;
 
@@ -90,8 +91,8 @@ function wasSent(answer: AppAnswer): boolean {
 }
 
 /**
- * True if the second answer to an idempotency key shows how the first request ended. The statuses below do not show it, because the app did
- * not process the second request.
+ * True if the answer to a repeated idempotency key shows how the first request ended. False for the statuses below, because the app then
+ * did not process the repeat.
  */
 function settles(answer: AppAnswer): boolean {
   if (answer.kind === "too_large") return answer.status < 300;

@@ -71,7 +71,10 @@ export function createBlockView(
     }
   }
 
-  /** A failed read needs no message here. It is repeated later, and the stream of the log reports the error. */
+  /**
+   * Reads the job for the block. If a read fails, prints nothing: the read is repeated later, and the stream of the job's log reports the
+   * error.
+   */
   async function read(): Promise<void> {
     try {
       const { job: found } = await client.jobs.getJob({ id: job.id }, { signal: stopped.signal });

@@ -11,8 +11,8 @@ const depthMax = 4;
 export type ChildQuestion = { readonly id: string; readonly question: Question };
 
 /**
- * Watches the child jobs of a job. `event`: receives each entry of the job's log. `stopped`: settles after the signal of the watch has
- * aborted.
+ * The watch of a job's child jobs. `event`: receives each entry of the job's log. `stopped`: resolves when the watch has stopped, after its
+ * signal has aborted.
  */
 export type ChildWatch = { event(event: JobEvent): void; readonly stopped: Promise<void> };
 
@@ -31,7 +31,7 @@ export function watchChildren(
     while (!signal.aborted) {
       await systemClock.wait(lookMs, signal);
       if (!isWaiting || signal.aborted) continue;
-      // A failed read needs no message here. It is repeated later, and the stream of the log reports the error.
+      // If this read fails, nothing is printed: the read is repeated later, and the stream of the job's log reports the error.
       const found = await findQuestion(client, jobId, signal).catch(() => undefined);
       if (found === undefined || told.has(found.question.requestId) || signal.aborted) continue;
       told.add(found.question.requestId);

@@ -3,8 +3,8 @@ import { Code, ConnectError, type JobEvent, type SvcClient } from "@svc/sdk";
 import { CommandError } from "../../../command/error.ts";
 
 /**
- * Limits for attempts to reach the server again, in milliseconds. `firstWaitMs`: pause before the first attempt. `waitMsMax`: maximum pause
- * between attempts. `lostMsMax`: maximum total time without the server.
+ * Pause in milliseconds before the first attempt to reach the server again. The next two constants are also in milliseconds. `waitMsMax`:
+ * maximum pause between attempts. `lostMsMax`: maximum total time without the server.
  */
 const firstWaitMs = 500;
 const waitMsMax = 5_000;
@@ -19,7 +19,10 @@ const finalCodes: ReadonlySet<Code> = new Set([
   Code.Unimplemented,
 ]);
 
-/** Minimum duration in milliseconds after which an attempt counts as connected. A proxy may close a connection that is idle for so long. */
+/**
+ * Minimum duration in milliseconds after which a broken stream counts as one that had been connected. The count of failures then starts
+ * again at 1. A proxy may close a connection that is idle for so long.
+ */
 const reachedMs = 30_000;
 
 /**

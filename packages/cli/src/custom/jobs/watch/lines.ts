@@ -50,8 +50,8 @@ function timeOf({ at }: JobEvent): number {
 type Payload = { readonly [name: string]: unknown };
 
 /**
- * Returns a function that describes the entries of one log. The function must receive the entries from the start of the log. It returns
- * undefined for entries that are not shown.
+ * Returns a function that describes the entries of one job's log. The function must receive all entries from the start of the log, in
+ * order. It returns undefined for an entry that is not shown.
  */
 function createDescriber(program: ShownProgram): (event: JobEvent) => string | undefined {
   const rowsOf = new Map<string, StepRows>();

@@ -60,8 +60,8 @@ export function doneRows(
 }
 
 /**
- * Returns the number of rows in a set. If a call or a map made the set, the number includes all rows that the step took. Otherwise it
- * includes only the rows that the step made or kept. Returns undefined if it is unknown.
+ * Returns the number of rows in the set that a step (`setId`) made. For a call or a map, counts all rows that the step took. For other
+ * steps, counts only the rows that the step made or kept. Returns undefined if the number is unknown.
  */
 function setSize(program: ShownProgram, setId: string, rowsOf: ReadonlyMap<string, StepRows>): number | undefined {
   const rows = rowsOf.get(setId);

@@ -111,7 +111,8 @@ function openText(job: Job, words: readonly string[]): string {
 }
 
 /**
- * Returns the job if this entry parked it for a reason outside of its program, and the job is still parked. Returns undefined otherwise.
+ * Returns the job if this log entry parked it and it is still parked. Only these reasons count: svc or an administrator parked the job, or
+ * the job was paused. Otherwise returns undefined.
  */
 async function findHeld(client: SvcClient, { type, jobId, payloadJson }: JobEvent): Promise<Job | undefined> {
   if (type !== "job-status-changed" || JSON.parse(payloadJson).to !== "parked") return undefined;
@@ -132,8 +133,8 @@ async function readJob({ jobs }: SvcClient, id: string): Promise<Job> {
 }
 
 /**
- * Shows the question of an entry that raised or escalated it, if the job still waits for that question. Returns the job in that case, and
- * undefined otherwise.
+ * Shows a question if a log entry raised or escalated it and the job still waits for it. Returns the job if the question was shown.
+ * Otherwise returns undefined.
  */
 async function showQuestion(
   client: SvcClient,
@@ -179,7 +180,7 @@ function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): vo
   }
   const partly = receipt?.outcome === "partial" ? " partly" : "";
   context.note(`job ${job.id} succeeded${partly}${facts}`);
-  // The work of the job is done; only its result is missing.
+  // A job that succeeded has an error only if its declared result could not be given. The work of the job is done.
   if (lastError !== "") context.note(`its result could not be given: ${plainText(lastError)}`);
   if (json !== true && receipt !== undefined && receipt.resultJson !== "")
     context.print(indentJson(receipt.resultJson));

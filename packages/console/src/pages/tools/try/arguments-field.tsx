@@ -9,7 +9,7 @@ import { Tabs } from "../../../ui/layout/tabs.tsx";
 import { argumentsText, formFault, toForm, toJson } from "./arguments.ts";
 import type { TryInput } from "./use-try.ts";
 
-/** The arguments of a call, as a form or as JSON. Both show the same values. `mode`: the format that the address names. */
+/** Draws the arguments of a call, as a form or as JSON. Both show the same values. `mode`: the format that the address names. */
 export function ArgumentsField({
   shape,
   input: { typed, setTyped, fault },

@@ -31,7 +31,7 @@ export function keepInput(projectId: string, toolSlug: string, input: KeptInput)
   try {
     localStorage.setItem(storedAs, JSON.stringify(kept));
   } catch {
-    // The browser's storage is off (see above).
+    // The browser's storage is off, so the input is kept only while the page is open.
   }
 }
 

@@ -12,8 +12,8 @@ import type { CallCheck, TriedCall, useSend } from "./use-calls.ts";
 import type { TryInput } from "./use-try.ts";
 
 /**
- * The buttons that send a call. They depend on the tool's class. A destructive call needs confirmation: the user first sends the call to
- * see it, and then confirms it.
+ * Draws the buttons that send a call. They depend on the tool's class. A destructive call needs confirmation: the user first sends the call
+ * to see it, and then confirms it.
  */
 export function SendButtons({
   tool: { accessClass },
@@ -30,8 +30,8 @@ export function SendButtons({
   sending: ReturnType<typeof useSend>;
   isSandbox: boolean;
   /**
-   * True if the page already shows all faults of the arguments at their fields. If false, pressing the button shows the faults and sends
-   * nothing.
+   * True if the page already shows all faults of the arguments. If false, and there are faults, pressing the button only shows them and
+   * sends nothing.
    */
   isMarked: boolean;
   onMark: () => void;

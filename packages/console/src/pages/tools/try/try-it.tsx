@@ -41,7 +41,7 @@ const snippetWords: Record<SnippetKind, string> = {
 /** Outcomes of a check that report a problem with the account. */
 const ofAccount: readonly string[] = ["no_account", "account_unusable", "missing_scope"];
 
-/** The field for the entity of a call. It also shows whether the entity has an account. */
+/** Draws the field for the entity of a call. It also shows whether the entity has an account. */
 function EntityField({
   projectId,
   tool: { toolkitSlug },
@@ -80,7 +80,9 @@ function EntityField({
   );
 }
 
-/** The section that tries a tool. The service checks the input after every change, and the page shows the request before it is sent. */
+/**
+ * Draws the section that tries a tool. The service checks the input after every change, and the page shows the request before it is sent.
+ */
 export function TryIt({
   projectId,
   tool,
@@ -148,8 +150,8 @@ export function TryIt({
 function RequestView({ check: { answer, error }, fault }: { check: CallCheck; fault: string | undefined }) {
   if (fault !== undefined) return <p>{fault}</p>;
   if (error !== null && error !== undefined) return <FaultNotice error={error} />;
-  // The placeholder is higher than one line (a missing value) and lower than eight lines (a usual request), so that the page below moves
-  // little.
+  // Placeholder while the check runs. It is higher than one line (a missing value) and lower than eight lines (a usual request), so that
+  // the rest of the page moves little.
   if (answer === undefined) return <Skeleton rows={4} />;
   if (answer.request !== undefined) return <CodeBlock text={requestText(answer.request)} what="request" />;
   if (answer.outcome === "invalid_arguments") {

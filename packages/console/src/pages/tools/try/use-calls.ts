@@ -34,7 +34,8 @@ export function useSend(
   const write = useWrite(ToolsService.method.callTool, {
     onSuccess: (answer) => {
       setMade({ of, answer, at: now });
-      // A repeated read needs a new key, so that svc asks the app again. Any other call keeps its key until the user changes the call.
+      // After a read, a new key is needed, because svc would answer the same key with the stored result and not ask the app again. Other
+      // calls keep their key until the user changes them.
       if (isRead) renew();
     },
   });

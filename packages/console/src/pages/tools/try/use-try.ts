@@ -13,7 +13,9 @@ const accountsMax = 500;
 /** The user's input for a call: the entity and the arguments. */
 export type TryInput = {
   readonly entity: string;
-  /** Entities with an active account of the toolkit. In the sandbox only sandbox accounts count, outside of it only real ones. */
+  /**
+   * Entities that have an active account of the toolkit. In the sandbox, only accounts of the sandbox count; outside, only real accounts.
+   */
   readonly entities: readonly string[];
   readonly typed: TypedArguments;
   readonly argumentsJson: string;

@@ -16,7 +16,9 @@ export const addConsoleCommand = topic({
       shows: async ({ url }, { values: { print }, context }) => {
         const isOpened = print !== true && ((await context.terminal?.openPage(url)) ?? false);
         if (!isOpened) return url;
-        context.note("The console was opened in the browser.");
+        context.note(
+          'The console was opened in the browser. If you see no page, "svc console --print" prints its link.',
+        );
         return [];
       },
       examples: ["svc console open", "svc console open --print"],

@@ -104,7 +104,7 @@ export function jobMethods(context: JobsContext): Methods {
       if ("refusal" in submitted) throw submitted.refusal;
       const { id, stored, notes } = submitted;
       const alone = stored?.isAlone === true ? stored : undefined;
-      const wait = { jobId: id, waitMs, signal: ctx.signal, isNew: alone !== undefined };
+      const wait = { jobId: id, waitMs, signal: ctx.signal, isDriven: alone?.isDriven };
       const end = waitMs > 0 ? await context.waits.until(wait) : undefined;
       const { programJson } = request;
       // The job of an earlier call with the same key has that call's program text. A later attempt keeps the receipts of earlier ones.

@@ -89,7 +89,7 @@ test("the end of a job comes from its driver on this node, without a read of the
   const hints = createJobHints();
   const waits = createJobWaits({ db, clock, hints });
   const jobId = createId("job", clock.now());
-  const waiting = waits.until({ jobId, waitMs: 1_000, signal: new AbortController().signal, isNew: true });
+  const waiting = waits.until({ jobId, waitMs: 1_000, signal: new AbortController().signal, isDriven: true });
   const end = { receipt: {} } as JobEnd;
   hints.notify(jobId, end);
   expect(await waiting).toBe(end);

@@ -12,8 +12,8 @@ type JobWait = {
   readonly waitMs: number;
   /** Ends the wait with an error. */
   readonly signal: AbortSignal;
-  /** True if the job was stored just now, so that it need not be read at once. Default false. */
-  readonly isNew?: boolean | undefined;
+  /** True if this node has just begun to drive the job. Its driver then reports its end, so the job is read seldom. Default false. */
+  readonly isDriven?: boolean | undefined;
   /** Called when the log of the job has grown. */
   readonly onGrown?: (() => Promise<void>) | undefined;
 };
@@ -39,9 +39,10 @@ export function createJobWaits({ db, clock, hints }: { db: Executor; clock: Cloc
   const waiting = new Set<() => void>();
   let isEnding = false;
   return {
-    async until({ jobId, waitMs, signal, isNew = false, onGrown }) {
+    async until({ jobId, waitMs, signal, isDriven = false, onGrown }) {
       const untilMs = clock.now() + waitMs;
-      let [ended, seq, pauseMs, pause] = [undefined as JobEnd | undefined, 0, pollMsMin, new AbortController()];
+      const leastMs = isDriven ? pollMsMax : pollMsMin;
+      let [ended, seq, pauseMs, pause] = [undefined as JobEnd | undefined, 0, leastMs, new AbortController()];
       const wake = (end?: JobEnd) => {
         ended ??= end;
         // With a reason, because an abort without one makes an exception with a stack.
@@ -53,7 +54,7 @@ export function createJobWaits({ db, clock, hints }: { db: Executor; clock: Cloc
         const job = await loadJob(db, jobId);
         if (job === undefined) return true;
         const hasGrown = job.lastSeq > seq;
-        [seq, pauseMs] = [job.lastSeq, hasGrown ? pollMsMin : Math.min(2 * pauseMs, pollMsMax)];
+        [seq, pauseMs] = [job.lastSeq, hasGrown ? leastMs : Math.min(2 * pauseMs, pollMsMax)];
         if (hasGrown) await onGrown?.();
         return isAtRest(job, untilMs);
       };
@@ -61,7 +62,7 @@ export function createJobWaits({ db, clock, hints }: { db: Executor; clock: Cloc
       waiting.add(stop);
       signal.addEventListener("abort", stop, { once: true });
       try {
-        if (isNew && !isEnding) await pass();
+        if (isDriven && !isEnding) await pass();
         for (;;) {
           signal.throwIfAborted();
           // Created before the job is read, so that commits during the read are noticed.

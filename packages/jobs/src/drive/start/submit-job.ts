@@ -21,8 +21,13 @@ type SubmitContext = NewJobsContext & {
   readonly engine?: Pick<JobEngine, "reserve" | "wake">;
 };
 
-/** A job that was just stored. `isAlone`: true if it is queued, so that no ask and no simulation run belongs to it. */
-export type SubmittedJob = { readonly job: JobRecord; readonly programHash: string; readonly isAlone: boolean };
+/** A job that was just stored. `isAlone`: true if it is queued, so that no ask and no simulation run belongs to it. `isDriven`: true if this node drives it now. */
+export type SubmittedJob = {
+  readonly job: JobRecord;
+  readonly programHash: string;
+  readonly isAlone: boolean;
+  readonly isDriven: boolean;
+};
 
 /**
  * Stores a job with its program, first log entries and first task, in one transaction. Also stores the simulation run or the ask that it
@@ -47,11 +52,11 @@ export async function submitJob(
     },
   };
   const record = recordOfNewJob(main);
-  const earlier = await storeAndDrive(context, { program, main, record, twin, nowMs, checked: submission });
-  if (earlier === undefined) {
-    return { job: record, programHash, isAlone: main.job.status === "queued" };
+  const stored = await storeAndDrive(context, { program, main, record, twin, nowMs, checked: submission });
+  if ("isDriven" in stored) {
+    return { job: record, programHash, isAlone: main.job.status === "queued", ...stored };
   }
-  return "quotaReached" in earlier ? earlier : { earlier };
+  return "quotaReached" in stored ? stored : { earlier: stored };
 }
 
 const digests = new WeakMap<Program, Pick<JobSubmission, "programJson" | "pins"> & { readonly digest: Buffer }>();
@@ -81,7 +86,7 @@ type NewJobs = {
 async function storeAndDrive(
   { db, engine }: SubmitContext,
   { program, main, record, twin, nowMs, checked }: NewJobs,
-): Promise<KeyedJob | QuotaReached | undefined> {
+): Promise<KeyedJob | QuotaReached | Pick<SubmittedJob, "isDriven">> {
   const kept = main.job.status === "queued" ? engine?.reserve(program.projectId) : undefined;
   // If planning fails, the job is stored without a plan. Its driver then meets the same error and reports it.
   const planned = await kept?.plan(record, checked, checked.seen).catch(() => undefined);
@@ -91,15 +96,16 @@ async function storeAndDrive(
     planned && readyFirst(planned),
   ]);
   const call = readied.status === "fulfilled" ? readied.value : undefined;
-  if (stored.status === "fulfilled" && stored.value === undefined) {
-    if (kept === undefined) engine?.wake();
-    else kept.begin(record, planned && { ...planned, beginning: { work: planned.beginning.work, call } });
-    return undefined;
+  const earlier = stored.status === "fulfilled" ? stored.value : undefined;
+  if (stored.status === "rejected" || earlier !== undefined) {
+    call?.cancel();
+    kept?.cancel();
   }
-  call?.cancel();
-  kept?.cancel();
   if (stored.status === "rejected") throw stored.reason;
-  return stored.value;
+  if (earlier !== undefined) return earlier;
+  if (kept === undefined) engine?.wake();
+  else kept.begin(record, planned && { ...planned, beginning: { work: planned.beginning.work, call } });
+  return { isDriven: kept !== undefined };
 }
 
 /** Returns the first call of a planned job. A read is prepared after the job was sent to the store, so that both happen at the same time. */

@@ -1,4 +1,5 @@
 import { newJobDocuments } from "@svc/testing/job-documents";
+import type { StepReceiptDocument } from "../src/documents/step-receipt.ts";
 import { leaseIdleRunTask, renewJobLeases, takeRunTask } from "../src/job-tasks/lease.ts";
 import {
   claimJobTasks,
@@ -12,7 +13,7 @@ import {
 import type { JobTaskLease } from "../src/job-tasks/task.ts";
 import { beginJobAttempt, findKeyedJobAttempt, listJobAttempts } from "../src/jobs/attempts.ts";
 import { lockChildJobs, readChildJobs } from "../src/jobs/children.ts";
-import { commitJobPage, commitJobs, type JobCommit } from "../src/jobs/commit-job.ts";
+import { commitJobPage, commitJobs, type JobChange, type JobCommit } from "../src/jobs/commit-job.ts";
 import { clearJobLoopHolds, countJobLoopHold, lockJob, requestJobCancel, setJobPause } from "../src/jobs/hold.ts";
 import { findKeyedJob } from "../src/jobs/insert.ts";
 import { insertJobBatch } from "../src/jobs/insert-batch.ts";
@@ -27,7 +28,7 @@ import { findSimulationRun, readSimulationReceipts } from "../src/jobs/simulatio
 import { sweepEndedJobs, sweepJobRows } from "../src/jobs/sweep.ts";
 import { listJobUndoEntries, nextJobUndoEntries, writeJobUndo } from "../src/jobs/undo.ts";
 import { skillsForProject } from "../src/skills/repo.ts";
-import { nowMs } from "../src/test-rows.ts";
+import { callOf, nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
 
@@ -83,14 +84,38 @@ const newJob = {
   tasks: [{ ...task, jobId: seededId("job", 500_000) }],
 } as const;
 
+const stepReceipt: StepReceiptDocument = {
+  ...{
+    stepId: "s",
+    kind: "call",
+    toolSlug: "desk.tool_1",
+    toolVersion: "1",
+    state: "",
+    attempts: 1,
+    startedAt: nowMs,
+    errors: [],
+  },
+};
+const step = { stepId: "s", ordinal: 0, receipt: stepReceipt, output: null };
+const call = callOf(projectId, { id: seededId("call", 500_000), jobId, outcome: "running" });
+
+/** Plans the insert of jobs: jobs that begin with a call, or jobs that wait for a node. */
+function planInsert(name: string, count: number, { begins }: { begins: boolean }): void {
+  const newJobs = Array.from({ length: count }, (_, index) => {
+    const id = seededId("job", 500_000 + index);
+    const begunCall = { ...call, id: seededId("call", 500_000 + index), jobId: id };
+    const job = { ...newJob.job, id, principalChain: [...chain] };
+    return { ...newJob, job, tasks: [{ ...task, jobId: id }], ...(begins && { steps: [step], begunCall }) };
+  });
+  const program = { projectId, digest, program: "{}", sealedProgram: null, programHash: "", pins: "{}" };
+  plan(name, (db) => insertJobBatch(db, { program, newJobs, nowMs }));
+}
+
 // Jobs and their rows.
-plan("insert_jobs", (db) =>
-  insertJobBatch(db, {
-    program: { projectId, digest, program: "{}", sealedProgram: null, programHash: "", pins: "{}" },
-    newJobs: [{ ...newJob, job: { ...newJob.job, principalChain: [...chain] } }],
-    nowMs,
-  }),
-);
+planInsert("insert_jobs", 2, { begins: true });
+planInsert("insert_jobs_lone_begun", 1, { begins: true });
+planInsert("insert_jobs_lone", 1, { begins: false });
+planInsert("insert_jobs_queued", 2, { begins: false });
 plan("load_job", (db) => loadJob(db, jobId));
 plan("load_locked_job", (db) => loadJob(db, jobId, { lock: true }));
 plan("lock_job", (db) => lockJob(db, jobId));
@@ -147,8 +172,32 @@ const rowPage = {
   rows: [{ rowNumber: 500_000, data: Buffer.alloc(1) }],
   run: { setId: "new", fromOrdinal: 0, rowNumbers: [1, 2, 3] },
 };
-plan("commit_job_runs", (db) => commitJobs(db, [runCommit]));
 plan("commit_job_page", (db) => commitJobPage(db, runCommit, rowPage));
+
+/** Plans a commit of the first jobs, each with this change. */
+function planCommit(name: string, count: number, change: Partial<JobChange>): void {
+  const commits = leases.slice(0, count).map(({ jobId: id }) => ({
+    ...runCommit,
+    lease: { ...runCommit.lease, jobId: id },
+    change: { ...runCommit.change, ...change },
+  }));
+  plan(name, (db) => commitJobs(db, commits));
+}
+
+const storedStep = { ...step, isStored: true };
+const nextSteps = [storedStep, { ...step, stepId: "t" }];
+const read = { record: call, wasBegun: false };
+const write = { record: call, wasBegun: true };
+const nextCall = { ...call, id: seededId("call", 500_001) };
+const nextWrite = { steps: nextSteps, madeCalls: [write], begunCall: nextCall, task: "keep" } as const;
+planCommit("commit_job_runs", 2, nextWrite);
+planCommit("commit_job_runs_lone_write_end", 1, { steps: [storedStep], madeCalls: [write] });
+planCommit("commit_job_runs_lone_read_end", 1, { steps: [storedStep], madeCalls: [read] });
+planCommit("commit_job_runs_lone_first_call", 1, { steps: [step], begunCall: call, task: "keep" });
+planCommit("commit_job_runs_lone_next_read", 1, { steps: nextSteps, madeCalls: [read], task: "keep" });
+planCommit("commit_job_runs_lone_next_write", 1, nextWrite);
+planCommit("commit_job_runs_write_ends", 2, { steps: [storedStep], madeCalls: [write] });
+planCommit("commit_job_runs_read_ends", 2, { steps: [storedStep], madeCalls: [read] });
 plan("write_job_rows", (db) =>
   writeJobRows(db, jobId, { rows: [{ rowNumber: 500_000, data: Buffer.alloc(1) }], setRows: [setRow] }),
 );

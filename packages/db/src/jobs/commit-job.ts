@@ -5,9 +5,9 @@ import { storedReceipt } from "../documents/jobs.ts";
 import { toolCalls } from "../schema/calls.ts";
 import { jobEvents, jobSteps, jobs } from "../schema/jobs.ts";
 import { bool, fieldsBut, fieldsOf, idOf, int4, int8, orNull, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
-import { compose, type PartNames, type PartValues, query } from "../sql/compose.ts";
+import { compose, type OnlyWith, type PartNames, type PartValues, query } from "../sql/compose.ts";
 import { filterBy } from "../sql/filter.ts";
-import { type RawRow, rows, selectList } from "../sql/select-list.ts";
+import { flag, type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { logRowColumns, logRowFields, logRowsOf } from "./log.ts";
 import type { NewJobEvent } from "./record.ts";
 import { type JobPage, pageParts, storePage } from "./rows.ts";
@@ -139,6 +139,8 @@ const commitParts = {
   storedSteps: rows(fieldsBut(jobSteps)),
   calls: rows(fieldsBut(toolCalls)),
   ends: rows(callEndFields),
+  isLeft: flag,
+  isKept: flag,
 };
 
 /**
@@ -152,16 +154,25 @@ const commitParts = {
  * keep their idempotency keys, because removing a key would change an indexed column. All parts use
  * primary keys.
  */
-const commit = compose("commit_job_runs", commitParts, (names) => commitQuery(names, ""));
+const commit = compose("commit_job_runs", commitParts, (names, onlyWith) => commitQuery(names, onlyWith, ""), {
+  lone_write_end: { parts: ["commits", "events", "storedSteps", "ends", "isLeft"], isLone: true },
+  lone_read_end: { parts: ["commits", "events", "storedSteps", "calls", "isLeft"], isLone: true },
+  lone_first_call: { parts: ["commits", "events", "steps", "calls", "isKept"], isLone: true },
+  lone_next_read: { parts: ["commits", "events", "steps", "storedSteps", "calls", "isKept"], isLone: true },
+  lone_next_write: { parts: ["commits", "events", "steps", "storedSteps", "calls", "ends", "isKept"], isLone: true },
+  write_ends: { parts: ["commits", "events", "storedSteps", "ends", "isLeft"] },
+  read_ends: { parts: ["commits", "events", "storedSteps", "calls", "isLeft"] },
+});
 
 /** Commits a change of one job together with a page of rows, in one statement. If the lease is lost, no row is stored. */
-const commitPage = compose("commit_job_page", { ...commitParts, ...pageParts }, (names) => {
+const commitPage = compose("commit_job_page", { ...commitParts, ...pageParts }, (names, onlyWith) => {
   const { rows: stored, positions } = storePage(names, { job: "c.id", from: "changed c, " });
-  return commitQuery(names, `, stored as (${stored}), placed as (${positions})`);
+  return commitQuery(names, onlyWith, `, stored as (${stored}), placed as (${positions})`);
 });
 
 function commitQuery(
   { commits, events, steps, storedSteps, calls, ends }: PartNames<typeof commitParts>,
+  onlyWith: OnlyWith<typeof commitParts>,
   others: string,
 ) {
   return query<
@@ -180,17 +191,14 @@ function commitQuery(
       paused_at = case when h.finished_at is null then j.paused_at end
     from held h where j.id = h.id
     returning j.id, j.last_seq, j.last_seq - h.logged as seq_before, h.now
-  ), logged as (
+  )${onlyWith.events`, logged as (
     insert into job_events (job_id, seq, at, ${logRowColumns.columns})
     select c.id, c.seq_before + e.seq, c.now, ${logRowColumns.values("e")}
     from changed c join ${events.from("e")} on e.job_id = c.id
-  ), ended as (
+  )`}${onlyWith.isLeft`, ended as (
     delete from job_tasks t using held h
     where t.job_id = h.id and t.kind = 'run' and t.subject = '' and h.task = 'end'
       and (h.sees_cancel or h.cancel_requested_at is null)
-  ), cleared as (
-    update job_tasks t set losses = 0 from held h
-    where t.job_id = h.id and t.kind = 'run' and t.subject = '' and h.task = 'keep' and h.is_progress and t.losses > 0
   ), moved as (
     update job_tasks t set lease_owner = null, lease_until = null, attempt = 0,
       losses = case when h.is_progress then 0 else t.losses end,
@@ -199,22 +207,25 @@ function commitQuery(
     from held h
     where t.job_id = h.id and t.kind = 'run' and t.subject = ''
       and (h.task = 'move' or (h.task = 'end' and not h.sees_cancel and h.cancel_requested_at is not null))
-  ), stepped as (
+  )`}${onlyWith.isKept`, cleared as (
+    update job_tasks t set losses = 0 from held h
+    where t.job_id = h.id and t.kind = 'run' and t.subject = '' and h.task = 'keep' and h.is_progress and t.losses > 0
+  )`}${onlyWith.steps`, stepped as (
     insert into job_steps (${steps.columns}) select ${steps.values("s")}
     from held h join ${steps.from("s")} on s.job_id = h.id
     on conflict (job_id, step_id) do update set receipt = excluded.receipt, output = excluded.output
-  ), stepped_on as (
+  )`}${onlyWith.storedSteps`, stepped_on as (
     update job_steps t set ${storedSteps.set("s", ["receipt", "output"])}
     from held h join ${storedSteps.from("s")} on s.job_id = h.id where t.job_id = s.job_id and t.step_id = s.step_id
-  ), called as (
+  )`}${onlyWith.calls`, called as (
     insert into tool_calls (${calls.columns}) select ${calls.values("n")} from held h join ${calls.from("n")} on n.job_id = h.id
     on conflict do nothing returning job_id, outcome
-  ), settled as (
+  )`}${onlyWith.ends`, settled as (
     update tool_calls t set ${ends.set("e", callEndNames)}
     from held h join ${ends.from("e")} on e.job_id = h.id
     where t.id = e.id and ${filterBy("t.outcome", "'running'")}
-  )${others}
-  select c.id, c.last_seq, c.id in (select job_id from called where outcome = 'running') as has_begun, ${requestColumns.text}
+  )`}${others}
+  select c.id, c.last_seq, ${onlyWith.calls`c.id in (select job_id from called where outcome = 'running') or`} false as has_begun, ${requestColumns.text}
   from held h join changed c on c.id = h.id`;
 }
 
@@ -247,6 +258,8 @@ function valuesOf(all: readonly JobCommit[]): PartValues<typeof commitParts> {
     ends: all.flatMap(({ change: { madeCalls = [] } }) =>
       madeCalls.flatMap(({ record, wasBegun }) => (wasBegun ? [storedCall(record)] : [])),
     ),
+    isLeft: all.some(({ change }) => change.task !== "keep"),
+    isKept: all.some(({ change }) => change.task === "keep"),
   };
 }
 

@@ -73,6 +73,12 @@ const parts = {
   jobs: rows(jobFields),
 };
 
+/** A project for which jobs were to be stored: if they fit, and its jobs before, counted or remembered. */
+type StoredProject = { projectId: string; used: string; isCounted: boolean; fits: boolean };
+
+/** Parts of jobs that do not begin at once. */
+const queuedParts = ["wanted", "room", "programs", "events", "tasks", "jobs"] as const;
+
 /**
  * Stores programs, jobs, the first log entries and tasks. For jobs that begin at once, it also stores the first step and its call. All of
  * this is one statement, one round trip and one commit. The statement stores nothing for a project whose number of jobs would come closer
@@ -83,7 +89,7 @@ const parts = {
 const insertBatch = compose(
   "insert_jobs",
   parts,
-  (p) => query<{ projectId: string; used: string; isCounted: boolean; fits: boolean }>`with bounded as materialized (
+  (p, onlyWith) => query<StoredProject>`with bounded as materialized (
     select w.project_id, w.jobs as wanted, l.most,
       case when l.most < 0 or w.remembered + w.jobs + ${p.room.rememberedMargin} <= l.most then coalesce(w.remembered, 0) end as known
     from ${p.wanted.from("w")} cross join lateral (
@@ -101,14 +107,19 @@ const insertBatch = compose(
     ${p.events.insertInto(jobEvents)} where (select fits from room)
   ), due as (
     ${p.tasks.insertInto(jobTasks)} where (select fits from room)
-  ), begun as (
+  )${onlyWith.steps`, begun as (
     ${p.steps.insertInto(jobSteps)} where (select fits from room)
-  ), called as (
+  )`}${onlyWith.calls`, called as (
     ${p.calls.insertInto(toolCalls)} where (select fits from room)
-  ), stored as (
+  )`}, stored as (
     ${p.jobs.insertInto(jobs)} where (select fits from room)
   )
   select c.project_id as "projectId", c.used, c.is_counted as "isCounted", r.fits from counted c cross join room r`,
+  {
+    lone_begun: { parts: [...queuedParts, "steps", "calls"], isLone: true },
+    lone: { parts: queuedParts, isLone: true },
+    queued: { parts: queuedParts },
+  },
 );
 
 const unwritten = namesBut(jobs, ...(Object.keys(jobFields) as (keyof typeof jobFields)[]));

@@ -29,27 +29,66 @@ export function query<Row extends object = Record<never, never>>(
   texts: TemplateStringsArray,
   ...names: readonly string[]
 ): Query<Row> {
-  return { text: String.raw({ raw: texts }, ...names) };
+  return { text: sqlOf(texts, ...names) };
 }
 
-/** Makes a `statement` whose parameters are declared in parts. It numbers them in order, and casts and encodes each as its field declares. */
+/**
+ * A separate text of a statement, for frequent values. `parts`: the parts that the text has; the values of all other parts have no rows.
+ * `isLone`: true if each part has exactly one row, which is then one parameter per column and no array.
+ */
+type Shape<Given extends Parts> = {
+  readonly parts: readonly (keyof Given & string)[];
+  readonly isLone?: boolean;
+};
+
+/** Functions for SQL that a text has only with a part. They return an empty text if the text does not have the part. */
+export type OnlyWith<Given extends Parts> = { readonly [Key in keyof Given]: typeof sqlOf };
+
+function sqlOf(texts: TemplateStringsArray, ...names: readonly string[]): string {
+  return String.raw({ raw: texts }, ...names);
+}
+
+/** Maximum texts of a statement. Each connection plans and keeps every text that it runs. */
+const textsMax = 8;
+
+/**
+ * Makes a `statement` whose parameters are declared in parts. It numbers them in order, and casts and encodes each as its field declares.
+ * `shapes`: other texts of the statement, by the ends of their names. A run uses the first text that has all parts of its values, and the
+ * whole text if there is none.
+ */
 export function compose<Given extends Parts, Row extends object>(
   name: string,
   parts: Given,
-  write: (names: PartNames<Given>) => Query<Row>,
+  write: (names: PartNames<Given>, onlyWith: OnlyWith<Given>) => Query<Row>,
+  shapes: Readonly<Record<string, Shape<Given>>> = {},
 ): ComposedStatement<Given, Row> {
-  const names: Record<string, unknown> = {};
-  let first = 1;
-  for (const [key, part] of Object.entries(parts)) {
-    names[key] = part.names(first);
-    first += part.size;
-  }
-  const run = statement<Row>(name, write(names as PartNames<Given>).text);
-  const entries = Object.entries(parts);
+  const all = Object.entries(parts).map(([key, part]) => ({ key, part }));
+  const textOf = (own: string, { parts: had, isLone = false }: Shape<Given>) => {
+    const names: Record<string, unknown> = {};
+    const onlyWith: Record<string, typeof sqlOf> = {};
+    let first = 1;
+    for (const { key, part } of all) {
+      const isHad = had.includes(key);
+      names[key] = part.names(first, isLone);
+      onlyWith[key] = isHad ? sqlOf : () => "";
+      if (isHad) first += part.size;
+    }
+    const run = statement<Row>(own, write(names as PartNames<Given>, onlyWith as OnlyWith<Given>).text);
+    const without = all.filter(({ key }) => !had.includes(key));
+    const entries = all.filter(({ key }) => had.includes(key));
+    const isFor = (given: Readonly<Record<string, unknown>>) =>
+      without.every(({ key, part }) => part.count(given[key] as never) === 0) &&
+      (!isLone || entries.every(({ key, part }) => part.count(given[key] as never) === 1));
+    return { run, entries, isLone, isFor };
+  };
+  const whole = textOf(name, { parts: Object.keys(parts) });
+  const shaped = Object.entries(shapes).map(([end, shape]) => textOf(`${name}_${end}`, shape));
+  if (shaped.length >= textsMax) throw new Error(`${name} has more than ${textsMax} texts`);
   return (db, values) => {
     const given: Readonly<Record<string, unknown>> = values;
+    const { run, entries, isLone } = shaped.find(({ isFor }) => isFor(given)) ?? whole;
     const parameters: StatementParameter[] = [];
-    for (const [key, part] of entries) part.encode(given[key] as never, parameters);
+    for (const { key, part } of entries) part.encode(given[key] as never, parameters, isLone);
     return run(db, parameters);
   };
 }

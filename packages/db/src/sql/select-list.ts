@@ -140,10 +140,12 @@ function readerOfArray(column: PgColumn): (stored: unknown) => unknown {
 export type StatementPart<Value, Names> = {
   /** Number of parameters. */
   readonly size: number;
-  /** Returns the parameters' names in the text. The first parameter is `$first`. */
-  names(first: number): Names;
+  /** Returns the parameters' names in the text. The first parameter is `$first`. `isLone`: true if a part of rows has exactly one row. */
+  names(first: number, isLone?: boolean): Names;
   /** Encodes the parameters' values, and appends them to the values of earlier parts. */
-  encode(value: Value, into: StatementParameter[]): void;
+  encode(value: Value, into: StatementParameter[], isLone?: boolean): void;
+  /** Returns the number of rows; 1 for single parameters. */
+  count(value: Value): number;
 };
 
 /** A row's values as single parameters, by the names of their fields: `$1::uuid`. */
@@ -161,10 +163,19 @@ export function values<Shape extends Fields>(shape: Shape): StatementPart<Values
     encode(value, into) {
       for (const { key, codec } of fields) into.push(codec.encode(value[key] as never));
     },
+    count: () => 1,
   };
 }
 
-/** Rows passed as one array per column. */
+/** A part without parameters: a text that has the part is for values of true. */
+export const flag: StatementPart<boolean, undefined> = {
+  size: 0,
+  names: () => undefined,
+  encode: () => {},
+  count: Number,
+};
+
+/** Rows passed as one array per column, or a lone row passed as one value per column. */
 type RowNames<Name extends string = string> = {
   /** The arrays themselves, by the names of their fields: `$2::int4[]`. */
   readonly arrays: Readonly<Record<Name, string>>;
@@ -195,13 +206,17 @@ export function rows<Shape extends Fields>(
   const columns = fields.map(({ name }) => name).join(", ");
   return {
     size: fields.length,
-    encode(list, into) {
-      for (const { key, codec } of fields) into.push(codec.literal(list.map((row) => codec.encode(row[key] as never))));
+    encode(list, into, isLone = false) {
+      const encode = ({ key, codec }: Entry) => list.map((row) => codec.encode(row[key] as never));
+      for (const field of fields) into.push(isLone ? (encode(field)[0] ?? null) : field.codec.literal(encode(field)));
     },
-    names(first) {
+    count: (list) => list.length,
+    names(first, isLone = false) {
       const list = fields.map(({ key, codec }, index) => [key, `$${first + index}::${codec.arrayType}`] as const);
       const arrays = list.map(([, array]) => array).join(", ");
-      const from = (alias: string) => `unnest(${arrays}) as ${alias}(${columns})`;
+      // PostgreSQL makes a separate row store for each array of UNNEST. For one row, this costs more than the rest of most statements.
+      const lone = list.map(([, array]) => array.slice(0, -"[]".length)).join(", ");
+      const from = (alias: string) => `${isLone ? `(select ${lone})` : `unnest(${arrays})`} as ${alias}(${columns})`;
       const valuesOf = (alias: string) => fields.map(({ codec, name }) => codec.element(`${alias}.${name}`)).join(", ");
       const assigned = (keys: readonly string[], value: (column: string, codec: Codec<never>) => string) =>
         fields

@@ -1,10 +1,10 @@
-// Prints the size of the house: product files, lines, short files, exports used by one other file, and type names that several files
+// Prints the size of the house: product files, lines, lines of code (without comments and empty ones), short files, exports used by one other file, and type names that several files
 // export. `node_modules/.bin/node scripts/count-house.mjs [--json] [--names] [--check] [folder]`; `--check` fails above the limits; the folder is another checkout to count, such as an old commit.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative, resolve } from "node:path";
 
-/** Largest allowed size of the product. Lower a limit when a change makes room. Only a new feature, or clearer comments, raise one (last: the second reading of comments, SubmitJob that waits). */
-const limits = { files: 1_487, lines: 158_590, shortFiles: 170, oneUseShare: 0.465, sharedTypeNames: 0 };
+/** Largest allowed size of the product. Lower a limit when a change makes room. Only a new feature raises one. Comments cost nothing: they may need room to be clear. */
+const limits = { files: 1_487, code: 127_700, shortFiles: 155, oneUseShare: 0.465, sharedTypeNames: 0 };
 
 const options = new Set(process.argv.slice(2).filter((argument) => argument.startsWith("--")));
 const root = resolve(
@@ -79,7 +79,17 @@ for (const [path, text] of sources) {
 }
 
 const all = [...exported.values()];
-const lineCounts = [...sources].map(([path, text]) => ({ path, lines: text.split("\n").length - 1 }));
+
+/** The number of lines that are neither empty nor a comment alone. */
+function codeLinesOf(text) {
+  return text.split("\n").filter((line) => !/^\s*(?:$|\/\/|\/?\*)/.test(line)).length;
+}
+
+const lineCounts = [...sources].map(([path, text]) => ({
+  path,
+  lines: text.split("\n").length - 1,
+  code: codeLinesOf(text),
+}));
 const typeFiles = Map.groupBy(
   all.filter(({ kind }) => kind === "type" || kind === "interface" || kind === "class"),
   ({ name }) => name,
@@ -98,6 +108,7 @@ function figures() {
         {
           files: files.length,
           lines: files.reduce((sum, { lines }) => sum + lines, 0),
+          code: files.reduce((sum, { code }) => sum + code, 0),
           shortFiles: files.filter(({ lines }) => lines <= 30).length,
           exports: own.length,
           oneUse: own.filter(({ users }) => users.size === 1).length,
@@ -109,6 +120,7 @@ function figures() {
   const whole = {
     files: sum("files"),
     lines: sum("lines"),
+    code: sum("code"),
     shortFiles: sum("shortFiles"),
     exports: sum("exports"),
     oneUse: sum("oneUse"),
@@ -125,11 +137,11 @@ const counted = figures();
 if (options.has("--json")) {
   process.stdout.write(`${JSON.stringify(counted, undefined, 2)}\n`);
 } else {
-  const row = (name, { files, lines, shortFiles, exports, oneUse: used }) =>
-    `${name.padEnd(12)}${[files, lines, shortFiles, exports, used].map((value) => String(value).padStart(9)).join("")}${`${Math.round((100 * used) / exports)} %`.padStart(7)}`;
+  const row = (name, { files, lines, code, shortFiles, exports, oneUse: used }) =>
+    `${name.padEnd(12)}${[files, lines, code, shortFiles, exports, used].map((value) => String(value).padStart(9)).join("")}${`${Math.round((100 * used) / exports)} %`.padStart(7)}`;
   const rows = Object.entries(counted.byPackage).map(([name, figures]) => row(name, figures));
   process.stdout.write(
-    `${["package        files    lines     <=30  exports  one use", ...rows, row("all", counted), `type names that several files export: ${counted.sharedTypeNames}`].join("\n")}\n`,
+    `${["package        files    lines     code     <=30  exports  one use", ...rows, row("all", counted), `type names that several files export: ${counted.sharedTypeNames}`].join("\n")}\n`,
   );
 }
 if (options.has("--check")) {

@@ -125,7 +125,7 @@ function newestOfOne(
 
 /**
  * Returns the condition that an ask belongs to a project, in a form for which PostgreSQL uses no index. So PostgreSQL finds the asks by
- * their job, whatever its statistics say about the project.
+ * their job, also if its statistics about the project are wrong.
  */
 function isOfProject(projectId: ProjectId): SQL {
   return filterColumn(jobAsks.projectId, projectId);

@@ -84,5 +84,5 @@ function writerOf(field: DescField): Writer {
   if (field.fieldKind === "list" && field.scalar === ScalarType.STRING) return written([]);
   if (field.fieldKind === "scalar" && field.scalar === ScalarType.STRING) return written("");
   if (field.fieldKind === "scalar" && field.scalar === ScalarType.UINT32) return written(0);
-  throw new Error(`${field.toString()} has no canonical form here`);
+  throw new Error(`${field.parent.typeName}.${field.name} has no canonical form here`);
 }

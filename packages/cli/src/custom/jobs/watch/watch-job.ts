@@ -100,8 +100,9 @@ export async function watchJob(
  */
 export function printOutcome(job: Job, options: WatchOptions, context: CommandContext): void {
   if (options.json) context.print(messageText(JobSchema, job));
-  if (hasEnded(job)) return printEnd(job, options, context);
-  throw new CommandError(isHeld(job) ? heldText(job) : openText(job, repeatedOptions(options)), waitsExitCode);
+  if (!hasEnded(job))
+    throw new CommandError(isHeld(job) ? heldText(job) : openText(job, repeatedOptions(options)), waitsExitCode);
+  printEnd(job, options, context);
 }
 
 function openText(job: Job, words: readonly string[]): string {

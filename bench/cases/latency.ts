@@ -5,6 +5,7 @@ import { type Costs, costCells, costColumns, costsNote } from "../costs.ts";
 import type { LatencySummary } from "../histogram.ts";
 import { rowsEach, whileMapsRun } from "../jobs/busy.ts";
 import { deliveringJobServer, entityId, readCall } from "../jobs/setting.ts";
+import { type LoopFigures, loopCells, loopColumns, watchLoops } from "../loops.ts";
 import { type CpuShares, measure, warmUpSeconds, withSystem } from "../measure.ts";
 import type { PostKindName } from "../post-kinds.ts";
 import type { providerCommands } from "../provider.ts";
@@ -21,6 +22,7 @@ type Span = {
   readonly latency: LatencySummary;
   readonly cpu?: CpuShares;
   readonly costs?: Costs;
+  readonly loops: readonly LoopFigures[];
   /** Whether it has the aim. */
   readonly isJudged: boolean;
 };
@@ -69,13 +71,16 @@ type Steady = { readonly post: PostKindName; readonly seconds: number; readonly 
 async function postSteadily(ctx: BenchContext, system: System, { post, seconds, beside }: Steady): Promise<Span[]> {
   ctx.progress(`${ratePerSecond} events a second for ${seconds} s${beside}`);
   const { connections } = ctx.settings;
-  const { load, cpu, costs } = await measure(ctx, system, { post, connections, ratePerSecond, seconds });
+  const { result, loops } = await watchLoops(system, () =>
+    measure(ctx, system, { post, connections, ratePerSecond, seconds }),
+  );
+  const { load, cpu, costs } = result;
   const receipts = await ctx.sink.ask("report", null);
   // What a job uses meanwhile would be in what a post costs.
   const own = beside === "" ? { cpu, costs } : { cpu };
   return [
-    { name: `post to receipt${beside}`, latency: receipts.latency, ...own, isJudged: true },
-    { name: `post to 202${beside}`, latency: load.latency, isJudged: beside !== "" },
+    { name: `post to receipt${beside}`, latency: receipts.latency, ...own, loops, isJudged: true },
+    { name: `post to 202${beside}`, latency: load.latency, loops, isJudged: beside !== "" },
   ];
 }
 
@@ -84,24 +89,20 @@ async function callSteadily(ctx: BenchContext, system: System, seconds: number):
   const { connections } = ctx.settings;
   const message = { toolSlug: readCall.tool, argumentsJson: JSON.stringify({ item_id: "i1" }), entityId };
   const request = callRequest("svc.v1.ToolsService/CallTool", message);
-  const found = await ctx.load.ask("run", {
-    port: system.port,
-    post: { request },
-    connections,
-    ratePerSecond,
-    seconds,
-  });
+  const load = { port: system.port, post: { request }, connections, ratePerSecond, seconds };
+  const { result: found, loops } = await watchLoops(system, () => ctx.load.ask("run", load));
   if (found.refused > 0) throw new Error(`${found.refused} calls failed: ${found.firstRefusal}`);
-  return { name: `CallTool, a read${besideJobs}`, latency: found.latency, isJudged: true };
+  return { name: `CallTool, a read${besideJobs}`, latency: found.latency, loops, isJudged: true };
 }
 
 function report(spans: readonly Span[], seconds: { alone: number; beside: number }): CaseReport {
   return {
-    columns: ["span", "events", ...latencyColumns, ...cpuColumns, ...costColumns],
-    rows: spans.map(({ name, latency: found, cpu, costs }) => [
+    columns: ["span", "events", ...latencyColumns, ...loopColumns, ...cpuColumns, ...costColumns],
+    rows: spans.map(({ name, latency: found, loops, cpu, costs }) => [
       name,
       String(found.count),
       ...latencyCells(found),
+      ...loopCells(loops),
       ...(cpu === undefined ? [] : cpuCells(cpu)),
       ...(costs === undefined ? [] : costCells(costs)),
     ]),
@@ -111,6 +112,7 @@ function report(spans: readonly Span[], seconds: { alone: number; beside: number
       `open loop: ${ratePerSecond} posts, or calls, a second, each timed from the moment it was due, independent of the answers; for ${seconds.alone} s alone, ${seconds.beside} s with jobs`,
       `jobs: ${jobsBeside} under way all the time, each a map of ${rowsEach.toLocaleString("en-US")} reads, of the same project; they take what the machine has left`,
       "the load generator's timer adds up to 1 ms",
+      "loop used: share of the span in which the event loop worked; loop delay and longest garbage collection as the process itself measures them",
     ],
   };
 }

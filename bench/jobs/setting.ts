@@ -1,5 +1,6 @@
 import type { BenchContext, BenchSettings } from "../case.ts";
 import type { Child } from "../child.ts";
+import { loopProbe } from "../loops.ts";
 import { delay, monotonicMicros } from "../monotonic.ts";
 import { postKind } from "../post-kinds.ts";
 import type { providerCommands } from "../provider.ts";
@@ -80,7 +81,8 @@ export function deliveringJobServer(settings: BenchSettings, origin: string): Va
         ...itemsOptions(origin),
         subscriptions: [{ endpointUrl: setup.endpointUrl, toolkitSlug, triggerSlug }],
         counts: "delivered",
-        nodeOptions: profilerOptions(settings),
+        nodeOptions: [...profilerOptions(settings), ...loopProbe.nodeOptions],
+        environment: loopProbe.environment,
       });
     },
   };

@@ -29,6 +29,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   server = await startServerProcess({
     SVC_PROCESSES: "2",
+    SVC_PROCESS_ROLES: "off",
     SVC_DATABASE_URL: database.url,
     SVC_VAULT_KEY: ownVaultKey,
     SVC_TOOLKITS: fewToolkits,
@@ -72,11 +73,11 @@ async function metric(name: string): Promise<number> {
 }
 
 /** How one request over a connection of its own ended: its status, or what the connection broke with. */
-function askOnce(): Promise<string> {
+function askOnce(to = server): Promise<string> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${bootstrapKey}`, "content-type": "application/json" };
     const sent = request(
-      `${server.url}/svc.v1.IdentityService/GetIdentity`,
+      `${to.url}/svc.v1.IdentityService/GetIdentity`,
       { method: "POST", headers, agent: new Agent({ keepAlive: false }) },
       (answer) => {
         answer.resume();
@@ -95,7 +96,7 @@ function askOnce(): Promise<string> {
 
 test("both processes answer on one port and their metrics are one sum, on the administrator's listener; each line of the log is whole", async () => {
   const before = await metric("svc_rpc_calls_total");
-  const answers = await Promise.all(Array.from({ length: 40 }, askOnce));
+  const answers = await Promise.all(Array.from({ length: 40 }, () => askOnce()));
   expect(new Set(answers)).toEqual(new Set(["200"]));
   expect((await metric("svc_rpc_calls_total")) - before).toBe(40);
   expect(await metric("svc_processes")).toBe(2);
@@ -134,7 +135,7 @@ test("a process that is killed under load leaves no request without an answer or
   };
   const running = [...Array.from({ length: 12 }, ask), ...Array.from({ length: 2 }, post)];
   await until(() => load.accepted.size > 20, 30_000, "posts are accepted");
-  const jobs = await Promise.all(Array.from({ length: 6 }, submitWait));
+  const jobs = await Promise.all(Array.from({ length: 6 }, () => submitWait()));
   const counted = await metric("svc_ingest_posts_total");
   const [number, pid] = [...processesOf(server)][0] ?? [0, 0];
   process.kill(pid, "SIGKILL");
@@ -158,13 +159,13 @@ test("a process that is killed under load leaves no request without an answer or
 
 type JobAnswer = { job: { id: string; status: string } };
 
-async function submitWait(): Promise<string> {
+async function submitWait(to = server): Promise<string> {
   const programJson = JSON.stringify({ version: 1, title: "Wait", steps: [{ id: "pause", wait: "1s" }] });
-  return (await call<JobAnswer>(server, "JobsService/SubmitJob", { programJson })).job.id;
+  return (await call<JobAnswer>(to, "JobsService/SubmitJob", { programJson })).job.id;
 }
 
-async function statusOf(id: string): Promise<string> {
-  return (await call<JobAnswer>(server, "JobsService/GetJob", { id })).job.status;
+async function statusOf(id: string, of = server): Promise<string> {
+  return (await call<JobAnswer>(of, "JobsService/GetJob", { id })).job.status;
 }
 
 test("SIGTERM drains all: a delivery under way is finished, and the end is 0", async () => {
@@ -182,6 +183,31 @@ test("SIGTERM drains all: a delivery under way is finished, and the end is 0", a
   expect(await server.exited).toBe(0);
   expect(linesOf(server).filter(({ msg, process }) => msg === "stopped" && process !== undefined)).toHaveLength(2);
   await receiver.close();
+});
+
+test("with roles, one process takes every request and the other runs jobs with rows, also if it is killed", async () => {
+  const own = await createTestDatabase();
+  const roles = await startServerProcess({
+    SVC_PROCESSES: "2",
+    SVC_PROCESS_ROLES: "on",
+    SVC_DATABASE_URL: own.url,
+    SVC_VAULT_KEY: ownVaultKey,
+    SVC_TOOLKITS: fewToolkits,
+  });
+  await announced(roles);
+  const ends = await Promise.all(Array.from({ length: 20 }, () => askOnce(roles)));
+  expect(new Set(ends)).toEqual(new Set(["200"]));
+  const answering = linesOf(roles).flatMap(({ msg, process = 0 }) => (msg === "call" ? [process] : []));
+  expect(new Set(answering)).toEqual(new Set([1]));
+  const rowsPid = processesOf(roles).get(2) ?? 0;
+  process.kill(rowsPid, "SIGKILL");
+  // A wait is a due task that only the second process claims.
+  const id = await submitWait(roles);
+  await until(async () => (await statusOf(id, roles)) === "JOB_STATUS_SUCCEEDED", 60_000, `job ${id} ends`);
+  expect(processesOf(roles).get(2)).not.toBe(rowsPid);
+  roles.process.kill("SIGTERM");
+  expect(await roles.exited).toBe(0);
+  await own.drop();
 });
 
 test("over the embedded store the key is told of once, a port in use is refused in one line, and the processes end with their supervisor", async () => {

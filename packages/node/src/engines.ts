@@ -84,6 +84,7 @@ export function createEngines(
   const starters: Readonly<Record<EngineName, Starter>> = {
     deliveries: () => void dispatcher.start(),
     jobs: () => void jobs.engine.start(),
+    shortJobs: () => void jobs.engine.start({ claims: false }),
     standing() {
       standing.engine.start();
       return standing.engine;

@@ -13,11 +13,12 @@ import type { NodeObserver } from "./observer.ts";
 
 /**
  * The background engines. `deliveries` sends deliveries, `jobs` runs jobs, `standing` starts standing programs and advances throttled
- * replays, `renewal` renews tokens, `retention` deletes expired rows.
+ * replays, `renewal` renews tokens, `retention` deletes expired rows. `shortJobs` runs only jobs that this node stored and that neither fetch
+ * nor map rows; other nodes run the rest.
  */
-export type EngineName = "deliveries" | "jobs" | "standing" | "renewal" | "retention";
+export type EngineName = "deliveries" | "jobs" | "shortJobs" | "standing" | "renewal" | "retention";
 
-/** All engines. */
+/** The engines of a node that does all work. */
 export const engineNames: readonly EngineName[] = ["deliveries", "jobs", "standing", "renewal", "retention"];
 
 /** Limits of a node's engines, times in milliseconds. */

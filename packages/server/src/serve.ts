@@ -1,4 +1,4 @@
-import { type Config, loadConfig } from "./config/config.ts";
+import { type Config, configOfProcess, loadConfig } from "./config/config.ts";
 import { ConfigError, type Environment, openEnvironment } from "./config/environment.ts";
 import { deploymentFaults, unknownVariablesText } from "./config/unknown-variables.ts";
 import { createLogger, type Logger, openStandardOutput } from "./logger.ts";
@@ -42,7 +42,8 @@ export async function serve({
   process.on("uncaughtException", (err) => endProcess(logger, err, "unexpected error, the process ends"));
   // Node's own listener is removed, because it writes plain text.
   process.removeAllListeners("warning").on("warning", (err) => logger.warn({ err }, "the runtime warns"));
-  if (processNumber !== undefined) return serveAsProcess({ config, logger, nextSignal, onLoaded, onStarted });
+  if (processNumber !== undefined)
+    return serveAsProcess({ config: configOfProcess(config, processNumber), logger, nextSignal, onLoaded, onStarted });
   const unknown = unknownVariablesText(config.environment);
   if (unknown !== undefined) logger.warn(unknown);
   warnOfOverridden(config.environment, logger);

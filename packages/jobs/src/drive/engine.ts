@@ -22,7 +22,7 @@ import { loadJob, loadJobsWithSteps } from "@svc/db/jobs/load";
 import type { JobRecord } from "@svc/db/jobs/record";
 import { readConfirmRules } from "@svc/db/projects/plan-policy";
 import { accessClasses, type StoredAccessClass } from "@svc/db/schema/words";
-import { callsOf, canonicalHash, type Evaluator } from "@svc/program";
+import { callsOf, canonicalHash, type Evaluator, type Program } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
 import { isConfirmed } from "../state/confirmed.ts";
 import type { LoadedProgram } from "../state/job.ts";
@@ -92,15 +92,18 @@ export type JobEngineOptions = {
 
 /** The job engine of one node. */
 export type JobEngine = {
-  /** Starts claiming due tasks. */
-  start(): void;
+  /**
+   * Starts claiming due tasks. With `claims` false, the engine runs only jobs for which a slot was reserved, and reserves none for a job that
+   * fetches or maps rows: an engine of another node claims the rest.
+   */
+  start(options?: { readonly claims: boolean }): void;
   /** Claims due tasks now. Call it after a commit that created due tasks. */
   wake(): void;
   /**
    * Reserves a slot for a job that is about to be stored, so that this node runs the job at once and need not claim it. Returns undefined
    * if the job must wait in the queue; then call `wake` after the commit.
    */
-  reserve(projectId: ProjectId): Reservation | undefined;
+  reserve(projectId: ProjectId, program?: Program): Reservation | undefined;
   /** Notifies the driver on this node, if any, that its job is to be cancelled. The request must already be stored. */
   cancel(jobId: Id<"job">): void;
   /**
@@ -181,9 +184,9 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
   };
   const worker = new Worker(parts, options.handlers);
   return {
-    start: () => worker.start(),
+    start: (options) => worker.start(options),
     wake: () => worker.wake(),
-    reserve: (projectId) => worker.reserve(projectId),
+    reserve: (projectId, program) => worker.reserve(projectId, program),
     cancel: (jobId) => worker.held.cancel(jobId),
     settled: (tx, jobId) => settleJob(worker.context, tx, jobId),
     async park(job, chain) {

@@ -76,6 +76,23 @@ test("a place is kept only where there is one, and given back", async () => {
   expect(reserve(three)).toBeDefined();
 });
 
+test("an engine that claims nothing runs the short jobs that it stored, and leaves those with rows to another", async () => {
+  const bench = await benches.bench(createWorld({ items: 3 }));
+  const engine = bench.idle();
+  engine.start({ claims: false });
+  const short = await bench.submit(note, { engine });
+  expect((await bench.reach(short, "succeeded")).job.status).toBe("succeeded");
+  const [mapped, queued] = [await bench.submit(sendAll(), { engine }), await bench.submit(note)];
+  engine.wake();
+  const next = await bench.submit(note, { engine });
+  await bench.reach(next, "succeeded");
+  for (const id of [mapped, queued]) expect((await bench.read(id)).job.status).toBe("queued");
+  bench.engine();
+  for (const id of [mapped, queued]) await bench.reach(id, "succeeded");
+  await engine.drain(10_000);
+  expect(engine.stats().held).toBe(0);
+});
+
 test("while others wait, a new job waits behind them", async () => {
   const world = createWorld();
   const released = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
-import { homedir } from "node:os";
+import { availableParallelism, homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Audience } from "@svc/catalog";
@@ -39,6 +39,13 @@ export type Config = {
   readonly isActivityCounted: boolean;
   /** Number of processes that listen on one port, each with its own node. */
   readonly processes: number;
+  /**
+   * Role of this process among several. `requests`: takes requests and runs short jobs. `rows`: takes no requests, and runs the other jobs.
+   * `all` does both.
+   */
+  readonly processRole: "all" | "requests" | "rows";
+  /** True if several processes have different roles. */
+  readonly hasProcessRoles: boolean;
   /** True if nodes that accept calls also serve the console. */
   readonly isConsoleOn: boolean;
   /** True if nodes that accept calls also serve the documentation. */
@@ -140,6 +147,8 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
     bootstrapKey: reader.secret("SVC_BOOTSTRAP_KEY"),
     role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
     processes: reader.integer("SVC_PROCESSES", { fallback: 1, min: 1, max: 64 }),
+    processRole: "all",
+    hasProcessRoles: reader.choice("SVC_PROCESS_ROLES", ["on", "off"], hasManyCores() ? "on" : "off") === "on",
     isConsoleOn: reader.choice("SVC_CONSOLE", ["on", "off"], "on") === "on",
     isDocsOn: reader.choice("SVC_DOCS", ["on", "off"], "on") === "on",
     isActivityCounted: reader.choice("SVC_ACTIVITY", ["on", "off"], "on") === "on",
@@ -233,6 +242,21 @@ function checkTogether(config: Config, reader: ConfigReader): void {
       "equals SVC_ADMIN_TOKEN; the administrator and a project need secrets of their own",
     );
   }
+}
+
+const manyCores = 4;
+
+function hasManyCores(): boolean {
+  return availableParallelism() >= manyCores;
+}
+
+/**
+ * Returns the configuration of one of several processes. With roles, those of even numbers take no requests. A node with a role of its own
+ * (`SVC_ROLE`) has processes without roles.
+ */
+export function configOfProcess(config: Config, number: number): Config {
+  if (!config.hasProcessRoles || config.processes === 1 || config.role !== "all") return config;
+  return { ...config, processRole: number % 2 === 0 ? "rows" : "requests" };
 }
 
 function checkProcesses({ processes, isSandbox }: Config, reader: ConfigReader): void {

@@ -60,6 +60,10 @@ const table = {
     "1",
     "processes that share the port and the database, each a separate node; more than 1 needs Linux and no sandbox",
   ],
+  SVC_PROCESS_ROLES: [
+    "on if several processes run on a machine of 4 cores or more, else off",
+    "on or off: whether every second process takes no requests, and runs instead the jobs that fetch or map rows",
+  ],
   SVC_CONSOLE: ["on", "on or off: the pages below /console/, on nodes that take calls"],
   SVC_DOCS: ["on", "on or off: this documentation below /docs/, on nodes that take calls"],
   SVC_ENDPOINT_CIDRS: ["empty", "address ranges beyond global unicast that deliveries may dial, comma separated"],

@@ -17,7 +17,7 @@ export type SharedPorts = { readonly main: number; readonly admin: number | unde
 export type Listeners = {
   /**
    * Opens all listeners, or none if one fails. `shared`: ports to share with other processes; default: the configured ports. Rejects with
-   * the error of the main listener, or with ConfigError for SVC_ADMIN_LISTEN.
+   * the error of the main listener, or with ConfigError for SVC_ADMIN_LISTEN. A process whose role is `rows` opens none.
    */
   listen(shared?: SharedPorts): Promise<ListenerUrls>;
   /** Closes all listeners, like `HttpServer.close`. */
@@ -26,7 +26,7 @@ export type Listeners = {
 
 /** Returns the main listener and the listener for administration, if there is one, as one object. */
 export function joinListeners(
-  { host, port, adminListen, tls }: Pick<Config, "host" | "port" | "adminListen" | "tls">,
+  { host, port, adminListen, tls, processRole }: Pick<Config, "host" | "port" | "adminListen" | "tls" | "processRole">,
   { main, admin }: { main: HttpServer; admin: HttpServer | undefined },
 ): Listeners {
   const scheme = tls === undefined ? "http" : "https";
@@ -40,8 +40,14 @@ export function joinListeners(
     });
     return urlOf(adminListen.host, bound.port);
   };
+  /** The other processes listen at these addresses. */
+  const closedUrls = (shared: SharedPorts | undefined): ListenerUrls => ({
+    url: urlOf(host, shared?.main ?? port),
+    adminUrl: adminListen && urlOf(adminListen.host, shared?.admin ?? adminListen.port),
+  });
   return {
     async listen(shared) {
+      if (processRole === "rows") return closedUrls(shared);
       // The main listener opens last, so that the other one is open when the first request is answered.
       const adminUrl = await listenApart(shared);
       try {

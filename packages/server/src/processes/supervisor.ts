@@ -1,6 +1,6 @@
 import type { Clock } from "@svc/core";
 import type { DestinationStream } from "pino";
-import type { Config } from "../config/config.ts";
+import { type Config, configOfProcess } from "../config/config.ts";
 import type { SharedPorts } from "../listen/listeners.ts";
 import type { Logger } from "../logger.ts";
 import type { PreparedStore } from "../start/prepare.ts";
@@ -149,7 +149,9 @@ class Processes {
   #noteReady({ number, pid }: OneProcess, { url, adminUrl, consoleUrl }: ProcessAddresses): void {
     const places = { url, adminUrl, consoleUrl };
     this.#places.set(number, places);
-    this.#options.logger.info({ pid }, `process ${number} of ${this.#options.config.processes} is ready`);
+    const { config, logger } = this.#options;
+    const role = configOfProcess(config, number).processRole;
+    logger.info({ pid, role }, `process ${number} of ${config.processes} is ready`);
     if (this.#isReady || this.#places.size < this.#options.config.processes) return;
     this.#isReady = true;
     this.#ready.resolve(places);

@@ -30,7 +30,12 @@ export function nodePartsOf(
       },
     },
     isSandbox: config.isSandbox,
-    ...(config.isStandingHeld && { engines: engineNames.filter((name) => name !== "standing") }),
-    ...(config.role === "api" && { engines: [] }),
+    engines: enginesOf(config),
   };
+}
+
+function enginesOf({ role, processRole, isStandingHeld }: Config): NonNullable<NodeParts["engines"]> {
+  if (role === "api") return [];
+  if (processRole === "requests") return ["deliveries", "shortJobs"];
+  return isStandingHeld ? engineNames.filter((name) => name !== "standing") : engineNames;
 }

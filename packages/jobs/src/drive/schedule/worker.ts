@@ -5,6 +5,7 @@ import { type ClaimedJobTask, claimJobTasks, releaseJobTasks } from "@svc/db/job
 import type { FirstLease } from "@svc/db/job-tasks/task";
 import type { JobRecord } from "@svc/db/jobs/record";
 import type { JobTaskKind } from "@svc/db/schema/words";
+import { type Program, stepsOf } from "@svc/program";
 import type { EngineContext } from "../context.ts";
 import { LeaseLostError } from "../port.ts";
 import { beginJob, type JobBeginning } from "../run/begin.ts";
@@ -73,6 +74,7 @@ export class Worker {
   #running: Promise<unknown> = Promise.resolve();
   #whenEmpty: (() => void)[] = [];
   #isStarted = false;
+  #claims = true;
   readonly #places: Slots;
 
   constructor(parts: Omit<EngineContext, "onDue">, handlers: TaskHandlers) {
@@ -82,9 +84,10 @@ export class Worker {
     this.#places = new Slots(parts.limits.runsMax);
   }
 
-  start(): void {
+  start({ claims }: { readonly claims: boolean } = { claims: true }): void {
     this.#isStarted = true;
-    this.#running = Promise.all([this.#claimLoop(), this.held.renewUntil(this.#stopped.signal)]);
+    this.#claims = claims;
+    this.#running = Promise.all([claims ? this.#claimLoop() : undefined, this.held.renewUntil(this.#stopped.signal)]);
   }
 
   /** Makes a claim now. */
@@ -95,6 +98,7 @@ export class Worker {
    * regular claim need no note.
    */
   readonly #noteDue = (atMs = 0): void => {
+    if (!this.#claims) return;
     const { clock, limits } = this.context;
     if (atMs > 0 && atMs - clock.now() < limits.pollMs) this.#dues.add(Math.ceil(atMs / dueStepMs) * dueStepMs);
     this.wake();
@@ -205,10 +209,12 @@ export class Worker {
 
   /**
    * Reserves a slot for a new job. The job is stored with a lease (time-limited claim) of this node, so that no node needs to claim it.
-   * Returns undefined if the engine is not running, other jobs wait, or the project uses its share.
+   * Returns undefined if the engine is not running, other jobs wait, or the project uses its share. The same if this engine claims nothing
+   * and the job fetches or maps rows.
    */
-  reserve(projectId: ProjectId): Reservation | undefined {
+  reserve(projectId: ProjectId, program?: Program): Reservation | undefined {
     const { clock, limits, nodeId } = this.context;
+    if (!this.#claims && program !== undefined && readsRows(program)) return undefined;
     if (!this.#isStarted || this.#isStopping || this.#hasLeft || !this.#places.hasRoomFor(projectId)) return undefined;
     this.#places.take(projectId);
     return {
@@ -281,6 +287,11 @@ export class Worker {
       if (!isUnavailable(releaseError)) observer.failed("task", releaseError);
     }
   }
+}
+
+/** True if a program fetches or maps rows. Such a job may run for long, and holds much of the event loop meanwhile. */
+function readsRows({ steps }: Program): boolean {
+  return [...stepsOf(steps)].some((step) => step.kind === "map" || ("rows" in step && step.rows !== undefined));
 }
 
 /** True if at least one project has as many of these tasks as its share. Further tasks of this project may then be due. */

@@ -87,7 +87,7 @@ async function storeAndDrive(
   { db, engine }: SubmitContext,
   { program, main, record, twin, nowMs, checked }: NewJobs,
 ): Promise<KeyedJob | QuotaReached | Pick<SubmittedJob, "isDriven">> {
-  const kept = main.job.status === "queued" ? engine?.reserve(program.projectId) : undefined;
+  const kept = main.job.status === "queued" ? engine?.reserve(program.projectId, checked.program) : undefined;
   // If planning fails, the job is stored without a plan. Its driver then meets the same error and reports it.
   const planned = await kept?.plan(record, checked, checked.seen).catch(() => undefined);
   const first = { ...(planned === undefined ? main : begun(main, planned)), lease: kept?.lease };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
-import { availableParallelism, homedir } from "node:os";
+import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Audience } from "@svc/catalog";
@@ -148,7 +148,7 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
     role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
     processes: reader.integer("SVC_PROCESSES", { fallback: 1, min: 1, max: 64 }),
     processRole: "all",
-    hasProcessRoles: reader.choice("SVC_PROCESS_ROLES", ["on", "off"], hasManyCores() ? "on" : "off") === "on",
+    hasProcessRoles: reader.choice("SVC_PROCESS_ROLES", ["on", "off"], "off") === "on",
     isConsoleOn: reader.choice("SVC_CONSOLE", ["on", "off"], "on") === "on",
     isDocsOn: reader.choice("SVC_DOCS", ["on", "off"], "on") === "on",
     isActivityCounted: reader.choice("SVC_ACTIVITY", ["on", "off"], "on") === "on",
@@ -242,12 +242,6 @@ function checkTogether(config: Config, reader: ConfigReader): void {
       "equals SVC_ADMIN_TOKEN; the administrator and a project need secrets of their own",
     );
   }
-}
-
-const manyCores = 4;
-
-function hasManyCores(): boolean {
-  return availableParallelism() >= manyCores;
 }
 
 /**

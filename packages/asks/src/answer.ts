@@ -78,8 +78,9 @@ type RefusedAnswer = { readonly refusal: Fault; readonly ask: AskRecord | undefi
 const noteCharactersMax = 2_000;
 
 /**
- * Settles the pending ask of a job. Throws the first error that applies, in the order that AnswerAsk documents. If the job is known, the
- * refused answer is logged; nothing else changes. The job's lock makes concurrent answers wait for each other.
+ * Stores the answer to the pending question of a job. If the answer is refused, throws the first error that applies, in the order in the
+ * documentation of AnswerAsk. A refused answer changes nothing, but is written to the job's log if the job exists. The job's row is locked,
+ * so concurrent answers wait for each other.
  */
 export async function answerAsk(context: AskContext, request: AnswerRequest): Promise<void> {
   const outcome = await withTransaction(context.db, async (tx) => {
@@ -205,8 +206,8 @@ function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Faul
 type OverridesRule = { readonly answerSchemaJson: string; readonly continuation: string };
 
 /**
- * Returns the first problem of an answer's overrides, or undefined if there is none. Overrides are allowed only with `retry-with`. They
- * must match the answer schema, and their texts must be storable.
+ * Returns the first problem of the new values (overrides) in an answer, or undefined if there is none. Such values are allowed only with
+ * the answer `retry-with`. They must match the answer schema, and svc must be able to store their texts.
  */
 function faultOfOverrides(
   overridesJson: string,

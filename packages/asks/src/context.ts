@@ -22,8 +22,9 @@ export type AskContext = {
   readonly caller: ToolCaller;
   readonly dispatcher: Pick<Dispatcher, "wake" | "expire">;
   /**
-   * Applies a settled ask to its job (the engine's `settled`). It is called in the transaction that settles the ask, under the job's lock.
-   * If absent, the job's run task becomes due instead, and the worker that claims this task moves the job.
+   * Applies the outcome of an ask (question to people) to its job; it is the engine's `settled`. It is called in the transaction that
+   * settles the ask, under the job's lock. If this function is absent, the job's task becomes due, and the worker that claims the task
+   * applies the outcome.
    */
   readonly moveJob?: ((tx: Executor, jobId: Id<"job">) => Promise<void>) | undefined;
   /** Returns the console's address with a trailing slash, or undefined if no console is served. */

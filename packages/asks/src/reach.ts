@@ -97,8 +97,8 @@ async function tryToReach(
 }
 
 /**
- * Returns the confirmation rules for the call. These are the rules of the keys that caused the ask. Returns undefined if a key of another
- * person created the contact, because that key has agreed to the message.
+ * Returns the rules that say if a person must confirm the call that sends an ask to a contact. The rules belong to the keys that caused the
+ * ask. Returns undefined if another person's key created the contact. Creating a contact means agreeing that svc sends messages to it.
  */
 async function rulesOfReach(
   { db }: AskContext,
@@ -124,8 +124,8 @@ function attemptOf(called: CallReply): ReachAttempt {
     case "limited":
       return { kind: "waiting", waitMs: called.retryAfterMs };
     case "key_reused":
-      // The contact was changed after the call was sent, so the repeated call differs from the first one. The ledger has the result of the
-      // first call.
+      // The contact was changed after svc sent the first call that notifies the contact. The repeated call differs from the first one, so
+      // it cannot use the same idempotency key. The ledger (record of calls) has the result of the first call.
       return { kind: "doubt", code: "outcome_unknown" };
     case "refused":
       // svc calls contacts without an access scope, so a refusal here is an error of svc.
@@ -185,8 +185,9 @@ function callKey({ jobId, id }: AskRecord, { hopIndex, tries, principalId }: Rea
 }
 
 /**
- * Returns the address at which the contact answers. It is an answer link if the key that created the contact is valid and has the approver
- * role. Otherwise, for approvals, and if the ask confirms a call of that key's person, it is the question's page in the console.
+ * Returns the address at which the contact answers the question. It is an answer link (usable without a key), if the key that created the
+ * contact is valid and is an approver's key. In all other cases it is the question's page in the console. Approvals always use that page.
+ * It is also used if the question is to confirm a call of the same person's key.
  */
 async function reachLink(
   { db, clock, consoleUrl }: AskContext,

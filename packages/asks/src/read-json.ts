@@ -36,7 +36,7 @@ function isStorableNumber(text: string): boolean {
 
 type Sealed = Pick<AskRecord, "id" | "projectId">;
 
-/** Returns the overrides of an answer encrypted. They can be decrypted only for the same ask. */
+/** Returns the encrypted form of the new values (overrides) that an answer contains. They can be decrypted only for the same ask. */
 export function sealOverrides(sealer: Sealer, ask: Sealed, overridesJson: string): Buffer {
   return sealer.seal(Buffer.from(overridesJson, "utf8"), contextOf(ask));
 }

@@ -56,8 +56,8 @@ type AskOfJob = {
 };
 
 /**
- * True if a key belongs to the same person as a key that caused the job's calls. These are the keys of the job and its attempts, and the
- * keys whose answers changed the calls.
+ * True if the given key belongs to the same person as a key that caused the job's calls. Three kinds of keys cause calls: the key of the
+ * job, keys of its attempts, and keys whose answers changed arguments.
  */
 export async function isOfCauser(db: Executor, { ask, job }: AskOfJob, keyId: KeyId): Promise<boolean> {
   const asks = await listJobAsks(db, ask.jobId);

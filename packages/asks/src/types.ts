@@ -20,7 +20,7 @@ export type AskInput = {
   readonly kind: AskKind;
   readonly question: string;
   readonly continuations: readonly Continuation[];
-  /** Schema of the overrides, as JSON text. Empty if the judgment point accepts no overrides. */
+  /** JSON Schema of the new values (overrides) that an answer may contain, as a text. Empty if the question allows no new values. */
   readonly answerSchemaJson: string;
   /**
    * The escalation (contacts in order, with times) that the judgment point declares. Empty for approvals and for svc's own questions, which

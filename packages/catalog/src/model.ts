@@ -37,8 +37,8 @@ export type Toolkit = {
   readonly actions: readonly Action[];
   readonly triggers: readonly Trigger[];
   /**
-   * Example phrases for tools, by the tool's name: used in search and never shown. `(a|b|)` means any one of the alternatives. Absent if
-   * there are none, as in private toolkits and pins.
+   * Example phrases for tools, by the tool's name. Search uses them, and users never see them. `(a|b|)` means any one of the alternatives.
+   * Absent if the toolkit has none. Private toolkits and pinned definitions never have any.
    */
   readonly sayings?: ReadonlyMap<string, readonly string[]> | undefined;
   /** Tools that svc runs itself as code. Toolkits from definition files have none. */
@@ -93,7 +93,7 @@ export type Webhook = {
 } & (
   | {
       readonly scheme: "hmac_sha256";
-      /** Name of the header, in lower case. */
+      /** Name of the header that contains the signature of a post (HMAC), in lower case. */
       readonly header: string;
       readonly encoding: "hex" | "base64";
       readonly prefix: string;
@@ -117,7 +117,7 @@ export type ToolDefinition = {
   readonly slug: string;
   readonly name: string;
   readonly toolkitSlug: string;
-  /** The same owner as its toolkit's. */
+  /** Project that owns the tool's toolkit. Empty if the toolkit is shared by all projects. */
   readonly ownerProjectId: ProjectId | "";
   readonly class: AccessClass;
   readonly scopes: readonly string[];
@@ -144,7 +144,7 @@ export type Action = ToolDefinition & {
     readonly path: TemplateTree;
     readonly query: TemplateTree;
     readonly headers: TemplateTree;
-    /** Undefined if the definition declares no body. */
+    /** Template of the request body. Undefined if the definition of the tool declares no request body. */
     readonly body: TemplateTree | undefined;
   };
   readonly response: {
@@ -167,7 +167,9 @@ export type Action = ToolDefinition & {
   readonly replacedBy?: string | undefined;
   /** Returns the faults of the arguments. It is compiled at the first call. */
   readonly validateInput: SchemaValidator;
-  /** Returns the faults of the result. It is compiled at the first call. */
+  /**
+   * Returns the faults of a tool's result according to the tool's output schema. The schema is compiled at the first call of this function.
+   */
   readonly validateOutput: SchemaValidator;
 };
 
@@ -176,7 +178,7 @@ export type Trigger = ToolDefinition & {
   readonly kind: "trigger";
   /** True if the definition reads the body of a post. */
   readonly readsBody: boolean;
-  /** True if its posts name an account, so that an event may concern an entity. */
+  /** True if posts for this trigger name an account of the app. An event of the trigger may then concern an entity. */
   readonly namesAccount: boolean;
   matches(post: Post): boolean;
   /** Returns the content of the event; a fault if the post cannot be read, and svc then quarantines the post. Never throws. */

@@ -124,7 +124,10 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
 
 const ranks = { read: 0, write: 1, destructive: 2 };
 
-/** Returns faults for tools that hide a shared tool with the same slug but declare a less dangerous class than the shared tool. */
+/**
+ * Returns the faults of a private toolkit's tools. A tool has a fault if it replaces a shared tool with the same slug, but declares a less
+ * dangerous class (for example `read` instead of `write`).
+ */
 function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFault[] {
   return actions.flatMap(({ slug, name, class: declared }) => {
     const hidden = tools.get(slug)?.class ?? declared;

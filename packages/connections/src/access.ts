@@ -38,7 +38,10 @@ type ActiveQuery = Parameters<typeof findActiveAccounts>[1];
 type Context = RenewalOptions & {
   readonly renewals: Renewals;
   readonly held: WeakMap<CallableAccount, CachedAccount>;
-  /** Credentials that calls of the last `rowFreshMs` used. All rows of a map use the same. */
+  /**
+   * Decrypted credentials that calls used in the last `rowFreshMs` milliseconds. All rows of a map (a step that makes one call per row) use
+   * the same decrypted credential.
+   */
   readonly opened: LeastRecentlyUsed<AccountId, OpenedCredential>;
   /**
    * Writes in progress by account. Each records that an app accepted the account's credential. All rows of a map (a step that makes one
@@ -254,7 +257,10 @@ async function authorize(
   return "fault" in placed ? unusable(`${account.id}: ${placed.fault}; ${again(held.row)}`) : placed;
 }
 
-/** Returns the account's row. Uses the cached row if it is fresh; otherwise reads the row and checks it again. */
+/**
+ * Returns the database row of an account. If the cached row is fresh, returns it. Otherwise reads the row and checks that the account can
+ * be used for this call. If it cannot, returns the fault.
+ */
 async function holdRow(
   context: Context,
   query: AccountQuery,

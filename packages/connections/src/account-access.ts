@@ -3,10 +3,13 @@ import type { AccountId, ProjectId } from "@svc/core";
 import type { CallableAccountRow } from "@svc/db/connections/find-callable";
 import type { AppRequest } from "./app-transport.ts";
 
-/** Active accounts as they were read, and when, in epoch milliseconds. */
+/** Active accounts as they were read from the database. `readAtMs`: time of this read, in epoch milliseconds. */
 export type ReadAccounts = { readonly rows: readonly CallableAccountRow[]; readonly readAtMs: number };
 
-/** Accounts that a request has looked up, for its later steps. They use a lookup for at most five seconds, and check its accounts again. */
+/**
+ * Accounts that one request has already looked up in the database. Later steps of the same request use a stored lookup for at most five
+ * seconds. They check the found accounts again.
+ */
 export type SeenAccounts = Map<string, ReadAccounts>;
 
 /** Selects the account for a call: the account with `accountId`, or the entity's active account of the toolkit. */
@@ -16,7 +19,10 @@ export type AccountQuery = {
   readonly entityId: string;
   /** Only this account is used. If entityId is not empty, the account must be that entity's. */
   readonly accountId?: AccountId | undefined;
-  /** Lookups of entities' accounts that may be used again. A new lookup is added to it. Default: each query looks up. */
+  /**
+   * Results of earlier account lookups that this query may use. The result of a new lookup is added here. By default, every query makes its
+   * own lookup.
+   */
   readonly seen?: SeenAccounts | undefined;
 };
 

@@ -64,7 +64,10 @@ export function activate(
   });
 }
 
-/** Returns the account's id that the app itself reported, or undefined if it reported none or nothing is sealed any more. */
+/**
+ * Returns the id of the account in the app, as the app itself reported it. Returns undefined if the app reported no id, or if the
+ * credential was already deleted (the id is stored inside the credential).
+ */
 export function verifiedReferenceOf(sealer: Sealer, account: ConnectedAccount): string | undefined {
   if (account.credential === null) return undefined;
   return openCredential(sealer, account, account.credential).verified_reference;

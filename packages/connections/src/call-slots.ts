@@ -38,7 +38,8 @@ export class CallSlots {
   take(place: OriginSlot, waitMs: number): Promise<SlotAnswer> {
     if (this.#isClosed) return Promise.resolve({ kind: "closed" });
     const line = this.#lineOf(place.projectId);
-    // A call may start at once if there is room. It overtakes no other call, because a call waits only as long as its slots are all in use.
+    // A call may start at once if its project has a free slot for the call's origin. It does not overtake a waiting call. A waiting call
+    // has no free slot at its own origin.
     if (this.#hasRoom(line, place)) return Promise.resolve(this.#enter(line, place));
     if (line.waiting.size >= this.#limits.waiting) return Promise.resolve({ kind: "crowded" });
     return new Promise((resolve) => {

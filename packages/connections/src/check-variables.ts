@@ -44,7 +44,10 @@ function checkAddress(toolkit: Toolkit, variables: Variables, guard: AddressGuar
   );
 }
 
-/** Throws for an invalid address. The error names the variable from the cause, or the first variable that is part of the address. */
+/**
+ * Returns the error for an invalid address. The error names the account variable that `fault` mentions. If `fault` mentions no variable,
+ * the error names the first variable that is a part of the address.
+ */
 function invalidAddress({ account }: Toolkit, variables: Variables, fault: string): Fault {
   const at =
     account.find(({ name }) => fault.startsWith(`account.${name} `)) ?? account.find((one) => one.decidesOrigin);

@@ -43,9 +43,10 @@ export function keepsOrigin(
 }
 
 /**
- * Returns the references of an account that no other account in the deployment may have. Accounts of private toolkits have none, because
- * other projects cannot use the slug. The app's own id is included only if events are matched by it; otherwise two entities may use the
- * same account of an app.
+ * Returns the references (the app's ids for an account) that no other account in the deployment may have.
+ * - Accounts of private toolkits have none, because other projects cannot use the slug.
+ * - The id that the app itself reported is included only if events are matched by it. Otherwise two entities may use the same account of an
+ *   app.
  */
 export function exclusiveReferences(
   toolkit: Toolkit,

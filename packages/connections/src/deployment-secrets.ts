@@ -35,7 +35,10 @@ export type DeploymentSecrets = {
   delete(name: DeploymentSecretName): Promise<boolean>;
 };
 
-/** Time in milliseconds for which a read value is used. A search needs the secret and must not wait for the database each time. */
+/**
+ * Time in milliseconds for which a secret that was read is used again. Each search for tools by meaning needs such a secret, and must not
+ * wait for the database each time.
+ */
 const freshMs = 5_000;
 
 type Read = { readonly value: Promise<string | undefined>; readonly atMs: number };

@@ -57,7 +57,10 @@ export const connectionFaults = defineFaults({
             : `The toolkit takes ${account.map((declared) => declared.name).join(", ")}.`,
       })),
   },
-  /** `name` is empty if several variables together make the value unusable. */
+  /**
+   * An account variable makes an address or another value unusable. `name`: the variable; empty if several variables together are the
+   * cause.
+   */
   ACCOUNT_VARIABLE_INVALID: {
     code: "invalid_argument",
     field: variableField,

@@ -4,7 +4,9 @@ import type { Dispatcher } from "undici";
 import type { AnswerAllowance } from "./answer-budget.ts";
 import type { AppAnswer } from "./app-transport.ts";
 
-/** Largest body of an answer, before and after decoding. */
+/**
+ * Maximum size of the body of an app's answer, in bytes. The limit applies to the received body, and also to the body after decompression.
+ */
 export const answerBytesMax = 8 * 1024 * 1024;
 /** Answers up to this size do not use the memory budget, so they are received even if large answers fill it. */
 const freeBytes = 16 * 1024;
@@ -80,7 +82,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Reserves memory for this many bytes of the answer. If there is none, reading pauses until memory is free or `patienceMs` ends. */
   #reserve(total: number): void {
     const bytes = total - this.#reserved;
-    // During a pause, the bytes that the socket had already read may still arrive. They need no reservation, because they are few.
+    // Reading of the answer pauses while not enough memory is free. Bytes that the socket had already read may still arrive during the
+    // pause. They are few, so svc reserves no memory for them.
     if (total <= freeBytes || !(bytes > 0) || this.#patience !== undefined) return;
     if (this.#allowance.take(bytes, () => this.#goOn(bytes))) {
       this.#reserved += bytes;
@@ -126,7 +129,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#patience);
     this.#chunks = [];
     this.#resolve(answer);
-    // The memory stays reserved until the caller has read the answer. The caller reads it before `setImmediate` runs this function.
+    // The memory stays reserved until the caller has read the answer. The caller reads the answer at once, before the function in
+    // `setImmediate` runs and ends the reservation.
     if (answer.kind === "answer") setImmediate(() => this.#allowance.end());
     else this.#allowance.end();
   }

@@ -20,7 +20,7 @@ type IdleLimits = { readonly node: number; readonly project: number };
 
 type Entry = { readonly key: string; readonly projectId: ProjectId; readonly agent: GuardedAgent; uses: number };
 
-/** An agent while a request uses it. */
+/** An agent (HTTP connection pool) that a request is using at the moment. `release`: ends this use. */
 type AgentUse = { readonly agent: GuardedAgent; readonly release: () => void };
 
 /**
@@ -31,7 +31,7 @@ class OriginAgents {
   readonly #create: () => GuardedAgent;
   readonly #limits: IdleLimits;
   readonly #entries = new Map<string, Entry>();
-  /** Unused agents, in the order in which they became unused. */
+  /** HTTP agents (pools of connections to one origin) that are idle. They are in the order in which they became idle. */
   readonly #idle = new Set<Entry>();
   readonly #idleOf = new Map<ProjectId, number>();
 
@@ -40,12 +40,15 @@ class OriginAgents {
     this.#limits = limits;
   }
 
-  /** Number of agents, used or idle. */
+  /** Number of HTTP agents (pools of connections to one origin), used or idle. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Returns the project's agent for an origin. The agent stays open at least until the caller calls `release`. */
+  /**
+   * Returns the HTTP agent (connection pool) of a project for an origin (scheme, host and port). The agent is not closed before the caller
+   * calls `release`.
+   */
   use(projectId: ProjectId, origin: string): AgentUse {
     const key = `${projectId} ${origin}`;
     const entry = this.#entries.get(key) ?? { key, projectId, agent: this.#create(), uses: 0 };

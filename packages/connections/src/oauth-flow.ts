@@ -145,8 +145,8 @@ async function spending(
 }
 
 /**
- * Returns the last page for the person's browser, with the reason of a failure and without any secret of the exchange. It removes the
- * cookie.
+ * Returns the last page that the person's browser shows after the consent. If the consent failed, the page states the reason. The page
+ * contains no secret of the token exchange. It also deletes the cookie of this consent.
  */
 function finish(publicUrl: string, state: ConsentState, failure: string | undefined): OauthAnswer {
   const headers = { "set-cookie": cookieOf(publicUrl, state, "", 0) };
@@ -208,8 +208,8 @@ async function activateConsented(
 ): Promise<string | undefined> {
   const { account, toolkit, grantedScopes } = consented;
   const { projectId, entityId, variables } = account;
-  // The app has just issued the token, so the token needs no test. This call only finds out whose account it is. If the call fails, the
-  // account has no reference.
+  // The app has just issued the token, so the token needs no test. This call only finds out the app's own id of the account. If the call
+  // fails, the account is stored without this id.
   const probed = await probe({ projectId, toolkit, entityId, variables, credential: consented.credential }, context);
   const reference = probed.kind === "taken" ? probed.reference : undefined;
   const credential = {

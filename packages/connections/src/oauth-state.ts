@@ -29,17 +29,23 @@ export type ConsentState = {
   readonly linkId?: LinkId | undefined;
 };
 
-/** The page for which a state is valid. A state for one of the pages is refused at the other. */
+/**
+ * The page at which an OAuth state is valid. The state is the encrypted text that belongs to one consent. A state for one of the two pages
+ * is refused at the other.
+ */
 type StateUse = "start" | "callback";
 
 /** Encrypts and decrypts consent states. It uses its own key, separate from the key of stored data, because states leave the service. */
 export type StateSealer = {
   seal(use: StateUse, state: ConsentState): string;
-  /** Decrypts a state. Returns undefined if this service did not create the text, or created it for the other use. */
+  /**
+   * Decrypts a state that was encrypted for the page `use` (`start` or `callback`). Returns undefined if this service did not create the
+   * text, or created it for the other page.
+   */
   open(use: StateUse, text: string): ConsentState | undefined;
 };
 
-/** Creates the state sealer of a vault. */
+/** Creates the object that encrypts and decrypts the OAuth parameter `state` with the keys of a vault. */
 export function createStateSealer(sealer: Sealer): StateSealer {
   const own = createSealer(sealer.subkeys("oauth state"));
   const context = (use: StateUse) => `oauth state/${use}`;

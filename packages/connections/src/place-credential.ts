@@ -91,7 +91,10 @@ function place(placement: NonNullable<Placement>, request: AppRequest): AppReque
   return { ...request, headers: { ...Object.fromEntries(others), [name]: value } };
 }
 
-/** Changes the URL as text, so that the other query parameters keep their encoding. */
+/**
+ * Returns the URL with the query parameter `name` set to `value`. The URL is changed as text, so that the other query parameters keep their
+ * encoding.
+ */
 function withQuery(url: string, name: string, value: string): string {
   const [path = "", query = ""] = splitOnce(url, "?");
   const others = query.split("&").filter((pair) => pair !== "" && nameOf(pair) !== name);

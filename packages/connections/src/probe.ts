@@ -43,7 +43,11 @@ export type ProbedAccount = {
 
 const timeoutMs = 30_000;
 
-/** Calls the tool that a toolkit names in `identify`, once. Never rejects because of the app. */
+/**
+ * Tests a credential: calls the read tool that the toolkit names in `identify`, once. Returns the result of the test: for example `taken`
+ * (accepted, with the account's id in the app) or `refused`. An error of the app is also a result, so the function never rejects because of
+ * the app.
+ */
 export async function probe(
   account: ProbedAccount,
   { transport, isSandbox }: { transport: AppTransport; isSandbox: boolean },

@@ -98,8 +98,8 @@ function isAnother(credential: Credential, used: string | undefined): boolean {
 }
 
 /**
- * Renews the token of an account, and returns the lease (the temporary right to renew), which the caller must hold. If the account already
- * has a token other than `used`, sends nothing.
+ * Renews the token of an account and returns the outcome. The caller must hold the lease (the temporary right to renew), which is released
+ * here. If the account already has a token other than `used`, sends nothing and returns that token.
  */
 export async function renewClaimed(
   options: RenewalOptions,
@@ -130,7 +130,10 @@ export async function renewClaimed(
 
 type Answered = { lease: AccountRefreshLease; credential: Credential; replacing: Buffer; answer: TokenEndpointAnswer };
 
-/** Records the app's answer. Returns `superseded` if the account was changed meanwhile. */
+/**
+ * Stores the answer of the app's token endpoint to a renewal: the new token, or the error. Returns the result of the renewal. Returns
+ * `superseded` if the account was changed in the meantime.
+ */
 async function settleAnswer(
   options: RenewalOptions,
   row: ConnectedAccount,
@@ -201,7 +204,10 @@ async function keepToken(
   }
 }
 
-/** Returns the result of a renewal if another request has meanwhile deleted the account or renewed its token. */
+/**
+ * Reads the account again, because another request may have deleted the account or renewed its token meanwhile. Returns the end of the
+ * account or the new token. If neither has happened, returns a failure: another node is renewing the token.
+ */
 async function whatIsThere(
   { db, sealer }: RenewalOptions,
   key: AccountKey,

@@ -16,7 +16,9 @@ export function isSecretValue(value: string): boolean {
   return value.length >= lengths.min && value.length <= lengths.max;
 }
 
-/** Seals a secret for its row. It cannot be opened for another name, table or project. */
+/**
+ * Returns a secret encrypted for its database row. The result can be decrypted only with the same name and project, and only as a secret.
+ */
 export function sealSecret(sealer: Sealer, place: SecretAddress, value: string): Buffer {
   return sealer.seal(Buffer.from(value, "utf8"), contextOf(place));
 }

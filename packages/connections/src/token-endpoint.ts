@@ -53,9 +53,9 @@ function parseForm(text: string): Readonly<Record<string, unknown>> | undefined 
 const signingTypes = /^(?:dpop|pop|mac|hok)$/i;
 
 /**
- * Returns a token endpoint's answer without common mistakes of apps: unreadable parts are left out as if absent. A code is valid once and a
- * refresh token may have been rotated, so an answer must not be lost for its extras. An id_token is left out too, because nothing here
- * depends on one. A type that names the token's owner (`bot`, `user`) counts as bearer.
+ * Returns the answer of a token endpoint in corrected form. Apps make common mistakes in optional fields; a field that cannot be read is
+ * left out. The answer must not be refused for such a field: a code is valid only once, and the old refresh token may be invalid now. An
+ * id_token is removed, because svc does not use it. A token_type that names the owner (`bot`, `user`) counts as bearer.
  */
 export function cleanTokenBody(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { id_token: _dropped, token_type, expires_in, refresh_token, scope, ...rest } = body;
@@ -185,7 +185,7 @@ function exchange(
   };
   switch (request.grant) {
     case "code": {
-      // The check of the state is skipped here, because the caller has already checked it by decrypting it.
+      // The library's check of the OAuth parameter `state` is skipped here. The caller has already checked the parameter by decrypting it.
       const parameters = validateAuthResponse(
         server,
         client,
@@ -238,7 +238,8 @@ async function fetchLeniently(fetch: TokenFetch, url: string, init: Parameters<T
 }
 
 /**
- * Returns an object with the app's description of its error. The object is empty if the description is not a text that the library accepts.
+ * Returns an object with the app's description of its error. If the description is not a text, the object is empty, because the OAuth
+ * library accepts only texts.
  */
 function describedBy({ error, error_description: words }: Readonly<Record<string, unknown>>): object {
   const message = words ?? (isObject(error) ? error["message"] : undefined);
@@ -269,7 +270,10 @@ function secretsOf({ clientId, clientSecret }: OauthClient, request: TokenReques
   }
 }
 
-/** Returns a text in the form encoding that the header needs for the client's id and secret (RFC 6749, 2.3.1). */
+/**
+ * Returns a client id or client secret in form encoding. The Authorization header of a request to the token endpoint needs this encoding
+ * (RFC 6749, 2.3.1).
+ */
 function formEncoded(text: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text.toWellFormed())

@@ -12,7 +12,7 @@ export type PartyFetch = (url: string, init: Parameters<TokenFetch>[1], party: A
 /** Maximum time for a token request in milliseconds, from the start of the connection to the last byte of the answer. */
 const tokenTimeoutMs = 20_000;
 
-/** Creates a fetch for token requests over a transport's sender. */
+/** Returns a function like `fetch` for requests to token endpoints. It sends each request with `send`. */
 export function createPartyFetch(
   send: (request: AppRequest, party: AppParty, timeoutMs: number) => Promise<AppAnswer>,
 ): PartyFetch {

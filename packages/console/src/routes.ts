@@ -102,7 +102,7 @@ const job = page(
     step: textParam,
     // Order of the log entries. Default: the oldest first.
     order: oneOfParam(["newest"]),
-    // Tab below the steps. Default: the log.
+    // Tab that the page of a job shows below the job's steps. If the parameter is not set, the page shows the tab with the log.
     tab: oneOfParam(["program", "simulation"]),
   }),
 );
@@ -131,7 +131,7 @@ const skill = page(
   project,
   "skills/$slug",
   () => import("./pages/skills/detail.tsx"),
-  // Number of the shown version. Default: the newest.
+  // Number of the skill's version that the page shows. Default: the newest version.
   searchReader({ version: textParam }),
 );
 

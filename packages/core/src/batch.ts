@@ -115,7 +115,10 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   };
 }
 
-/** Returns how many of the first items fit into one batch by weight; at least one. */
+/**
+ * Returns how many of the first waiting items fit into one batch. The sum of their weights must not exceed the maximum. Returns at least
+ * one.
+ */
 function lightest<Item>(
   waiting: readonly { readonly item: Item }[],
   weight: BatcherOptions<Item, unknown>["weight"],

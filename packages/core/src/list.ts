@@ -11,8 +11,8 @@ import { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPag
 export type Page<Place> = { readonly after: Place | undefined; readonly size: number; readonly limit: number };
 
 /**
- * Order of a list. `positionOf`: returns a row's position in this order as text, for page tokens. `read`: returns the position from such a
- * text; undefined if the text is not one.
+ * The order of the rows of a list. `positionOf`: returns the position of a row as a text, which is put into page tokens. `read`: converts
+ * such a text back into a position; undefined if the text is not a valid position.
  */
 type ListOrder<Row, Place, Filter = unknown> = {
   readonly positionOf: (row: Row, filter: Filter) => string;
@@ -45,7 +45,7 @@ type ListCall<Request, Filter, Place, Caller> = {
   readonly page: Page<Place>;
 };
 
-/** Declaration of a list. */
+/** Declaration of an API call that returns a list (for example ListJobs): its name, order, page sizes and filters. */
 type ListOptions<Request, Filter, Place, Row, Answer, Caller> = {
   /** Name of the call. A page token is valid only for the call that returned it. */
   readonly call: string;

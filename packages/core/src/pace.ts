@@ -1,6 +1,6 @@
 /**
- * Time in milliseconds for which an unused rate can be made up later. It covers a step of the work that runs late, but not an hour in which
- * no node ran.
+ * Time in milliseconds. Items that the rate would have allowed within this past time may still be processed now. So a late step of the work
+ * catches up. After an hour in which no node ran, most of that hour is lost.
  */
 const burstMs = 3_000;
 

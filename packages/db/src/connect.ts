@@ -3,16 +3,16 @@ import type postgres from "postgres";
 import { openDriver } from "./driver.ts";
 
 /**
- * The query builder, on the pool or on one transaction of it. Tables are named in each query: with a schema, drizzle would build its
- * relational queries, which nothing uses, again for each transaction.
+ * The query builder, on the pool or on one transaction of the pool. Each query names its tables. svc gives drizzle no schema: with one,
+ * drizzle would build its relational queries for each transaction, and svc does not use them.
  */
 export type Orm = PostgresJsDatabase;
 
 /** Object on which repositories and `statement`s run: the pool (`Database`) or one open transaction. */
 export type Executor = {
-  /** The driver: `statement` runs here. */
+  /** Client of the library postgres.js. The SQL of each `statement` runs on it. */
   readonly sql: postgres.ISql;
-  /** The query builder over the same connection or pool. */
+  /** Query builder of the library drizzle-orm. It runs its queries on the same connection or pool as `sql`. */
   readonly orm: Orm;
 };
 
@@ -82,7 +82,10 @@ export function afterCommit<Given extends readonly unknown[]>(
   else then.push(() => tell(...given));
 }
 
-/** Returns the driver's client of the transaction that drizzle opened. drizzle's types hide this property. */
+/**
+ * Returns the driver's client inside drizzle's transaction object `tx`. The client is in the property `session.client`, which drizzle's
+ * types do not declare.
+ */
 function transactionClient(tx: unknown): postgres.ISql {
   return (tx as { session: { client: postgres.TransactionSql } }).session.client;
 }
@@ -97,7 +100,8 @@ function driverOptions({ connectionsMax = 10, applicationName = "svc" }: Databas
     // Returns the seconds to wait before the driver connects again, at most 1. The driver's own waits grow to 20 seconds, which is longer
     // than a restart of the server.
     backoff: (attempt: number) => Math.min(0.02 * 2 ** attempt, 1),
-    // The driver would ask each new connection for the types of all arrays. These two are all that svc reads as arrays.
+    // Without this setting, the driver would ask each new connection for the types of all arrays. svc reads only two kinds of arrays (texts
+    // and 32-bit numbers), and `types` defines both.
     fetch_types: false,
     types: {
       bool: booleanType,

@@ -2,9 +2,12 @@ import type { Executor } from "./connect.ts";
 import { statement } from "./sql/statement.ts";
 
 /**
- * Reads no table. A full disk first refuses files that grow. The rows of the series need more than 64 kB of memory, so PostgreSQL writes
- * them to a temporary file. The message is written and flushed to the write-ahead log like every commit, and waits for a synchronous
- * standby. Neither of the two leaves dead rows, which rewriting a row would leave.
+ * Tests if the database can write, without reading a table.
+ * - A full disk first refuses files that grow. The rows of `generate_series` need more than 64 kB of memory, so PostgreSQL writes them to a
+ *   temporary file.
+ * - `pg_logical_emit_message` writes a message to the write-ahead log. The message is flushed like every commit, and waits for a
+ *   synchronous standby.
+ * - Neither of the two leaves dead rows. Rewriting a row of a table would leave them.
  */
 const writeProbe = statement<{ isWritable: boolean }>(
   "probe_writes",

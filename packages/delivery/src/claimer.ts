@@ -110,7 +110,7 @@ export class Claimer {
   wakeAt(ms: number): void {
     if (ms >= this.#nextDueMs) return;
     this.#nextDueMs = ms;
-    // The current pause may end after this time, so it is ended now. Later pauses take the new due time into account.
+    // The claimer may be in a pause that ends after `ms`, so it is woken now. Its next pauses end at `ms` or earlier.
     if (ms - this.#options.clock.now() < this.#options.limits.pollMs) this.wake();
   }
 

@@ -99,7 +99,8 @@ class Engine implements Dispatcher {
       const queue = this.#queues.of(delivery.subscriptionId, delivery.projectId);
       this.#holdings.take(delivery);
       this.#shares.take(delivery);
-      // The endpoint may have failed between the caller's call of `room` and this call.
+      // The caller has checked with `room` that the queue can take this delivery. Since then, the endpoint may have failed. A delivery to a
+      // failing endpoint is refused and given back, unless it is a probe (test delivery).
       const isRefused = this.#state === "drained" || (queue.isShut(nowMs) && !delivery.probe);
       (isRefused ? refused : queue.part(delivery.behind).waiting).push(delivery);
       touched.add(queue);
@@ -110,8 +111,8 @@ class Engine implements Dispatcher {
   }
 
   /**
-   * Notes that deliveries were stored without a lease, so that the engine claims them. If the endpoint is in backoff, it does nothing:
-   * these deliveries are claimed when the backoff ends.
+   * Notes that deliveries were stored without a lease, so that the engine claims them. This function does nothing for an endpoint in
+   * backoff (pause after failures). The engine claims its deliveries when the backoff ends.
    */
   #noteUnleased(ids: ReadonlySet<SubscriptionId>, nowMs: number): void {
     for (const id of ids) {
@@ -164,8 +165,8 @@ class Engine implements Dispatcher {
   #takeClaimed(claimed: readonly LeasedDelivery[]): void {
     const outgoing: OutgoingDelivery[] = [];
     for (const delivery of claimed) {
-      // The claim returned an ordinary delivery, so the database regards the endpoint as healthy. For example, another node's probe (test
-      // delivery) has succeeded.
+      // The database returned a delivery that is not a probe (test delivery), so the database regards the endpoint as healthy. For example,
+      // a probe of another node has succeeded. So this node sends to the endpoint normally again.
       const queue = this.#queues.of(delivery.subscriptionId, delivery.projectId);
       if (!delivery.probe && queue.unreportedFailures === 0) queue.recover();
       // If the signing secret of a subscription cannot be decrypted, only its deliveries are left out. Their leases expire, and other
@@ -235,7 +236,8 @@ class Engine implements Dispatcher {
     this.#feedBlocked();
     const hasRoom = queue.live.waiting.length === 0 && !this.#shares.isFull(queue.projectId);
     if (this.#claimer.mayBeMore(false) && hasRoom) this.wake();
-    // Only a replayed delivery starts a claim for replays here. A claim after a live delivery would find no replayed delivery.
+    // After a delivery of a throttled replay (`behind`), the node looks in the database for more such deliveries. It does not look after a
+    // live delivery, because it would find none.
     else if (delivery.behind && this.#claimer.mayBeMore(true) && part.waiting.length === 0) this.wake();
   }
 
@@ -283,8 +285,8 @@ class Engine implements Dispatcher {
   }
 
   /**
-   * Called when a failure of the endpoint is stored. Claims now, because nothing was claimed for the endpoint before, and deliveries may
-   * have become due.
+   * Called when a failed attempt has been stored. If all failed attempts of the endpoint are now stored, claims due deliveries at once.
+   * Until then, svc claimed no deliveries for this endpoint, and some may have become due.
    */
   #failureReported(queue: EndpointQueue): void {
     queue.unreportedFailures--;

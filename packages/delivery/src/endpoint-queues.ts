@@ -2,8 +2,8 @@ import type { Clock, ProjectId, SubscriptionId } from "@svc/core";
 import type { OutgoingDelivery } from "./outgoing.ts";
 
 /**
- * Limit of the deliveries that a queue takes in advance. The endpoint must be able to answer them within this time, in milliseconds, at its
- * average speed so far.
+ * A queue takes deliveries in advance. The endpoint must be able to answer all of these deliveries within this time, in milliseconds. The
+ * estimate uses the endpoint's mean answer time so far.
  */
 const queuedMsMax = 2_000;
 const queuedFactorMax = 32;
@@ -20,14 +20,14 @@ class QueuePart {
   readonly waiting: OutgoingDelivery[] = [];
   inFlight = 0;
   /**
-   * True if deliveries waited here until their leases were too old for an attempt. The queue then takes no deliveries in advance, until an
-   * answer comes within two seconds.
+   * True if deliveries waited in this queue until too little time of their leases was left for an attempt. The queue then claims no
+   * deliveries before it can send them. This ends when the endpoint answers within two seconds.
    */
   wasLate = false;
 
   /**
-   * Returns the number of further deliveries that this part can take. `turns`: its maximum of attempts in flight. `aheadFactor`: how many
-   * more deliveries may wait, as a multiple of `turns`.
+   * Returns the number of further deliveries that this part of the queue can take. `turns`: maximum number of its attempts in flight.
+   * `aheadFactor`: multiple of `turns` that may wait in addition.
    */
   room(turns: number, aheadFactor: number): number {
     const ahead = this.wasLate ? 0 : Math.floor(turns * aheadFactor);
@@ -37,7 +37,8 @@ class QueuePart {
 
 /**
  * The deliveries that one node holds for one subscription: attempts in flight, and deliveries that wait for a turn (slot for an attempt).
- * It also knows if the endpoint fails. It then takes only a probe (test delivery), which is claimed from the database.
+ * The queue also knows if the endpoint fails. The queue of a failing endpoint takes only a probe (test delivery), which is claimed from the
+ * database.
  */
 export class EndpointQueue {
   readonly subscriptionId: SubscriptionId;
@@ -170,8 +171,11 @@ export class EndpointQueues {
   }
 
   /**
-   * Returns how many deliveries may be claimed for each subscription whose number differs from the default. It leaves out the subscriptions
-   * of `fullProjects`, and idle failing ones, for which the database grants one probe. Removes unused queues first.
+   * Returns the maximum number of deliveries to claim for each subscription that does not have the default number. Removes unused queues
+   * first.
+   * - Subscriptions of `fullProjects` are left out.
+   * - A subscription whose endpoint fails and that has no waiting deliveries is also left out. For it, the database allows one test
+   *   delivery.
    */
   claimRooms(fullProjects: ReadonlySet<ProjectId>, behind = false): Map<SubscriptionId, number> {
     const nowMs = this.#clock.now();

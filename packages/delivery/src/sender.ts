@@ -77,7 +77,8 @@ export class Sender {
       guard: options.guard,
       connections: inFlightMax,
       connectTimeoutMs: attemptTimeoutMs,
-      // Longer than the attempt's own exact timer. The inexact timers of undici only remove requests that are left over.
+      // This limit of undici is longer than the timer that svc uses for each attempt. svc's timer is exact and normally ends the attempt.
+      // undici's timers are inexact and only remove requests that were left over.
       headersTimeoutMs: attemptTimeoutMs + 1_000,
       bodyTimeoutMs: attemptTimeoutMs + 1_000,
     });

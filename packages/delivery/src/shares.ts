@@ -47,7 +47,9 @@ export class Shares {
     usage.bytes += body.byteLength;
   }
 
-  /** Counts that a delivery of the project is neither in flight nor waiting any more. It may still be recorded. */
+  /**
+   * Records that one delivery of the project no longer waits and is no longer being sent. The result of the delivery may not be stored yet.
+   */
   finish(projectId: ProjectId): void {
     const usage = this.#projects.get(projectId);
     if (usage !== undefined && --usage.unsent === 0) this.#active--;
@@ -105,7 +107,10 @@ export class Shares {
     return this.room(projectId, behind) === 0;
   }
 
-  /** Returns the projects that can take no delivery now. */
+  /**
+   * Returns the projects to which no further delivery can be added now. `behind`: true for deliveries of throttled replays, false for all
+   * other deliveries.
+   */
   fullProjects(behind = false): Set<ProjectId> {
     return new Set([...this.#projects.keys()].filter((id) => this.isFull(id, behind)));
   }
@@ -118,7 +123,7 @@ export class Shares {
     else queues.add(queue);
   }
 
-  /** Removes a queue from the waiting queues. */
+  /** Removes a queue from the queues of its project that wait for a free turn (slot for an attempt). */
   unstarve(queue: EndpointQueue): void {
     const queues = this.#starved.get(queue.projectId);
     if (queues?.delete(queue) && queues.size === 0) this.#starved.delete(queue.projectId);
@@ -163,7 +168,7 @@ export class Holdings {
   readonly #limits: Pick<ResolvedLimits, "heldMax" | "heldBytesMax">;
   #bytes = 0;
   #whenEmpty: (() => void)[] = [];
-  /** Number of deliveries held. */
+  /** Number of deliveries that this node has claimed and not yet recorded or returned. */
   count = 0;
 
   constructor(limits: Pick<ResolvedLimits, "heldMax" | "heldBytesMax">) {

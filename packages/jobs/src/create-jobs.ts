@@ -161,11 +161,11 @@ export type JobsOptions = {
 export type Jobs = {
   readonly engine: JobEngine;
   readonly hints: JobHints;
-  /** Waits for the ends of jobs. `end` ends them when the node stops. */
+  /** Calls that wait until jobs end. When the node stops, `end` makes these calls return without the ends of their jobs. */
   readonly waits: Pick<JobWaits, "end">;
   /** Calls a skill, which is a promoted program. Calls of tools of kind CODE are passed to it. */
   readonly callSkill: CodeCaller;
-  /** Finds the tool of an older version of a skill. */
+  /** Returns the tool for an older version of a skill (for example `skills.announce@3`). */
   readonly findSkill: CodeFinder;
   /** Asks a person to confirm a call. It submits a job that makes the call after the person has agreed. */
   readonly askPerson: PersonAsker;

@@ -196,7 +196,10 @@ export const jobFaults = defineFaults({
   },
 });
 
-/** Help text by the rule that requires the approval: what the caller can do without an approver's key. */
+/**
+ * Help texts for a job that needs an approval. Each says what a caller without an approver's key can do instead. The key is the rule that
+ * requires the approval: the program's, a skill's, or the project's policy.
+ */
 const approvalCauses = {
   program:
     'set "approval": {"plan": "never"} and ask a contact a question of your own before each destructive call; or leave out destructive calls and "plan": "always"',

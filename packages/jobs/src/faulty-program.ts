@@ -3,7 +3,7 @@ import type { ProgramFault } from "@svc/program";
 
 /** Maximum number of faults that one response lists. The message also states how many are left out. */
 export const listedMax = 100;
-/** Maximum characters of the listed faults in addition to the length of the program. */
+/** The listed faults may have at most as many characters as the program, plus this number. */
 const listedCharactersMax = 12_000;
 
 /** Returns the faults to list: the first ones, as many as the limits allow, and at least one. `characters`: length of the program text. */

@@ -195,7 +195,7 @@ function toAnswer(events: readonly Shown[], held: Awaited<ReturnType<typeof held
   return answered({ events, ...(held.length > 0 && { held }) }, text === "" ? "No such event has arrived." : text);
 }
 
-/** The parts from which the tools, tasks and events for agents are made. */
+/** The services of a node (for example jobs, triggers and the catalog) from which the tools, tasks and events for agents are made. */
 type OfferParts = {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;

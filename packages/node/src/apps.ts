@@ -59,7 +59,7 @@ export type Apps = {
   close(): Promise<void>;
 };
 
-/** Dependencies of these parts. */
+/** Dependencies of the part of a node that calls apps: accounts, credentials and the connections to the apps. */
 export type AppsOptions = NodeParts & {
   readonly views: CatalogViews;
   /** Runs calls of code tools. */
@@ -75,7 +75,10 @@ export type AppsOptions = NodeParts & {
   readonly nodeId: NodeId;
 };
 
-/** Time in milliseconds in which calls must end after their connections are closed. It is longer than any pause before a second attempt. */
+/**
+ * Maximum time in milliseconds that running calls get to end while the node stops. The connections to apps are closed before. The time is
+ * longer than any pause of a call before its second attempt.
+ */
 const closingMs = 6_000;
 
 /** Creates the parts of a node that reach apps. */

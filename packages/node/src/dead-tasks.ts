@@ -23,9 +23,9 @@ export type DeadTaskLimits = {
   readonly advanceFrom: number;
 };
 
-// Default limits, about the number of dead rows that vacuum leaves in normal operation. Each claim (the query that takes due tasks) reads
-// over these rows, at 0.3 us each. Under load there are 10 claims of deliveries and 30 of jobs a second. With more than 100,000 dead rows,
-// deliveries were a tenth slower while a snapshot was held.
+// Default limits. They are near the number of dead rows that remain after vacuum in normal operation. Each claim (the query that takes due
+// tasks) reads these dead rows too, at 0.3 us each. Under load there are 10 claims of deliveries and 30 of jobs a second. With more than
+// 100,000 dead rows, deliveries were a tenth slower while a snapshot was held.
 const defaults: DeadTaskLimits = {
   compactFrom: { delivery_tasks: 25_000, job_tasks: 20_000 },
   advanceFrom: 50_000,
@@ -33,7 +33,10 @@ const defaults: DeadTaskLimits = {
 
 /** Maximum rows that a compaction rewrites. Each takes 20 us, and other statements wait meanwhile. */
 const compactedMax = 20_000;
-/** Maximum rows that are moved into the next epoch. Each takes 10 us, and statements that write wait meanwhile. */
+/**
+ * Maximum number of tasks that are moved into the next epoch (a new part of the table's key). Moving one task takes 10 us. Statements that
+ * write to the table wait meanwhile.
+ */
 const movedMax = 100_000;
 /**
  * Maximum wait for a lock in milliseconds. Statements of svc end within milliseconds, so a longer lock most likely belongs to a dump or to
@@ -48,9 +51,11 @@ const heldPauseMs = { first: 5_000, max: 60_000 };
 const adoptEveryMs = 600_000;
 
 /**
- * Returns the sweep that runs every 5 seconds against dead rows that vacuum cannot remove because a transaction holds a snapshot. A table
- * of tasks with many dead rows is compacted into a new file. If the table is locked as well, deliveries get a new epoch. Without the sweep,
- * every claim would read over all dead rows and become slower and slower.
+ * Returns the sweep against dead rows in the tables of tasks. It runs every 5 seconds, and treats dead rows that vacuum cannot remove
+ * because a transaction holds a snapshot.
+ * - A table with many dead rows is compacted into a new file.
+ * - If the table is locked as well, the tasks of deliveries move to a new epoch (a new part of the table's key).
+ * - Without the sweep, every claim would read over all dead rows and become slower and slower.
  */
 export function deadTaskSweep(db: Executor, limits: DeadTaskLimits = defaults): Sweep {
   const compactDeliveries = createCompactor(db, "delivery_tasks", limits);

@@ -72,8 +72,8 @@ type Engines = {
 };
 
 /**
- * Creates the background engines that the node's parts name. They start together, and only once. Closing stops all of them that the drain
- * of the node does not stop.
+ * Creates the background engines that are named in the node's parts. All engines start together, and only once. `stop` ends the engines
+ * that are not already ended by the shutdown of the node.
  */
 export function createEngines(
   { clock, observer, engines: names = engineNames, ...parts }: NodeParts,

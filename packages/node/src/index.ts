@@ -1,4 +1,4 @@
-// Types that adapters of a node need.
+// Types that other packages need if they build on a node. For example, packages/server writes log lines and metrics from the observations.
 export type { AskObservation, AskObserver } from "@svc/asks";
 export {
   deploymentSecretNames,

@@ -60,9 +60,9 @@ export type RetentionTimes = {
 
 /** CIDR ranges of addresses that svc may connect to in addition to public (global unicast) addresses. */
 export type OpenRanges = {
-  /** Ranges for deliveries, to endpoints of subscriptions and asks. */
+  /** CIDR ranges to which svc may connect for deliveries to endpoints of subscriptions and asks. */
   readonly endpoints: readonly string[];
-  /** Ranges for tool calls, and for requests to token endpoints. */
+  /** Address ranges for tool calls, and for requests to the token endpoints of apps. */
   readonly apps: readonly string[];
 };
 
@@ -94,7 +94,10 @@ export type NodeParts = {
   readonly observer: NodeObserver;
   /** True if the sandbox answers in place of the apps. */
   readonly isSandbox: boolean;
-  /** Returns the last restore of the database from a backup, or undefined. Called at each use. */
+  /**
+   * Returns the last restore of the database from a backup; undefined if there was none. The node calls this function again each time it
+   * needs the restore.
+   */
   readonly restored?: (() => Restore | undefined) | undefined;
   /** Engines that `start` starts. Default: all. */
   readonly engines?: readonly EngineName[];

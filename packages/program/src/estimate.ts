@@ -54,7 +54,10 @@ export type CountedSkill = {
 /** Facts about the parts that a program names. `classOf`: returns the access class of a call. `skills`: the skills by name. */
 export type KnownParts = { readonly classOf: ClassOf; readonly skills: ReadonlyMap<string, CountedSkill> };
 
-/** Returns the largest use of a program whose tools and skills are known. */
+/**
+ * Returns the estimate of a program, for example the largest numbers of calls, writes, rows and questions in one run. All tools and skills
+ * of the program must be known (`known`).
+ */
 export function estimateOf(program: Program, known: KnownParts): ProgramEstimate {
   const { limits, steps } = program;
   const { classOf } = known;
@@ -108,7 +111,10 @@ export function writesFrom(
   return Math.min((writesOf(steps.slice(index)) + again) * rerunsOf(program), limits.writes);
 }
 
-/** Returns the use that does not depend on the number of rows or repetitions. The program's limits must allow it. */
+/**
+ * Returns the calls, rows and questions that the program needs even if it has no rows and repeats nothing. The program's limits must be at
+ * least this high.
+ */
 export function fixedUseOf(program: Program, { classOf, skills }: KnownParts): Use {
   const useOfSkill = (name: string) => skills.get(name)?.accepted.fixedUse ?? noUse;
   return useOf(program, { classOf, useOfSkill, rows: 0, isRepeating: false });
@@ -169,7 +175,10 @@ function notCompensable(steps: readonly Step[], { classOf, skills }: KnownParts)
   return [...stepsOf(steps)].filter(isLasting).map(({ id }) => id);
 }
 
-/** True if writes of a skill stay when the parent is undone. They are undone with the parent if the skill's own program declares a saga. */
+/**
+ * True if the writes of a skill stay when the program that runs the skill is undone. The writes are undone only if the skill's own program
+ * declares a saga (rules for undoing calls) and can undo every write.
+ */
 function leavesWrites(skill: CountedSkill | undefined): boolean {
   if (skill === undefined) return false;
   const { program, estimate } = skill.accepted;

@@ -65,7 +65,7 @@ export type FaultList<Code extends string = ProgramFaultCode> = {
    * called for stored programs.
    */
   addYounger(code: Code, path: Path, message: string, hint: FaultText): void;
-  /** Makes all faults recorded with `addYounger` count, both earlier and later ones. */
+  /** Makes every fault that `addYounger` records count as a fault. This includes the faults that it has already recorded. */
   takeYounger(): void;
   /** Adds a note, which is not a fault. Only the first 100 notes are kept. */
   note(code: NoteCode, path: Path, message: string, hint: FaultText): void;
@@ -86,7 +86,10 @@ export function createFaultList<Code extends string = ProgramFaultCode>(document
   const noted = new Map<string, { readonly position: readonly number[]; readonly note: ProgramNote }>();
   const pointers = new Set<string>();
   let omitted = 0;
-  /** The recorded faults of newer rules. Undefined after `takeYounger`, because they then count like all other faults. */
+  /**
+   * Recorded faults of rules that are newer than some stored programs. They count only after a call of `takeYounger`. After this call the
+   * list is undefined, because such faults then count like all others.
+   */
   let younger: Parameters<FaultList<Code>["add"]>[] | undefined = [];
   const list: FaultList<Code> = {
     add(code, path, message, hint) {
@@ -189,8 +192,8 @@ const quotedMax = 5;
 const quotedCharactersMax = 300;
 
 /**
- * Returns a sentence about the first faults of a document. `of`: the document's field in the request. `whole`: words for the whole
- * document, used for an empty pointer.
+ * Returns a sentence about the first faults of a document. `of`: name of the request field that contains the document. `whole`: words that
+ * name the whole document; they are used for a fault whose pointer is empty.
  */
 export function faultsText({
   of,

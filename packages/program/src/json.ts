@@ -8,7 +8,10 @@ export function pointerOf(path: Path): string {
   return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** Returns the path of a JSON Pointer. List indexes stay texts. */
+/**
+ * Returns the steps of a JSON Pointer as a list of texts. For example, `/items/0` gives `["items", "0"]`: the index of a list item is a
+ * text too, not a number.
+ */
 export function pathOf(pointer: string): string[] {
   return pointer
     .split("/")

@@ -20,7 +20,10 @@ export type PinnedSkill = {
 /** The skills that a program runs. The keys are the names that the program uses. */
 export type PinnedSkills = Readonly<Record<string, PinnedSkill>>;
 
-/** Reads the stored pins of a program from their JSON text. The skills are stored under a key that no toolkit can have. */
+/**
+ * Returns the pins of a program (the stored definitions of its tools and skills) from their JSON text. The skills are stored under a key
+ * that no toolkit can have.
+ */
 export function readPins(text: string): { readonly pins: Pins; readonly skills: PinnedSkills } {
   const { skills = {}, ...pins } = readJsonObject(text, "the pins of a program");
   return { pins: pins as unknown as Pins, skills: skills as unknown as PinnedSkills };
@@ -28,7 +31,10 @@ export function readPins(text: string): { readonly pins: Pins; readonly skills: 
 
 const texts = new WeakMap<Pins, string>();
 
-/** Returns the stored JSON text of pins, computed once for each object. */
+/**
+ * Returns the JSON text in which a program's pins are stored. Pins are the tool and skill definitions with which the program was accepted.
+ * The text is made once for each `pins` object and then cached.
+ */
 export function pinsText({ pins, skillPins }: { readonly pins: Pins; readonly skillPins: PinnedSkills }): string {
   let text = texts.get(pins);
   if (text === undefined) {
@@ -39,7 +45,10 @@ export function pinsText({ pins, skillPins }: { readonly pins: Pins; readonly sk
   return text;
 }
 
-/** Returns the pins of the tools that a program uses. Toolkits are sorted by slug. */
+/**
+ * Returns the pins of the tools in `actions`. Pins are copies of the present tool definitions, which are stored with a program. They are
+ * grouped by toolkit, and the toolkits are sorted by slug.
+ */
 export function pinsOf(actions: readonly Action[], { toolkits }: Pick<Catalog, "toolkits">): Pins {
   const names = Map.groupBy(actions, ({ toolkitSlug }) => toolkitSlug);
   const slugs = [...names.keys()].sort();
@@ -59,10 +68,16 @@ export type PinnedTool = { readonly toolkit: Toolkit; readonly action: Action };
 /** The tools of one job's pins by slug. */
 export type PinnedTools = ReadonlyMap<string, PinnedTool>;
 
-/** Maximum toolkits from pins that a node caches. The least recently used toolkit is removed first. */
+/**
+ * Maximum number of toolkits that a node caches. They are read from pins (tool definitions that are stored with a program). The least
+ * recently used toolkit is removed first.
+ */
 const keptMax = 500;
 
-/** Creates a reader of pins; each node has one. Equal pins share one toolkit object, so its validators are compiled once for all jobs. */
+/**
+ * Creates the reader of pins (tool definitions that are stored with a program); each node has one reader. If several programs have an equal
+ * pinned toolkit, they get the same toolkit object. So svc compiles the validators of this toolkit only once.
+ */
 export function createPinReader(): { tools(pins: Pins): PinnedTools } {
   const kept = new LeastRecentlyUsed<string, Toolkit>(keptMax);
   const toolkitOf = ({ digest, definition }: Pin): Toolkit => {

@@ -23,8 +23,8 @@ export type TextTemplate = {
 };
 
 /**
- * A JSON value that contains references. `otherwise`: replaces the value of a reference whose step was skipped or whose value is absent.
- * `computed`: the kind for a CEL expression.
+ * A JSON value that contains references, for example in the arguments of a call. `otherwise`: replaces the value of a reference if its step
+ * was skipped or the value is absent. In the kind `computed`, a CEL expression gives the value.
  */
 export type ValueTemplate =
   | { readonly kind: "literal"; readonly value: JsonValue }

@@ -50,8 +50,8 @@ export type SandboxOptions = Omit<OauthOptions, "findToolkit"> & {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /**
- * Maximum number of listed rows whose facts are remembered in a project. The next constant, `seenCharactersMax`, is the maximum number of
- * characters of these facts in all projects together.
+ * The sandbox remembers the known field values of rows that lists have shown. This is the maximum number of such rows in one project. The
+ * next constant, `seenCharactersMax`, is the maximum number of characters of these values in all projects together.
  */
 const seenPerProjectMax = 1000;
 const seenCharactersMax = 8 * 1024 * 1024;
@@ -74,8 +74,8 @@ export function createSandbox({
   const store = new ObjectStore(limits);
   // Latest time of made-up objects: 15 hours before the start of the day on which the sandbox started. It stays the same on later days.
   const baseMs = Math.floor(options.clock.now() / dayMs) * dayMs - 15 * hourMs;
-  // The store of facts about listed rows. It is separate from the store of objects that calls made, and smaller, so its facts are removed
-  // first.
+  // The store of known field values of rows that lists have shown. It is separate from the store of objects that calls made. It is smaller,
+  // so its values are removed earlier.
   const seen = new ObjectStore({
     ...limits,
     objectsPerProjectMax: seenPerProjectMax,
@@ -174,7 +174,10 @@ function createAuthorize({ clock, seals, callbackUrl, nameOf }: AuthorizeOptions
       return consentPage({ name, scopes: request.scope.split(" ").filter(Boolean), request: sealed });
     },
 
-    /** Returns the sealed text with a private toolkit's facts, which is part of the consent page's address. */
+    /**
+     * Encrypts the data about a private toolkit that its consent page needs, and returns the encrypted text. This text is a part of the
+     * consent page's address.
+     */
     sealApp: (app: SealedApp) => seals.seal("app", { ...app, expiresAtMs: clock.now() + consentMs }),
 
     decide(form: URLSearchParams): ConsentPage | Redirect {

@@ -120,8 +120,9 @@ async function send(
 }
 
 /**
- * Returns the toolkit whose tools determine an app's data. The toolkit of a job is pinned: it contains only the tools that the job's
- * program calls. With only these tools, a program would not see the objects of other programs.
+ * Returns the toolkit with all tools of an app, because they determine the data that the sandbox makes for the app. A job's own toolkit
+ * contains only the tools that its program calls. With that toolkit alone, a program would not see objects that other programs made.
+ * Returns the call's toolkit if the whole toolkit is not found.
  */
 async function appOf(call: AppCall, findWhole: TransportOptions["findWhole"]): Promise<Toolkit> {
   const whole = await findWhole?.(call);

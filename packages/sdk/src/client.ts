@@ -32,7 +32,7 @@ export type SvcClient = {
   readonly triggers: Client<typeof TriggersService>;
   /** Toolkits, tools, and the fields of connect forms. */
   readonly catalog: Client<typeof CatalogService>;
-  /** Connected accounts. */
+  /** Calls about connected accounts (accounts of apps that svc uses for an entity). */
   readonly connections: Client<typeof ConnectionsService>;
   /** Secret values that programs send by name and that cannot be read back. */
   readonly secrets: Client<typeof SecretsService>;

@@ -16,7 +16,8 @@ export async function drain(
   const { clock } = store;
   const until = clock.now() + config.drainMs;
   health.drain();
-  // The jobs continue, and their callers learn where they are.
+  // Ends the waiting of calls that wait for the end of a job. Each such call is answered with the present state of its job. The jobs
+  // themselves continue.
   node.jobs.waits.end();
   const requestsMs = config.drainMs / 2;
   const answered = new AbortController();

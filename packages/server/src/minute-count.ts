@@ -4,7 +4,7 @@ import { type Clock, LeastRecentlyUsed } from "@svc/core";
 export type MinuteCount = (name: string) => number | undefined;
 
 const windowMs = 60_000;
-/** Maximum number of remembered names. Above it, the least recently used name is removed. */
+/** Maximum number of names whose counts are kept in memory. Above it, the least recently used name is removed. */
 const namesMax = 10_000;
 
 /** Creates the counter of a node. Each name may occur at most `most` times within a minute. */

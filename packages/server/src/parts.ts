@@ -32,7 +32,7 @@ import { countActivity } from "./stats/observe.ts";
 import type { Vault } from "./vault/open-vault.ts";
 import { version } from "./version.ts";
 
-/** Objects that a server's adapters share: its node, and the other objects that HTTP needs. */
+/** Objects that several parts of a server share: its node (which does the work of svc), and the other objects that HTTP requests need. */
 export type ServerParts = {
   config: Config;
   /** Returns the address at which callers and apps reach the node: SVC_PUBLIC_URL, or the listening address. */

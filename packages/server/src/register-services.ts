@@ -25,7 +25,8 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
   const { db, clock } = store;
   const services = () => new Set(router.handlers.map(({ service }) => service.typeName));
   router.service(HealthRpc, createHealthService({ health, clock, services }), {
-    // Set again here, because options for one service do not inherit the protocols that are disabled for all.
+    // gRPC and gRPC-Web are disabled here once more. Options that are given for one service replace the options for all services, so the
+    // service would otherwise accept these protocols.
     ...{ grpc: false, grpcWeb: false },
     readMaxBytes: keylessBodyBytesMax,
   });
@@ -56,7 +57,10 @@ function forgetKeys({ keys, grants, console }: ServerParts): (ids: readonly KeyI
   };
 }
 
-/** Creates AdminService. It also removes ended data from the caches of this node at once. */
+/**
+ * Creates AdminService. If one of its calls ends something (for example a project), AdminService also removes the cached data of it from
+ * this node at once.
+ */
 function createAdministration(parts: ServerParts): ReturnType<typeof createAdminService> {
   const { config, store, vault, node, keys, admission, grants } = parts;
   const { quarantine, jobs, views, nodeId, deploymentSecrets } = node;

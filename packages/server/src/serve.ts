@@ -18,7 +18,7 @@ export type ServeOptions = {
   readonly nextSignal: () => Promise<NodeJS.Signals>;
   readonly onLoaded?: () => Promise<void>;
   readonly onStarted?: () => void;
-  /** Program that starts one process if there are several. */
+  /** Program that the supervisor starts for each process of the server. It is used only if SVC_PROCESSES sets several processes. */
   readonly program: ProcessProgram;
   /** Number of this process if there are several; undefined for the process that a user started. */
   readonly processNumber?: number | undefined;
@@ -51,7 +51,8 @@ export async function serve({
   const server = await start(config, { logger, onLoaded });
   onStarted();
   const signalled = nextSignal();
-  // Without its database, a server cannot finish its work. The next start delivers what is still stored.
+  // The promise `failed` rejects if the database of the server ends. The server can then not finish its work, so the process ends. The next
+  // start of the server sends the deliveries that are still stored.
   server.failed.catch((err: unknown) => endProcess(logger, err, "the service cannot continue"));
   process.on("SIGHUP", () => {
     reloadEnvironment(config, logger);

@@ -30,7 +30,10 @@ export type Server = {
   readonly firstKey: FirstKey | undefined;
   /** Address of the console; undefined if it is not served. */
   readonly consoleUrl: string | undefined;
-  /** Returns a link that opens the console once, with the access of the first key. Undefined in the cases that `firstConsoleLink` names. */
+  /**
+   * Returns a link that opens the console once, with the access of the first key. Returns undefined if other people share or may reach the
+   * database, or if the first key is revoked or expired.
+   */
   createConsoleLink(): Promise<string | undefined>;
   readonly nodeId: NodeId;
   /** Rejects if the server cannot continue because its embedded PostgreSQL has ended. Never resolves. */

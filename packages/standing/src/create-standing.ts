@@ -28,7 +28,7 @@ const defaultStandingLimits: StandingLimits = {
   runRetentionMs: 30 * 86_400_000,
 };
 
-/** Parts of a node's standing programs. */
+/** Dependencies and options of the engine and the service for standing programs on one node. */
 export type StandingOptions = Omit<StandingContext, "evaluator" | "versions" | "observer" | "limits" | "tzVersion"> & {
   /** Threads that evaluate expensive expressions. Their entry module is `evaluationThread` of packages/program. */
   readonly threads: ThreadPool;

@@ -7,7 +7,7 @@ import type {
   StandingRunState,
 } from "@svc/db/schema/words";
 
-/** A decision about an occurrence, for a log line. It contains no content of the project, such as inputs or payloads. */
+/** Data of a decision about one run, for a log line. The data contain no content of the project, such as inputs or payloads. */
 export type DecidedRun = {
   readonly runId: StandingRunId;
   readonly programId: StandingProgramId;

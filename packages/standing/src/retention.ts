@@ -8,7 +8,7 @@ import { sweepStandingPrograms, sweepStandingRuns } from "@svc/db/standing/sweep
 import { sweepTriggerSubscriptions } from "@svc/db/standing/trigger-subscriptions";
 import { sweepKnownKeys } from "@svc/db/standing/windows";
 
-/** Parts of the sweep; times in milliseconds. */
+/** Dependencies and retention time of the sweep that deletes old data of standing programs. Times are in milliseconds. */
 export type StandingSweepOptions = {
   readonly db: Database;
   /** How long svc keeps a run after its end (SVC_STANDING_RUN_RETENTION). */

@@ -11,7 +11,7 @@ export type TestSession = {
   readonly seats: readonly { keyId: string; keyName: string; projectId: string; projectName: string; role: string }[];
   /** Returns the headers of calls that are made from a seat. */
   headers(seat: string): Record<string, string>;
-  /** Makes a call from a seat. */
+  /** Makes a call with one seat of the session (the access of one signed-in key). */
   call(seat: string, method: string, body?: unknown, headers?: PageHeaders): Promise<TestAnswer>;
 };
 

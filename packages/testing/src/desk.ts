@@ -107,7 +107,10 @@ export type Scripted =
   | "broken"
   | "timeout";
 
-/** The outside world: records requests in order, and answers them by the script. */
+/**
+ * Replaces the apps outside svc in a test. `seen`: the received requests, in order. `script`: a function of the test that chooses the
+ * answer to each request.
+ */
 export type World = {
   readonly seen: SeenRequest[];
   /** Returns the app's answer to a request. Undefined means the app's usual answer. */

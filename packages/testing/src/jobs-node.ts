@@ -10,7 +10,7 @@ import { connectDesk, createWorld, desk, type World } from "./desk.ts";
 import { createTestNode as createNode, type TestNode as Node, testSealer } from "./node.ts";
 import { pauseMs } from "./until.ts";
 
-/** A project with a key of each role and an account of the desk for entity `ops`. */
+/** A project for tests. It has one key for each role. It also has a connected account of the test app `desk` for the entity `ops`. */
 export type TestProject = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
@@ -19,7 +19,10 @@ export type TestProject = {
   as(role: Role, keyId?: KeyId): Client<typeof JobsService>;
 };
 
-/** A node over the desk that runs only its job engine. It uses the machine's clock. */
+/**
+ * A test node that can call `desk` (an app made for tests). Of the node's engines, only the job engine runs. The node uses the machine's
+ * clock.
+ */
 export type TestNode = Pick<Node, "views" | "apps" | "jobs" | "shutdown" | "client" | typeof Symbol.asyncDispose> & {
   readonly world: World;
   project(): Promise<TestProject>;

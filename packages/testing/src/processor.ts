@@ -12,9 +12,9 @@ function work(): number {
 }
 
 /**
- * Returns a budget of processor time for this machine at this moment, in milliseconds. `ms`: the budget on the reference machine. It is
- * multiplied by how much longer a known piece of work takes here, because instructions take longer while the machine's memory is busy.
- * Tests look for far larger excesses.
+ * Returns a budget of processor time, in milliseconds, for this machine at this moment. `ms`: the budget on the reference machine. The
+ * function measures a known piece of work, and multiplies `ms` by how much slower this machine is. So the result is not exact. Tests use it
+ * only to detect code that exceeds the budget many times.
  */
 export function processorBudgetMs(ms: number): number {
   const took = Math.min(...[0, 1, 2, 3].map(work));

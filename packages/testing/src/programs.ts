@@ -68,7 +68,7 @@ export function ifStep(id: string, condition: string, yes: readonly object[], no
   return { id, if: condition, then: yes, ...(no && { else: no }) };
 }
 
-/** Returns a program without faults that contains every construct. */
+/** Returns a program without faults that uses every construct of the program language (for example every kind of step). */
 export function everyConstruct() {
   return {
     version: 1,

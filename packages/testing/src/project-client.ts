@@ -11,7 +11,7 @@ import { type ConfirmRule, createId, type KeyId, type ProjectId, principalContex
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { faultInterceptor } from "@svc/server/testing";
 
-/** The caller's key. Default: an approver's, the same for every caller. */
+/** The key with which a test makes calls. By default it is an approver's key, the same for every caller. */
 export type TestCaller = {
   readonly projectId: ProjectId;
   readonly role?: Role;

@@ -1,6 +1,6 @@
 /**
- * Returns how often a test repeats a case: `sample` times in `npm test`, `whole` times in `npm run test:crash` (only for test files in its
- * list). A check that only one case makes must also run in `npm test`.
+ * Returns the number of times that a test repeats a case: `sample` in `npm test`, `whole` in `npm run test:crash` (only for the test files
+ * in its list). If only one of the cases checks something, that case must also run in `npm test`.
  */
 export function repeats<Count = number>({ sample, whole }: { readonly sample: Count; readonly whole: Count }): Count {
   return process.env["SVC_CRASH_ROUNDS"] === undefined ? sample : whole;

@@ -63,7 +63,9 @@ export async function startTestServer({
   consoleFolder?: string;
   /** Returns the offers to agents (MCP), made from the offers of a node. */
   mcpOffers?: NodeParts["mcpOffers"];
-  /** Times of erasures, for tests that need other times than a service has. */
+  /**
+   * Waiting times of erasures (for example the time before the last pass). A test sets them if the times of a real service are too long.
+   */
   erasures?: NodeLimits["erasures"];
   /**
    * True if RotateVault must have work to do. The database then starts with another vault key than the first one of the server, and

@@ -4,7 +4,7 @@ export { type CallOutcome, callOutcomes } from "@svc/db/schema/words";
 
 /** A fault of arguments against the tool's input schema. */
 export type ArgumentFault = {
-  /** JSON Pointer to the value; empty for the arguments as a whole. */
+  /** JSON Pointer to the argument with the fault. Empty if the fault concerns the arguments as a whole. */
   readonly pointer: string;
   readonly message: string;
   /** Given value as JSON text, at most 200 characters; empty if it is missing or sensitive. */
@@ -24,7 +24,7 @@ export type RequestPreview = {
 /** Result of a call, before `fields` and `maxBytes` are applied. */
 export type CallResult = {
   readonly outcome: CallOutcome;
-  /** Trimmed answer; undefined unless the outcome is `ok`. */
+  /** The app's answer, reduced to the fields that the tool's output schema declares. Undefined unless the outcome is `ok`. */
   readonly value: unknown;
   readonly message: string;
   /** True if the same call may be sent again and may then succeed. False if a repeat cannot help or is not safe. */

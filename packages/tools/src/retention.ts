@@ -39,10 +39,13 @@ export function callSweep({ db, callRetentionMs, batchMax = 500 }: CallSweepOpti
   };
 }
 
-/** Rows per batch. */
+/** Maximum number of rows that are deleted in one batch. */
 const rowsMax = 500;
 
-/** Returns the sweep of limiter keys. Every minute it deletes the state of keys that has expired because it was not used. */
+/**
+ * Returns the sweep (regular deletion) of rows that store how much of a call limit is used. Every minute it deletes rows that have expired,
+ * because no call has used them for some time.
+ */
 export function callPaceSweep({ db }: { readonly db: Executor }): Sweep {
   return {
     what: "call paces",
@@ -58,7 +61,10 @@ const dayMs = 86_400_000;
  */
 const unusedMs = 30 * dayMs;
 
-/** Returns the sweep that deletes vectors of tools that have not been used for 30 days. */
+/**
+ * Returns the sweep that deletes old vectors (the numbers that represent a tool's text in the search). A vector is deleted if no search has
+ * used it for 30 days.
+ */
 export function vectorSweep({ db }: { db: Database }): Sweep {
   return {
     what: "vectors of tools",

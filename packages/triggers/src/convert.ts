@@ -116,8 +116,8 @@ export function eventMessage(row: Event, deliveries?: DeliveryCounts): EventMess
 }
 
 /**
- * Returns a delivery in the form of the API. The time of its creation comes from its id. Its next attempt is computed for the time `nowMs`
- * from its endpoint.
+ * Returns a delivery in the form of the API. The time of its creation comes from its id. For a pending delivery, the time of its next
+ * attempt is computed from the state of the endpoint at the time in `moment`.
  */
 export function deliveryMessage(
   row: Delivery,
@@ -190,7 +190,7 @@ export function replayMessage(row: ReplayRecord): ReplayMessage {
   });
 }
 
-/** Returns the part of each subscription in a count, ordered by subscription id. */
+/** Returns the number of counted matches of each subscription as messages of the API, ordered by subscription id. */
 export function replayCountMessages(counts: ReadonlyMap<SubscriptionId, number>): ReplayCount[] {
   return [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -51,11 +51,15 @@ export type IngestOptions = {
 
 /** The receiving side: it makes stored events of an app's post. */
 export type Ingest = {
-  /** Checks a post before its body is read. Returns the answer if no body is needed for it, or else the admission. */
+  /**
+   * Checks a post before its body is read. Returns the final answer if the body is not needed for it. Otherwise returns the admission, the
+   * permission to read the body.
+   */
   admit(toolkitSlug: string, query: URLSearchParams): PostAdmission;
   /**
-   * Verifies, normalizes and commits a post. Rejects only if the database fails; then nothing of the post is stored. A verification in
-   * `admitted` stays valid as long as the secrets do not change.
+   * Verifies a post, converts it into an event, and commits it. Rejects only if the database fails; then nothing of the post is stored.
+   * `admitted`: result of `admit` for the same post. If it already proves the sender, this proof counts as long as the secrets do not
+   * change.
    */
   accept(post: InboundPost, admitted?: AdmittedPost): Promise<IngestOutcome>;
   /** Load of projects that comes from posts to this node. */
@@ -81,15 +85,15 @@ export type AdmittedPost = {
 
 const batchMax = 500;
 /**
- * Maximum size of all bodies in a batch, in bytes. A larger post is a batch of its own. There is a maximum because a statement is sent as a
- * whole.
+ * Maximum size of all bodies in one batch of posts, in bytes. A larger post forms a batch alone. The limit is needed because one SQL
+ * statement sends the whole batch to PostgreSQL.
  */
 const batchBytesMax = 1_048_576;
 /** Maximum number of posts that may wait for a commit. If more wait, the database is too slow, and svc asks the app to post again later. */
 const waitingMax = 20_000;
 /**
- * Number of commits at the same time. One is computed while the other waits for the disk. This helps only while both commits are large
- * enough.
+ * Maximum number of batches that are committed at the same time. PostgreSQL can compute one commit while another commit waits for the disk.
+ * This is useful only if both batches are large.
  */
 const batchConcurrency = 2;
 const besideMin = 24;
@@ -99,7 +103,7 @@ const besideMin = 24;
  */
 const linger = { ms: 1, fromSize: 4 };
 
-/** Returns the receiving side of one node. */
+/** Creates the part of a node that receives posts from apps. It checks each post, and stores the post's events. */
 export function createIngest(options: IngestOptions): Ingest {
   const { catalog, clock, db, sealer } = options;
   const quotas = createPostQuotas({ db, clock });

@@ -3,34 +3,43 @@ import type { Clock } from "@svc/core";
 /** A number that is slow to read and is therefore kept for some time. */
 export type MeasuredFigure = {
   /**
-   * True if the number had reached `most` when it was last read. False if it had not, or if that read is too old; the number is then read
-   * again in the background. Never waits.
+   * True if the last known value of this number was at least `most`. False if it was lower, or if that value is too old. If a new value is
+   * due, it is read in the background. This function never waits for a read.
    */
   hasReached(most: number): boolean;
   /** Returns the last value read, or 0 before the first read. */
   latest(): number;
-  /** Records that this node increased the number by `count`. The number may therefore be read again earlier. */
+  /**
+   * Records that this node has increased the measured number by `count`. After that, the number may be read from the database earlier than
+   * planned.
+   */
   add(count: number): void;
 };
 
-/** How long a number is valid as a limit, and how often it is read. Times are in milliseconds. */
+/** Pauses between reads of a number that has a limit, in milliseconds. Close to the limit, the number is read more often. */
 export type MeasuredTimes = {
   /** Pause between two reads of a number that may be close to its limit. */
   readonly nearMs: number;
-  /** Pause between two reads of a number that is not close to its limit. */
+  /** Pause between two reads of the measured number while the number is far below its limit. */
   readonly farMs: number;
-  /** Shortest pause between two reads, even if this node has added as much as the limit allows. */
+  /**
+   * Shortest pause between two reads of the number from the database. The pause is kept even if this node has stored so many rows since the
+   * last read that the limit may be reached.
+   */
   readonly pauseMs: number;
 };
 
 /** Pause after a read, as a multiple of the read's duration. So reads use at most about 1/20 of the database's time. */
 const pausePerRead = 20;
-/** Maximum age of a read number that still counts as reached, as a multiple of `nearMs`. */
+/**
+ * The result of a read may show that a number has reached its limit. It counts only up to this age. The age is a multiple of `nearMs`, the
+ * pause between reads near the limit.
+ */
 const staleAfter = 3;
 
 /**
- * Returns a number that is read with `read` and kept. `read` gets the limit with which the number is compared, and need not count further.
- * If `read` throws, the error is ignored and the number is read again later.
+ * Returns a number that is read with `read` and then cached for some time. `read` gets the limit with which the number is compared, and
+ * need not count further. If `read` throws, the error is ignored and the number is read again later.
  */
 export function createMeasured(
   clock: Clock,
@@ -51,7 +60,7 @@ export function createMeasured(
       added -= addedBefore;
       readAtMs = startedMs;
     } catch {
-      // If the database is unavailable, code that uses the database gets its own error.
+      // The error of this read is ignored. If the database is unavailable, other code that uses the database reports that by itself.
     } finally {
       isReading = false;
       nextReadMs = clock.now() + Math.max(pauseMs, pausePerRead * (clock.now() - startedMs));
@@ -61,8 +70,8 @@ export function createMeasured(
     hasReached(most) {
       const nowMs = clock.now();
       const ageMs = nowMs - readAtMs;
-      // Additions of this node may already be removed by other nodes. So they only cause a new read, and the result does not depend on
-      // them.
+      // `added` is how much this node has increased the number since the last read. Other nodes may have reduced the number in the
+      // meantime. So `added` only makes a new read due earlier, and does not change the result.
       const mostNow = value + added;
       const isDue = mostNow >= most || ageMs >= (mostNow >= most / 2 ? nearMs : farMs);
       if (isDue && !isReading && nowMs >= nextReadMs) void readAnew(most);

@@ -16,8 +16,8 @@ export type RoutedPost = { toolkitSlug: string; triggerSlug: string; audience: A
 export type ReceivingProject = { projectId: ProjectId; entityId: string };
 
 /**
- * This node's copy of the routing, which says which projects receive which posts. The copy may be old. When events are stored, every used
- * part is checked against the versions in the database, and outdated parts are read again.
+ * This node's copy of the routing, which says which projects receive which posts. The copy may be out of date. When events are stored, svc
+ * compares the versions of the used routing with the database, and reads outdated routing again.
  */
 export type Routing = {
   /**
@@ -29,7 +29,10 @@ export type Routing = {
   forget(projects: Iterable<ProjectId>): void;
 };
 
-/** The routing for one batch of posts. The view and its versions stay consistent, even if other batches read or remove parts meanwhile. */
+/**
+ * The routing (which subscriptions get which post) for one batch of posts. It does not change while the batch is processed, even if another
+ * batch loads or removes the routing of a project in the cache.
+ */
 export type RoutingView = {
   /** Returns the projects that receive a prepared post. */
   receivers(post: RoutedPost): ReceivingProject[];
@@ -45,26 +48,33 @@ export type RoutingView = {
   heardAt(projectId: ProjectId, post: RoutedPost): number | undefined;
   /** Returns those quotas of a receiver that are set. */
   quotasOf(projectId: ProjectId): Quotas;
-  /** Returns the versions of the routing on which answers about these projects depend. */
+  /**
+   * Returns the versions of the routing that were used for these projects: the version of the deployment and one version for each project.
+   * If a version has changed in the database, results of this object may be outdated.
+   */
   seen(projects: Iterable<ProjectId>): RoutingSnapshot;
 };
 
 const referencesMax = 100_000;
 /**
- * Maximum length of a reference key, in characters. A longer key matches no reference. A key with U+0000 does not match either, because
- * PostgreSQL cannot store it.
+ * Maximum number of characters of a reference (the id by which a post names an account). A longer one matches no account. A reference with
+ * U+0000 does not match either, because PostgreSQL cannot store it.
  */
 const referenceCharactersMax = 512;
 
 /**
- * `references` are read after the `version` with which they are kept. So they are at least as new as that version; if they are newer, the
- * check against the database refuses them.
+ * Routing data that the whole deployment shares. `references` (accounts by the app's keys) are read after `version`, so they are at least
+ * as new as it.
+ * They may be newer than `version`. In that case, the database already has a newer version, and storing with the old version is refused.
  */
 type Deployment = { version: number; projects: ProjectId[]; references: References };
 type References = Map<string, AccountReference | undefined>;
 type CachedProject = ProjectRouting & { byTrigger: Map<string, RoutedSubscription[]> };
 
-/** Creates an empty copy. It fills as posts arrive. */
+/**
+ * Creates an empty copy of the routing (which project and subscription receives which event). The copy is filled from the database as posts
+ * arrive.
+ */
 export function createRouting(): Routing {
   let known: Deployment | undefined;
   let isCurrent = false;
@@ -127,7 +137,10 @@ function entry<Key, Value>(key: Key, value: Value | undefined): [Key, Value][] {
   return value === undefined ? [] : [[key, value]];
 }
 
-/** Returns the references that the posts name. They come from the known references, or else from the database. */
+/**
+ * Returns the accounts that the posts name, by reference (the id that the app uses for an account). Known references come from memory, all
+ * others from the database.
+ */
 async function referencesOf(db: Executor, known: References, posts: readonly RoutedPost[]): Promise<References> {
   const own: References = new Map();
   const wanted = new Map<string, { toolkitSlug: string; reference: string }>();

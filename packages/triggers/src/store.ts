@@ -105,8 +105,8 @@ async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Pr
   const refused = refusePosts(options.quotas, routing, batch);
   const taken = refused.size === 0 ? posts : posts.filter((post) => !refused.has(post));
   const plan = planEvents(options, routing, taken, lease);
-  // The projects of refused posts are included: a refusal depends on the quotas that this node knows, so these are also checked against the
-  // version in the database.
+  // The projects that would have received a refused post are included. svc refuses a post by the quotas that this node knows, and these
+  // quotas may be outdated. So the versions of these projects are compared with the database too.
   const projects = new Set([
     ...plan.events.map((event) => event.projectId),
     ...[...refused.keys()].flatMap((post) => routing.receivers(post).map(({ projectId }) => projectId)),
@@ -194,7 +194,7 @@ type Plan = {
   /** Returns one result for each post. `duplicates`: the events that were already stored. */
   results(duplicates: ReadonlySet<string>): StoreOutcome[];
   firstSends(duplicates: ReadonlySet<string>, leaseUntilMs: number): OutgoingDelivery[];
-  /** Subscriptions with deliveries for which this node took no lease. */
+  /** Subscriptions that get deliveries from this batch, but without a lease (time-limited right to send) of this node. */
   unleased: ReadonlySet<SubscriptionId>;
 };
 
@@ -238,8 +238,9 @@ function planEvents(
       subscribedVersion: routing.heardAt(projectId, post),
     };
     for (const subscription of routing.subscribers({ projectId, entityId }, post, post.receivedAtMs)) {
-      // True if this node has room to send the delivery itself. If its secret cannot be opened, the delivery is left to be claimed, and the
-      // claim reports the error. Nothing may fail after the commit.
+      // True if this node has room to send the delivery itself, directly after the commit.
+      // If the subscription's secret cannot be decrypted, this node does not send the delivery. A node claims it later and reports the
+      // error then. The error must not occur after the commit of the event.
       const isTaken = lease && takeRoom(subscription.id, projectId);
       const endpoint = isTaken ? options.dispatcher.endpoints.of(subscription) : undefined;
       const delivery = {

@@ -34,7 +34,8 @@ type GivenContact = {
 type GivenReach = { readonly toolSlug: string; readonly entityId: string; readonly argsJson: string };
 
 /**
- * Data that a contact is checked against: the project's tools, and the rules that say which calls of the calling key a person must confirm.
+ * Data that a new or changed contact is checked against. `view`: the tools of the project. `confirm`: the calling key's confirmation rules;
+ * undefined if there are none. A confirmation rule says which calls a person must confirm.
  */
 type ContactCheck = {
   readonly view: CatalogView;

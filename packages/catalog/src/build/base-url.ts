@@ -85,12 +85,15 @@ function decidesByText(baseUrl: string, placeholder: string): boolean {
   const [authority = ""] = rest.split("/");
   const last = authority.lastIndexOf(placeholder);
   if (last < 0) return false;
-  // The part of the host after the variable, without the port. Empty if the variable is in the port.
+  // The part of the host after the account variable, without the port. Empty if the variable is in the port.
   const [host = ""] = authority.slice(last + placeholder.length).split(":");
   return !endsInFixedHost(host);
 }
 
-/** Returns the same as `decidesOrigin`, decided by the URL parser: fills in two different values and compares the resulting URLs. */
+/**
+ * True if an account variable can change the scheme, domain or port of a base URL, judged by the URL parser. The function puts two
+ * different values in place of the variable and compares the resulting URLs.
+ */
 function decidesByParser(baseUrl: string, placeholder: string): boolean {
   const [one, other] = ["1", "2"].map((probe) => {
     const text = baseUrl.replaceAll(placeholder, probe).replaceAll(/\{\{[^}]*\}\}/g, "3");
@@ -126,7 +129,8 @@ export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure:
     if (/^\{provider_base_url\}(\/[^?#\s@{}]*)?$/.test(plain)) return faultOfPath(plain.slice(plain.indexOf("}") + 1));
     return ["does not follow {{deployment.provider_base_url}} with a path", "write nothing after it except /, a path"];
   }
-  // Account variables become 1, which is valid as a port and as a label. Deployment values become a host.
+  // The placeholders of the URL are replaced by samples, so that the URL can be parsed. Variables of an account have become 1, which is
+  // valid as a port and as a label. Values of the deployment become a host.
   const filled = plain.replaceAll(/\{\w+\}/g, "provider.example");
   const url = URL.parse(filled);
   const isLoopback = url !== null && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);

@@ -66,7 +66,10 @@ function faultOfPart(before: string, value: unknown): string | undefined {
   }
 }
 
-/** Returns the fixed part of the host after its last value, with its leading dot or hyphen. Empty if the host ends in a value. */
+/**
+ * Returns the part of a base URL's host after the last placeholder, with the leading dot or hyphen (for example `.example.com`). Returns an
+ * empty text if the host ends with a placeholder.
+ */
 function fixedSuffixOf(baseUrl: string): string {
   const authority = /^https?:\/\/([^/]*)/.exec(baseUrl)?.[1] ?? "";
   const end = authority.lastIndexOf("}}");

@@ -27,7 +27,7 @@ export type ToolkitDocuments = {
   readonly sayings?: ExamplePhrasesDocument | undefined;
 };
 
-/** Values from outside a toolkit's definition that it is compiled with. */
+/** Values that are needed to compile a toolkit and do not come from its definition (for example the values of the deployment). */
 export type Bindings = {
   /** The deployment's values; empty for a private toolkit. */
   readonly values: ToolkitDeploymentDocument;

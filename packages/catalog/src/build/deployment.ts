@@ -74,7 +74,10 @@ async function readDeployment(path: string): Promise<DefinitionFile> {
   }
 }
 
-/** Returns a toolkit's deployment values. If one of the addresses is invalid, returns no addresses. */
+/**
+ * Checks the values that the deployment file sets for a toolkit (for example its base URL), and returns them. If one of the addresses among
+ * them is invalid, returns the values without any address.
+ */
 function checkBindings(
   file: DefinitionFile,
   slug: string,

@@ -3,8 +3,8 @@ import { placeAt, referencedSchema, type SchemaPlace, schemaPlace } from "../che
 import type { JsonSchema } from "../read/documents.ts";
 
 /**
- * A position in the values of a schema. `place`: all schemas that describe values at the position. `sure`: only the schemas that apply to
- * every value there.
+ * A position in the values that a schema describes (for example a property). `place`: all schemas that may describe a value at this
+ * position. `sure`: only the schemas that apply to every value there.
  */
 export type NullPlace = { readonly place: SchemaPlace; readonly sure: readonly JsonSchema[] };
 
@@ -17,12 +17,17 @@ export function withoutOptionalNulls(schema: JsonSchema, value: unknown): unknow
   return holdsNull(value, 0) ? without(nullPlace(schema), value, 0) : value;
 }
 
-/** Returns the position of the root of a schema's values. */
+/**
+ * Returns the position of the whole value that a schema describes. The properties and list items of this value are at positions below it.
+ */
 export function nullPlace(schema: JsonSchema): NullPlace {
   return { place: schemaPlace(schema), sure: sureOf(schema, [schema]) };
 }
 
-/** Returns the position of a property or list item, one level below. */
+/**
+ * Returns the position one level below a given position in a JSON value. `step`: the property name or list index that leads to the new
+ * position.
+ */
 export function nullPlaceAt({ place, sure }: NullPlace, step: string | number): NullPlace {
   const below = sure.flatMap((schema) => (typeof step === "string" ? propertyOf(schema, step) : itemOf(schema, step)));
   return { place: placeAt(place, step), sure: sureOf(place.root, below) };
@@ -38,7 +43,7 @@ export function isOmittedByNull({ place, sure }: NullPlace, name: string): boole
   return offered.length > 0 && !offered.some(takes);
 }
 
-/** Maximum depth. Values that are deeper are refused much earlier. */
+/** Maximum depth of nesting down to which a value is searched for null. Values that are deeper are refused much earlier. */
 const depthMax = 500;
 
 function holdsNull(value: unknown, depth: number): boolean {
@@ -56,11 +61,15 @@ function without(at: NullPlace, value: unknown, depth: number): unknown {
   const deeper = kept.map(([name, child]) => {
     return [name, typeof child === "object" ? without(nullPlaceAt(at, name), child, depth + 1) : child];
   });
-  // Object.fromEntries, because a property may be named __proto__.
+  // `Object.fromEntries` is used because an argument may have the name `__proto__`. An assignment to this name would change the object's
+  // prototype instead of a property.
   return Object.fromEntries(deeper);
 }
 
-/** Returns schemas together with all schemas that they always include. Reads each schema once, so that circular references end. */
+/**
+ * Returns the given schemas and all schemas that always apply together with them: those in `allOf`, and the targets of `$ref`. Reads each
+ * schema only once, so that circular references end.
+ */
 function sureOf(root: JsonSchema, first: readonly unknown[]): readonly JsonSchema[] {
   const schemas = new Set<JsonSchema>();
   const waiting = [...first];

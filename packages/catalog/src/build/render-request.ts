@@ -132,7 +132,10 @@ function renderHeaders(trees: readonly Tree[], scope: TemplateScope): Record<str
   return Object.fromEntries(headers.values());
 }
 
-/** Returns the fields of all trees by name. If several trees have a field, the last one is used. */
+/**
+ * Returns the fields of the filled-in templates, by field name. Each tree is a template in the form of an object. If several templates have
+ * the same field, the value of the last template is used.
+ */
 function fieldsOf(trees: readonly Tree[], scope: TemplateScope): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const tree of trees) Object.assign(fields, renderTemplateTree(tree, scope));

@@ -8,7 +8,7 @@ import type { JsonSchema } from "../read/documents.ts";
  * one fault.
  */
 const unknownMax = 20;
-/** Maximum number of property names in the shared fault. */
+/** If there are too many unknown properties, one fault reports all of them together. Its text names at most this number of properties. */
 const namedMax = 3;
 /** Maximum number of faults. */
 const faultsMax = 100;
@@ -17,9 +17,9 @@ const faultsMax = 100;
 export type ShortenedValue = { readonly kept: unknown; readonly faults: readonly SchemaFault[] };
 
 /**
- * Returns a value without its excess parts: list items beyond `maxItems`, and, if there are many, the unknown properties of an object that
- * allows only declared ones. Follows only schemas that always apply, into properties and items. Takes time linear in the value; takes none
- * if the schema has no such limits.
+ * Returns a value without its excess parts. These are list items beyond `maxItems` and, if there are many, unknown properties of objects
+ * that allow only declared ones. Looks into properties and items only by schemas that always apply (not by a branch of `anyOf`). The time
+ * grows linearly with the value. A value whose schema has no such limits is not read at all.
  */
 export function withoutExcess(schema: JsonSchema, value: unknown): ShortenedValue {
   const faults: SchemaFault[] = [];
@@ -56,7 +56,10 @@ function keepProperties(schema: JsonSchema, object: JsonSchema, pointer: string,
 type ObjectBounds = {
   readonly properties: JsonSchema;
   readonly isOpen: boolean;
-  /** The properties whose values have limits of their own. `step`: the property's part of a JSON Pointer. */
+  /**
+   * The properties whose own schemas also limit which properties an object may have. Their values are checked too. `step`: the property's
+   * name as a step of a JSON Pointer.
+   */
   readonly below: readonly { readonly name: string; readonly step: string; readonly child: unknown }[];
 };
 

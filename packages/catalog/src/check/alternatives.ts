@@ -2,9 +2,9 @@ import { isObject } from "@svc/core";
 import type { ErrorObject } from "ajv/dist/2020.js";
 
 /**
- * Returns errors without those that follow from others. A failed choice (`oneOf`, `anyOf`) gets one error. A rule gets no error of its own
- * if its branch has errors. `errors` must be verbose and in the compiler's order: the errors of the branches precede the error of their
- * choice.
+ * Returns the validation errors without those that only follow from other errors. A failed choice (`oneOf` or `anyOf`) gets one error. A
+ * rule gets no error if a schema inside it already has errors. `errors` must be in the order of the compiler, with inner errors first, and
+ * must include the schemas and values.
  */
 export function withoutNoise(errors: readonly ErrorObject[]): ErrorObject[] {
   const kept: ErrorObject[] = [];
@@ -56,7 +56,10 @@ function ofAlternatives(error: ErrorObject, below: readonly ErrorObject[]): Erro
   return [{ ...error, message: ofForms(error, faults.flat(), branches) }];
 }
 
-/** Returns the names that a branch requires; undefined if the branch has other conditions too. */
+/**
+ * Returns the property names in a branch that has only the keyword `required`. A branch is one schema inside `anyOf` or `oneOf`. Returns
+ * undefined if the branch has another keyword too.
+ */
 function namesOfRequired(branch: unknown): readonly string[] | undefined {
   if (!isObject(branch) || !Array.isArray(branch.required) || Object.keys(branch).length !== 1) return undefined;
   return branch.required.map(String);
@@ -73,7 +76,10 @@ function ofRequired({ keyword, data }: ErrorObject, needed: readonly (readonly s
   return given.length < 2 ? text : `${text}, and not ${given.length === 2 ? "both" : "several"}`;
 }
 
-/** Returns the errors of each branch. The index is the branch's position in the choice. */
+/**
+ * Sorts the errors of a schema choice (`anyOf` or `oneOf`) by its branches (alternatives). Returns one list of errors for each branch, in
+ * the order of the branches in the schema.
+ */
 function faultsOfBranches({ schemaPath, schema }: ErrorObject, below: readonly ErrorObject[]): ErrorObject[][] {
   const faults: ErrorObject[][] = Array.from({ length: Array.isArray(schema) ? schema.length : 0 }, () => []);
   for (const error of below) faults[Number.parseInt(error.schemaPath.slice(schemaPath.length + 1), 10)]?.push(error);
@@ -85,8 +91,8 @@ function isNull(branch: unknown): boolean {
 }
 
 /**
- * True if the value is clearly not meant for this branch: it has another type, or another value in the field that distinguishes the
- * branches.
+ * True if a value clearly does not belong to one branch (one schema inside `anyOf` or `oneOf`). The value then has another type. Or a field
+ * that must be a fixed value (`const`) has another value.
  */
 function isOfOtherKind({ instancePath }: ErrorObject, faults: readonly ErrorObject[]): boolean {
   return faults.some(

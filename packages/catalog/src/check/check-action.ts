@@ -9,8 +9,8 @@ import { checkSchema } from "./check-schema.ts";
 import { checkNames, faultOfHeaderName } from "./known-names.ts";
 
 /**
- * Checks the rules for an action that its schema cannot express, on the well-formed parts of the file. `account`: variables of the toolkit.
- * Records every fault.
+ * Checks the rules for an action that the JSON Schema of action files cannot express. Only parts of the file with a valid form are checked.
+ * `account`: the account variables that the toolkit declares. Records every fault.
  */
 export function checkAction(
   file: DefinitionFile,

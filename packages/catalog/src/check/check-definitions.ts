@@ -50,7 +50,10 @@ function checkTrigger(
   if (payload !== undefined && output !== undefined) comparePayload(file, ["payload"], payload, output);
 }
 
-/** Compares the payload's fields with the output schema, as deep as both declare fields. */
+/**
+ * Compares the field names of a payload with the properties of the output schema, at all levels that both declare. Adds a fault to `file`
+ * for each difference.
+ */
 function comparePayload(file: DefinitionFile, path: FaultPath, payload: object, output: JsonSchema): void {
   const properties = isObject(output.properties) ? output.properties : undefined;
   if (properties === undefined) return;

@@ -51,7 +51,10 @@ export function faultsOfPoll({ poll, paging, class: access, input, output }: Pol
   return faults;
 }
 
-/** The path of a cursor in the file, and the valid parts of the action that the cursor refers to. */
+/**
+ * The path of a poll's cursor in the definition file, and schemas of the action that the poll calls. A schema that is faulty or missing is
+ * undefined.
+ */
 type Place = {
   readonly at: FaultPath;
   readonly row: JsonSchema | undefined;
@@ -172,7 +175,8 @@ function faultsOfArguments(
     lookAtArgument(name, name, properties, faults, [...place, "args", name]);
   }
   if (faults.length > 0 || faultsOfSchema(input).length > 0) return faults;
-  // Rules between arguments and required arguments are ignored here; another check covers all arguments together.
+  // This schema checks each argument alone. It does not check if all required arguments are present, and it has no rules about several
+  // arguments. Another check does both.
   const alone = { type: "object", properties, ...(isObject(input.$defs) && { $defs: input.$defs }) };
   for (const { pointer, message } of createTenantValidators()(alone)(args)) {
     const steps = pointer.split("/").slice(1);
@@ -197,7 +201,10 @@ function lookAtArgument(
   }
 }
 
-/** Returns faults if the source of the argument's value is invalid. The source is the rows, the answer, or the clock. */
+/**
+ * Checks the source of the value for a cursor's argument `arg`. The source is a field of the rows, a field of the app's answer, or the
+ * clock. Returns the faults; empty if there are none.
+ */
 function faultsOfSources(
   { kind, arg = "", from, more, step, overlap }: PollCursorDocument,
   { row, output, properties, at: place }: Place & { readonly output: JsonSchema },

@@ -31,7 +31,10 @@ function checkPath(file: DefinitionFile, path: readonly string[], text: string):
   file.fault(path, `"${text}" is not a path`, "write names and list indexes, such as data.items[0].id");
 }
 
-/** Returns why the value at a path can have none of the types `wanted`, if the result satisfies the output schema; undefined if it can. */
+/**
+ * Checks the value at a path in a tool's output. Returns a reason if, by the output schema, this value can never have one of the types
+ * `wanted`. Returns undefined if it can.
+ */
 export function faultOfOutputPath(
   output: JsonSchema,
   text: string,
@@ -56,7 +59,9 @@ export function faultOfOutputPath(
 /** Names allowed in a template, by namespace: a set of names, or `any` for all names. */
 export type Namespaces = Readonly<Record<string, "any" | ReadonlySet<string>>>;
 
-/** Names allowed in the deployment's namespace. They are the same for every definition. */
+/**
+ * Names that a template may use after `deployment.`, for example `{{deployment.auth_url}}`. These names are the same for every definition.
+ */
 export const deploymentNamespace: ReadonlySet<string> = new Set(deploymentNames);
 
 /**

@@ -74,7 +74,10 @@ function checkNode(check: Check, path: FaultPath, node: unknown, declared: Reado
   checkRules(check, path, node, names);
 }
 
-/** Checks a property. Only a declaration needs a description, because a rule about a declared property does not repeat it. */
+/**
+ * Checks a property of a schema. `isRule`: true if the schema is a rule, such as a branch of `anyOf`, about a value that another schema
+ * declares. A property in a rule needs no description and no type, because the declaration has them.
+ */
 function checkProperty(check: Check, path: FaultPath, property: unknown, isRule: boolean): void {
   const description = isObject(property) ? property.description : undefined;
   if (check.part === "input" && !isRule && (typeof description !== "string" || description.length < 3)) {
@@ -87,7 +90,8 @@ function checkProperty(check: Check, path: FaultPath, property: unknown, isRule:
       "add a type, such as string, or an enum; an object without properties is kept whole",
     );
   }
-  // A nested rule uses properties that are declared elsewhere, so their names cannot be checked here.
+  // The property of a rule (such as a branch of `anyOf`) may contain names that another schema declares. So its names cannot be checked
+  // here.
   if (!isRule) checkNode(check, path, property, undefined);
 }
 

@@ -19,7 +19,10 @@ ajv.addSchema(toolSchema, "tool.schema.json");
 ajv.addSchema(toolkitSchema, "toolkit.schema.json");
 ajv.addSchema(deploymentSchema, "deployment.schema.json");
 
-/** Length of the path to a part of the file that can be checked independently. Key: the kind of file. */
+/**
+ * A file is divided into parts, and a part with faults does not prevent the checks of the other parts. The number is the length of the path
+ * from the root to a part. Key: the kind of file.
+ */
 const partDepth = { toolkit: 1, tool: 1, deployment: 3 };
 
 /**

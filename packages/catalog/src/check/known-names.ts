@@ -27,8 +27,10 @@ export function knownNames(schema: JsonSchema): KnownNames {
 const ofSchemas = new WeakMap<JsonSchema, KnownNames>();
 
 /**
- * Cached results of one schema. `made`: the names at each position. Its key combines the numbers in `ids` of all schemas at the position,
- * so circular references reach the same few positions.
+ * Cache of the known property names of one root schema. `made`: the known names at each position of a value. `ids`: a number for each
+ * schema.
+ * The key of a position in `made` joins the numbers of all schemas at that position. So circular references between schemas lead to only a
+ * few keys.
  */
 type MadeNames = { readonly made: Map<string, KnownNames>; readonly ids: Map<JsonSchema, number> };
 
@@ -97,8 +99,8 @@ export function faultOfHeaderName(name: string): readonly [reason: string, cure:
 }
 
 /**
- * Returns the fault of a parameter's or field's name, as [reason, correction]; undefined if the name is valid. Some servers use such a
- * field as the method, so the call's class would be wrong.
+ * Returns the fault of the name of a parameter or field, as [reason, correction]; undefined if the name is valid. A name is not valid if
+ * some servers use this field as the HTTP method. The access class of the call would then be wrong.
  */
 export function faultOfFieldName(name: string): readonly [reason: string, cure: string] | undefined {
   return isMethodOverride(name) ? [`"${name}" changes the method`, "write it as request.method"] : undefined;

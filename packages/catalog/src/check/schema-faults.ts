@@ -55,7 +55,8 @@ function toFault(error: ErrorObject): SchemaFault {
 }
 
 /**
- * Returns a JSON Pointer to the value. If it has more than 1000 characters, returns the longest pointer to a containing value that has not.
+ * Returns the JSON Pointer of a value, if it has at most 1000 characters. Otherwise returns the pointer of an object or list that contains
+ * the value: the longest pointer with at most 1000 characters.
  */
 function shortPointer(pointer: string): string {
   return pointer.length <= 1000 ? pointer : pointer.slice(0, Math.max(0, pointer.lastIndexOf("/", 1000)));

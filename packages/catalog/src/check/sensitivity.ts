@@ -11,7 +11,10 @@ export type SchemaPlace = {
   readonly isUnknown: boolean;
 };
 
-/** Returns the position of the root of a schema's values, or of the root of `part`'s values. */
+/**
+ * Returns the starting position for a search for sensitive values: the whole value that a schema describes. `part`: a schema inside `root`.
+ * If it is given, the search starts at the value that `part` describes.
+ */
 export function schemaPlace(root: JsonSchema, part: JsonSchema = root): SchemaPlace {
   return placeOf(root, [part]);
 }
@@ -26,7 +29,10 @@ export function isSensitivePlace({ schemas, isUnknown }: SchemaPlace): boolean {
   return isUnknown || schemas.some((schema) => schema["x-sensitive"] === true);
 }
 
-/** Returns the position at a path in the values of a schema. */
+/**
+ * Returns the position that a path leads to, starting at the root of a schema's values. A path is a list of property names and list
+ * indexes.
+ */
 export function placeAlong(schema: JsonSchema, path: readonly (string | number)[]): SchemaPlace {
   return path.reduce<SchemaPlace>(placeAt, schemaPlace(schema));
 }
@@ -65,7 +71,10 @@ export function referencedSchema(root: JsonSchema, reference: string): JsonSchem
   return reference.startsWith("#") && isObject(node) ? node : undefined;
 }
 
-/** Returns the position for the given schemas. Reads each schema once, so that circular references end. */
+/**
+ * Returns a position in a value, made of the given schemas and of all schemas to which they refer. Each schema is read only once, so that
+ * circular references end.
+ */
 function placeOf(root: JsonSchema, first: readonly unknown[]): SchemaPlace {
   const schemas = new Set<JsonSchema>();
   let isUnknown = false;
@@ -93,8 +102,8 @@ export function rulesOf(schema: JsonSchema): unknown[] {
 }
 
 /**
- * Returns the schemas that may apply to a property. The schemas of all patterns are included without comparing the pattern with the name;
- * masking uses the same rule.
+ * Returns a function that finds the schemas which may apply to the property `name`. All schemas of `patternProperties` are included,
+ * without comparing their patterns with the name. Masking of sensitive values uses the same rule.
  */
 function propertyAt(name: string): (schema: JsonSchema) => unknown[] {
   return ({ properties, patternProperties, additionalProperties, unevaluatedProperties }) => {

@@ -149,7 +149,8 @@ function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown)
 }
 
 function checkKeywords(file: DefinitionFile, path: FaultPath, node: JsonSchema): void {
-  // References could make a schema endless. Identifiers and anchors have no use without references.
+  // Reports a fault for each keyword that begins with `$`, except `$comment`. A reference could make a schema endless. Identifiers and
+  // anchors are useless without references.
   for (const keyword of Object.keys(node).filter((name) => name.startsWith("$") && name !== "$comment")) {
     file.fault([...path, keyword], "is in a private definition", "write the schema out where it is used");
   }

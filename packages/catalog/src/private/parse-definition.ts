@@ -51,8 +51,9 @@ function* patternsOf(value: unknown): Generator<string> {
 }
 
 /**
- * Returns the compiled toolkit that a project publishes. `definitionJson`: `{"toolkit": {…}, "tools": {"<tool>": {…}}}` as JSON text.
- * Rejects with DefinitionError; its faults use `toolkit` and `tools.<tool>` as file names. Other work can run between two files.
+ * Returns the compiled toolkit that a project publishes. `definitionJson`: the JSON text `{"toolkit": {…}, "tools": {"<tool>": {…}}}`.
+ * Rejects with DefinitionError; its faults name each part like a file: `toolkit` or `tools.<tool>`. Between the checks of two parts, other
+ * work of the node can run.
  */
 export async function parsePrivateToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
   const files = readFiles(definitionJson);

@@ -96,7 +96,10 @@ export function createCatalogViews(options: {
     compiled.set(projectId, new Map(current));
     return current.map(([, { toolkit }]) => toolkit);
   };
-  /** Removes cached data and running reads. Both could hide a change that this node has just made. */
+  /**
+   * Removes the project's cached catalog, and the promise of a read that has not ended. Both may contain data from before a change that
+   * this node has just made.
+   */
   const forget = (projectId: ProjectId) => {
     changes++;
     known.delete(projectId);
@@ -145,7 +148,7 @@ function catalogOf(toolkits: readonly Toolkit[]): Catalog {
   };
 }
 
-/** Returns the view that shows a whole catalog. */
+/** Returns a view of the catalog that shows all its toolkits and tools, together with their API messages. */
 function viewOf(catalog: Catalog): CatalogView {
   return { ...catalog, messages: indexMessages(catalog) };
 }

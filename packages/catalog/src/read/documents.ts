@@ -135,7 +135,7 @@ export type ActionDocument = {
   readonly poll?: PollDocument;
 };
 
-/** File of a trigger that satisfies schemas/tool.schema.json. */
+/** Content of a trigger's definition file. The content satisfies schemas/tool.schema.json. */
 export type TriggerDocument = {
   readonly kind: "trigger";
   readonly scopes?: readonly string[];

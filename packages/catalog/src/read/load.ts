@@ -159,12 +159,16 @@ function withSoundPaging(definition: unknown): unknown {
   const { paging, ...others } = definition;
   const { arg, from, more } = paging as { readonly [name: string]: unknown };
   const hasForm = [arg, from ?? "", more ?? ""].every((text) => typeof text === "string");
-  // Another check reports malformed parts, so they stay unchanged here.
+  // If the paging, the input or the output of the tool is malformed, the definition stays unchanged here. Another check reports the
+  // malformed part.
   if (!hasForm || !isObject(definition.input) || !isObject(definition.output)) return definition;
   return faultsOfPaging(definition).length === 0 ? definition : others;
 }
 
-/** Returns a definition without its poll, by the same rule as `withSoundPaging`. */
+/**
+ * Returns a definition without its `poll` if the poll has faults. If the poll, the input or the output is malformed, returns the definition
+ * unchanged. `withSoundPaging` has the same rule.
+ */
 function withSoundPoll(definition: unknown): unknown {
   if (!isObject(definition) || definition.poll === undefined) return definition;
   const { poll, ...others } = definition;

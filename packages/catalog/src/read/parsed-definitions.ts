@@ -70,7 +70,8 @@ async function readKept(file: string): Promise<Readonly<Record<string, unknown>>
 
 /** Writes the file under a temporary name first, because two nodes may start at the same time. */
 async function write(file: string, used: Readonly<Record<string, unknown>>): Promise<void> {
-  // Some YAML numbers have no JSON form.
+  // Some YAML numbers (for example `.inf`) would change when they are written as JSON. Values with such numbers are left out of the cache
+  // file.
   const exact = Object.entries(used).filter(([, value]) =>
     isDeepStrictEqual(value, JSON.parse(JSON.stringify(value) ?? "null")),
   );

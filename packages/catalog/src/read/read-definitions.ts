@@ -105,7 +105,8 @@ async function listFolder(folder: string) {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.filter(({ name }) => !name.startsWith(".")).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    // The reason does not matter, because the correction is the same; the caller's fault names the folder.
+    // The cause of the error is not reported. The caller reports a fault that names the folder, and the user corrects every cause in the
+    // same way.
     return undefined;
   }
 }

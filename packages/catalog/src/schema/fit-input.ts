@@ -25,7 +25,8 @@ export function fitInput(
   if (faults.length === 0) return { value, faults };
   const ownFaults = validate(own);
   if (ownFaults.length === 0) return { value: own, faults: [] };
-  // Search for the name that was probably meant in the arguments without defaults. With defaults, this name would be present already.
+  // A fault about an unknown argument may name the argument that was probably meant. This name is found in the arguments without defaults.
+  // After defaults are added, the meant argument is already present and is not suggested.
   const unknown = ownFaults.filter(({ property, missing }) => property !== undefined && missing === undefined);
   const isSame = (a: SchemaFault) => (b: SchemaFault) => a.pointer === b.pointer && a.property === b.property;
   return { value, faults: faults.map((fault) => unknown.find(isSame(fault)) ?? fault) };

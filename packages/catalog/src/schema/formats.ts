@@ -41,7 +41,8 @@ export function addFormats(ajv: Ajv2020): void {
     "url",
     (text: string) => text.length <= 65_536 && /^(?:https?|ftp):\/\/[^\s/\\]\S*$/i.test(text) && URL.canParse(text),
   );
-  // The `date-time` of ajv-formats accepts a space instead of the T, the year 0, and a leap second on any day.
+  // svc tests the format `date-time` with its function `readTime`. The test in ajv-formats also accepts wrong times: a space instead of the
+  // T, the year 0, or a leap second on any day.
   ajv.addFormat("date-time", (text: string) => readTime(text) !== undefined);
   ajv.addFormat("byte", (text: string) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text));
 }

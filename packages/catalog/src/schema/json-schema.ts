@@ -98,7 +98,8 @@ function createAjv(expressions?: MeteredRegExps): Ajv2020 {
     allErrors: true,
     verbose: true,
     strict: true,
-    // These three strict options are off, because rules between arguments do not repeat types and properties.
+    // These three strict options are off. Schemas have rules that concern several arguments (such as `if` or `anyOf`). Such a rule does not
+    // repeat the types and properties that the schema declares elsewhere.
     strictTypes: false,
     strictRequired: false,
     strictTuples: false,

@@ -19,7 +19,10 @@ export function isJudgedWithin(steps: number, schema: JsonSchema, value: unknown
 
 type Meter = { left: number; readonly root: JsonSchema; depth: number };
 
-/** Maximum depth, because references may be endless. Values this deep are refused much earlier. */
+/**
+ * Maximum nesting to which a schema and a value are followed together. The limit is needed because the references in a schema may be
+ * circular. Values with so many levels are refused much earlier.
+ */
 const depthMax = 200;
 
 function visit(meter: Meter, schema: unknown, value: unknown, weight: number): void {
@@ -35,7 +38,10 @@ function visit(meter: Meter, schema: unknown, value: unknown, weight: number): v
   meter.depth--;
 }
 
-/** Counts the steps of all rules about the same value. */
+/**
+ * Counts the steps of checking one value against all parts of a schema that describe this same value (for example `$ref`, `allOf` and
+ * `anyOf`).
+ */
 function visitRules(meter: Meter, schema: JsonSchema, value: unknown, weight: number): void {
   if (typeof schema.$ref === "string") visit(meter, referred(meter.root, schema.$ref), value, weight);
   for (const child of listOf(schema.allOf)) visit(meter, child, value, weight);
@@ -66,7 +72,8 @@ function visitProperties(meter: Meter, schema: JsonSchema, value: JsonSchema, we
     const child = value[name];
     // Faults below a long property name cost more, because each fault quotes the name.
     const weightBelow = weight * (1 + name.length / 256);
-    // If undeclared properties are not allowed, each one causes a fault.
+    // The cost of this property is subtracted. It is higher if the schema allows no undeclared properties, because each undeclared property
+    // then causes a fault.
     meter.left -= weightBelow * (patterns.length + (schema.additionalProperties === false ? triedWeight : 1));
     if (Object.hasOwn(declared, name)) visit(meter, declared[name], child, weight);
     for (const schemaOfOthers of others) visit(meter, schemaOfOthers, child, weightBelow);

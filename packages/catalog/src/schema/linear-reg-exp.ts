@@ -1,7 +1,10 @@
 import { RE2JS } from "@bufbuild/re2";
 import type { RegExpEngine } from "ajv/dist/types/index.js";
 
-/** Size of a Unicode class (such as `\p{L}`), which is a table of hundreds of ranges. */
+/**
+ * Number of instructions that a Unicode class (such as `\p{L}`) counts as in a compiled pattern. The number is high because such a class is
+ * a table of hundreds of character ranges.
+ */
 const unicodeClassSize = 50;
 
 /**
@@ -32,8 +35,8 @@ export function patternSize(pattern: string): number {
 const tokens = /\\[pP](?:\{[^}]*\}|.)?|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]?|(\{(\d+)(?:,(\d*))?\})|[\s\S]/gu;
 
 /**
- * Returns the maximum number of instructions per character of a text. A pattern that begins with `^` and has no repetition or alternative
- * is at only one position at a time, so it needs few.
+ * Returns the maximum number of instructions that the pattern needs for each character of a text. A pattern that begins with `^` and has no
+ * repetitions or alternatives needs few instructions. The matcher follows only one position in such a pattern at a time.
  */
 export function patternSteps(pattern: string): number {
   const isFixed = pattern.startsWith("^") && !/[*+?|]|\{\d*,/.test(pattern);
@@ -74,18 +77,21 @@ export class PatternStepsError extends Error {
   override name = "PatternStepsError";
 }
 
-/** RE2 as the pattern engine of the JSON Schema compiler, with a step limit for all patterns of one value together. */
+/**
+ * Compiles the patterns of JSON Schemas with RE2. While one value is checked, all its patterns together may take only a limited number of
+ * steps.
+ */
 export type MeteredRegExps = {
   /**
    * Returns a compiled pattern. Throws if RE2 does not accept the pattern. The pattern throws PatternStepsError when the step limit is used
    * up.
    */
   readonly engine: RegExpEngine & ((pattern: string) => LinearRegExp);
-  /** Resets the step count. Call it before each value. */
+  /** Gives all patterns the full number of steps again. A step is a unit of matching work. Call this function before each value. */
   restart(): void;
 };
 
-/** Creates the engine. It compiles each pattern once. */
+/** Creates an engine for regular expressions that limits the steps of a match. The engine compiles each pattern once. */
 export function createMeteredRegExps(): MeteredRegExps {
   const compiled = new Map<string, LinearRegExp>();
   let left = stepsMax;
@@ -106,7 +112,7 @@ export function createMeteredRegExps(): MeteredRegExps {
     return known;
   };
   return {
-    // Only generated standalone code would use this text, and svc never generates such code.
+    // The library Ajv writes the text in `code` only into standalone validator modules. svc never generates such modules.
     engine: Object.assign(engine, { code: "linearRegExp" }),
     restart: () => {
       left = stepsMax;

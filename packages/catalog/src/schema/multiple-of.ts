@@ -58,13 +58,16 @@ function decimalOf(text: string): Decimal {
   return { digits: written.slice(0, end), power: Number(exponent) - fraction.length + written.length - end };
 }
 
-/** Maximum power of ten. A higher power does not change the result for a unit of 17 digits. */
+/**
+ * Maximum exponent of the power of ten in this calculation. A unit has at most 17 digits, so a greater exponent would not change if a
+ * number is a multiple of the unit.
+ */
 const powerMax = 64;
 
 function isMultiple(number: Decimal, unit: Decimal): boolean {
   if (number.digits === "") return true;
-  // The last digit of `number` is not zero, so a number with a lower power of ten than `unit` is not its multiple. The other numbers have
-  // at most some hundred digits, like doubles.
+  // `number` has no zeros at its end. So it is not a multiple if its power of ten is lower than that of `unit`. All other numbers have at
+  // most some hundred digits, which can be divided quickly.
   if (unit.digits === "" || number.power < unit.power) return false;
   const shift = 10n ** BigInt(Math.min(powerMax, number.power - unit.power));
   return (BigInt(number.digits) * shift) % BigInt(unit.digits) === 0n;

@@ -1,6 +1,9 @@
 import { scalarText, secondsOf } from "@svc/core";
 
-/** Range of the years 1 to 9999, which RFC 3339 can express, in epoch milliseconds. */
+/**
+ * Start of the year 1, in epoch milliseconds. The next constant, `latestMs`, is the end of the year 9999. RFC 3339 can express only times
+ * between them.
+ */
 const earliestMs = -62_135_596_800_000;
 const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
@@ -122,7 +125,7 @@ const textForms: readonly Form[] = [
   form(String.raw`(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)[Tt]${basicClockText}${zoneText}?`),
   form(String.raw`(?<year>(?:19|20)\d\d)(?<month>\d\d)(?<day>\d\d)(?:(?<hour>\d\d)(?<minute>\d\d)(?<second>\d\d))?`),
   unixTime,
-  // RFC 5322; with hyphens, RFC 850.
+  // The form of a date in RFC 5322 (for example `02 Jan 2006 15:04:05 GMT`). With hyphens (`02-Jan-06`), it is the form of RFC 850.
   form(
     String.raw`${weekdayText}(?<day>\d\d?)[ -]\s*${monthText}[ -]\s*(?<year>\d{2,4})\s+${clockText}(?:\s*${zoneText})?${commentText}`,
   ),

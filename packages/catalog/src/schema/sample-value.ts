@@ -38,7 +38,7 @@ export function schemaAt(schema: SampleSchema, path: readonly (string | number)[
   );
 }
 
-/** Returns the first type of a schema that is not null. */
+/** Returns the first type in a schema's `type`, except `null`. Returns `string` if there is none. */
 export function typeOf({ type }: SampleSchema): string {
   const types: unknown[] = Array.isArray(type) ? type : [type];
   return String(types.find((candidate) => candidate !== "null") ?? "string");

@@ -9,8 +9,8 @@ type Place = { root: string; path: readonly (string | number)[] };
 export const shownSampleMs: number = Date.UTC(2026, 0, 15, 9);
 
 /**
- * Returns a post that a trigger accepts, created from the trigger's definition: with the values of its match rule, and a value wherever a
- * template reads one. The parts of the dedupe key differ for each `nowMs` (numbers increase), so that a later sample is a new event.
+ * Returns a made-up post that a trigger accepts. It has the values that the trigger's match rule requires, and a value for each field that
+ * the trigger's templates read. The fields that identify duplicates differ for each `nowMs`. So a later sample is a new event.
  */
 export function samplePost(trigger: TriggerDocument, nowMs: number): SamplePost {
   const post: SamplePost = { headers: {}, query: {}, body: undefined };

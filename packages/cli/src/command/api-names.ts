@@ -9,8 +9,8 @@ export function nameCommands(named: Iterable<readonly [call: string, command: st
 }
 
 /**
- * The JSON of an example request, which a text of the service may write after the name of a call. The type has only the fields for which a
- * command has options.
+ * JSON of an example request. In its texts for people, svc may write such JSON after the name of a call. The type has only the request
+ * fields for which a command has an option.
  */
 type Example = { readonly name?: string; readonly http?: { readonly hosts?: readonly string[] } };
 
@@ -109,8 +109,8 @@ function commandOfExample(name: string, example: string): string | undefined {
 }
 
 /**
- * Returns the option or argument for a request field. Searches first the phrases, then the options of the command that ran (`own`), then
- * the options that most commands share. Returns the path of the field if there is no option for it.
+ * Returns the option or argument that fills a request field. If the field has a fixed phrase, returns this phrase. Otherwise searches the
+ * options of the command that ran (`own`), and then the options that most commands share. If none fits, returns the path of the field.
  */
 export function optionOf(path: string, own: ReadonlyMap<string, string> = new Map()): string {
   const nameOf = (field: string) => {

@@ -53,11 +53,17 @@ export type CommandDeclaration<Input extends DescMessage> = {
    * The kind of client that the command opens. It determines the options for the credential. Default: the kind that may call the method.
    */
   readonly client?: keyof typeof addClientOptions;
-  /** The name of the command in texts. Default: its path (for example `svc jobs park`). */
+  /** The name of the command in messages that mention it. Default: the command's path (for example `svc jobs park`). */
   readonly shown?: string;
-  /** Words after the command's name in texts that name the method of this command (for example the option `--since`). */
+  /**
+   * Words that svc prints after the command's name (for example the option `--since`). svc prints both if a message of the service mentions
+   * the API method of this command.
+   */
   readonly words?: string;
-  /** Further methods for which a text of the service shows this command. `words`: the words that the text adds after the command's name. */
+  /**
+   * Further API methods. If a message of the service mentions one of these methods, svc prints this command instead of the method's name.
+   * `words`: the words that svc adds after the command's name.
+   */
   readonly also?: readonly (readonly [method: Pick<Method, "name">, words?: string])[];
 };
 
@@ -74,9 +80,12 @@ export type Run<Values> = {
 
 /** A function that adds a command with a given name to its parent command. */
 export type CommandMaker = ((parent: Command, context: CommandContext, name: string) => void) & {
-  /** The methods for which texts show this command. Each has the words that the text adds after the command's name. */
+  /**
+   * API methods that a message of the service may mention. svc prints this command instead of the method's name. `words`: the words that
+   * svc adds after the command's name (for example `--since`).
+   */
   readonly methods?: readonly NamedMethod[];
-  /** The name of the command in texts. Default: its path. */
+  /** The name of the command in messages that mention it. Default: the command's path (for example `svc jobs park`). */
   readonly shown?: string | undefined;
   /** The commands of a topic, by name. */
   readonly commands?: Readonly<Record<string, CommandMaker>>;
@@ -154,7 +163,8 @@ function runOf<Values>(made: Command, context: CommandContext): Run<Values> {
   let client: Promise<SvcClient> | undefined;
   let admin: SvcAdminClient | undefined;
   return {
-    // These types come from the readers in the declaration. commander itself does not know them.
+    // The readers in the command's declaration give the values these types. The library commander does not know the types, so the values
+    // are cast.
     values: { ...given, ...named } as Values,
     context,
     asJson: given.json === true,

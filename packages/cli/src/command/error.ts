@@ -61,7 +61,8 @@ export const wrongListenerHint =
 /** Returns the text of a refusal in which commands and options replace the names of calls and fields. */
 function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: RanCommand | undefined): string {
   const details = refusalsOf(err);
-  // An error without details came from the network, or from a server that is not svc.
+  // If the error has no details, it came from the network, or from a server that is not svc. The text then gives advice about the
+  // connection.
   if (details.length === 0 && err.code === Code.Unavailable) {
     // fetch refuses to connect to the ports of other protocols (Fetch standard, "port blocking").
     const text = err.rawMessage.replace(

@@ -72,7 +72,10 @@ export const secretOptions = [
 export const secretRemark =
   "\nNo option takes the value itself. At a terminal the command asks for it without showing it.";
 
-/** Returns the secret from the source that the options of a command name. Rejects with CommandError if the variable is not set. */
+/**
+ * Returns a secret from the source that the command's options name: standard input, an environment variable, or the terminal. Rejects with
+ * CommandError if the named environment variable is not set.
+ */
 export function readSecretOption(
   what: string,
   values: Readonly<Record<string, unknown>>,

@@ -7,8 +7,8 @@ import { type ConfirmOptions, confirmOf, parseMoment, parseSpan, parseWords } fr
 export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Desc> & string, "$typeName" | "$unknown">;
 
 /**
- * Rule by which a command reads an argument or option. Without this rule, the type of the filled request field determines how the command
- * reads it.
+ * Rule by which a command reads the text of an argument or option. Without this rule, the command reads the text by the type of the request
+ * field that gets the value.
  */
 type ReadRule<Field extends string> = {
   /** The request field that the value fills. Default: the field with the name of the option. */
@@ -64,7 +64,10 @@ export function optionOf([flags, help, reading = {}]: OptionDeclaration<string>,
   return option.makeOptionMandatory(reading.required === true);
 }
 
-/** An argument or option that fills a request field: its name in code, and its name as the user types it. */
+/**
+ * An argument or option of a command whose value is sent in a request field. `name`: the name of the argument or option in the code.
+ * `shown`: its name as the user types it.
+ */
 type RequestFilling = {
   readonly name: string;
   readonly shown: string;

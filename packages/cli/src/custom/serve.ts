@@ -11,7 +11,10 @@ import { tableLines } from "../text/table.ts";
  * including the young generation and large values.
  */
 const grownBytes = 190 * 1024 * 1024;
-/** Size in bytes to which the old generation may grow if a collection, against expectation, frees nothing. */
+/**
+ * Size in bytes to which V8's old generation (memory of long-lived objects) may grow in an exceptional case: a garbage collection frees
+ * nothing, although svc expected that it frees memory.
+ */
 const floodedBytes = 280 * 1024 * 1024;
 /**
  * Smallest and largest growth step of the heap, in percent (`--heap-growing-percent`). V8 never takes a larger step than its own rule
@@ -19,7 +22,10 @@ const floodedBytes = 280 * 1024 * 1024;
  */
 const [stepMin, stepMax] = [30, 300];
 const lookEveryMs = 250;
-/** Factor by which the smallest size grows with each look, so that a size of long ago is forgotten. */
+/**
+ * svc remembers the smallest heap size. Each time svc reads the heap size, it multiplies the remembered size by this factor. So a small
+ * size from long ago loses its effect.
+ */
 const forgetting = 1.01;
 
 /**
@@ -50,11 +56,15 @@ export async function compactHeap(): Promise<void> {
 }
 
 /**
- * Lets the heap grow with the load, because this needs the least processor time. (With a young generation of at most 64 MiB, tool calls
- * need 12 % more.) The size that a collection leaves decides how far the old generation grows before the next one. It is taken to be the
- * smallest size of late. The present size alone would give the smallest step, because it is largest when a collection begins. By V8's own
- * rule, the old generation may reach four times the live data, and floods of values made it 600 MiB large. So the present size bounds the
- * step too. With a limit of a third of the process's size, V8 collected garbage each time a loaded node kept 14 MiB for a moment.
+ * Lets V8's heap grow with the load, because this needs the least processor time. (If the young generation has at most 64 MiB, tool calls
+ * need 12 % more.)
+ * - After a garbage collection, a growth step decides how large the old generation may become before the next collection. svc computes the
+ *   step from the smallest heap size of recent time. The present size is largest when a collection begins, so it alone would give the
+ *   smallest step.
+ * - The present size also limits the step. By V8's own rule, the old generation may reach four times the live data; floods of values made
+ *   it 600 MiB large.
+ * - The limit is not a share of the process's size. With a third of that size, V8 collected garbage each time a loaded node kept 14 MiB for
+ *   a moment.
  */
 function followHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=2");

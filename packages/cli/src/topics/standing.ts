@@ -11,7 +11,10 @@ import { timeText } from "../text/table.ts";
 const { listStandingPrograms, pauseStandingProgram, resumeStandingProgram, deleteStandingProgram } =
   StandingService.method;
 
-/** The common parts of commands that act on one standing program and print its new state. */
+/**
+ * Common properties of the commands that act on one standing program and print its new state. They are the argument, the result field and
+ * the printed text.
+ */
 const aboutProgram = {
   takes: { "<program>": ["its slug or its id, stp_…", { fills: "id" }] },
   result: "standingProgram",

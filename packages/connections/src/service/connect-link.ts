@@ -91,7 +91,7 @@ export async function makeConnectLink(
   return { url: `${consoleUrl()}connect#${token}`, expiresAt };
 }
 
-/** Creates the part that opens connect links. */
+/** Creates the functions that show the page of a connect link and connect an account through it. */
 export function createConnectLinks(options: ConnectionsOptions): ConnectLinks {
   const { db, clock } = options;
   return {
@@ -139,7 +139,10 @@ async function isUsed({ db }: ConnectionsOptions, link: ConsoleLink): Promise<bo
   return account !== undefined && ["active", "expired", "superseded"].includes(account.state);
 }
 
-/** Returns the form of GetToolkitConnectSpec, with the link's scheme only. */
+/**
+ * Returns what a person must enter to connect an account, in the form of the answer of GetToolkitConnectSpec. Only the authentication
+ * scheme of the connect link is included.
+ */
 async function shownSpec(
   { views }: ConnectionsOptions,
   { projectId, expiresAt }: ConsoleLink,

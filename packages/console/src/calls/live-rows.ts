@@ -58,8 +58,8 @@ export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
 }
 
 /**
- * Returns the rows in view that are not on the newest page, kept current. `look` receives the indexes of the rows in view. Their pages are
- * read again each time the newest page is read.
+ * Returns the visible rows that are not on the newest page of the list. Call `look` with the indexes of the visible rows. Each time the
+ * newest page is read, the pages of these rows are read again.
  */
 function useViewed<I extends DescMessage, O extends DescMessage, Row>(
   method: DescMethodUnary<I, O>,

@@ -17,7 +17,7 @@ export type Filled = Readonly<Record<string, string>>;
 /** One field of the form. `at` is the name that the service uses for it in errors. */
 export type WantedField = { at: string; label: string; hint: string; example: string; isSecret: boolean };
 
-/** Returns the fields of the form, in their order. */
+/** Returns the fields of the form in which a person enters the data of an account: first the account variables, then the secrets. */
 export function fieldsOf({ spec }: WantedAccount): WantedField[] {
   const ofAccount = spec.accountVariables.map(({ name, description, example }) => ({
     at: `accountVariables.${name}`,
@@ -43,7 +43,10 @@ export function schemeOf({ spec }: Pick<WantedAccount, "spec">): string {
   return spec.authSchemes[0]?.type ?? "none";
 }
 
-/** Returns the request made from the form's values, without the fields that the scheme does not use. */
+/**
+ * Returns the request that connects the account, filled with the values of the form. Fields that do not belong to the chosen authentication
+ * scheme (for example an API key for `basic`) are left out.
+ */
 export function connectOf(wanted: WantedAccount, filled: Filled): object {
   const prefix = "accountVariables.";
   const ofAccount = fieldsOf(wanted).filter(({ at }) => at.startsWith(prefix));

@@ -25,7 +25,7 @@ export type FieldSpec = {
   readonly isRequired: boolean;
   /** True if the value is hidden while it is typed. */
   readonly isSensitive: boolean;
-  /** True if the browser may keep the last value. */
+  /** True if the browser may store the last value that the user typed into this field. */
   readonly isKept: boolean;
   readonly description: string;
   /** Default as text, which applies if no value is given; empty if there is none. */
@@ -96,7 +96,10 @@ function isSecret(schema: Schema): boolean {
   return schema["x-sensitive"] === true;
 }
 
-/** True if the browser may keep the value. The value of a JSON cell may be kept only if no part of it is a secret. */
+/**
+ * True if the browser may store the value of a form field, so that it is there at the next visit. A secret value is never stored. The value
+ * of a JSON cell is not stored if any part of it is a secret.
+ */
 function isKept(schema: Schema, shape: Shape): boolean {
   return !isSecret(schema) && !(shape.type === "json" && JSON.stringify(schema).includes('"x-sensitive":true'));
 }

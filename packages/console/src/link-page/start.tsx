@@ -14,7 +14,7 @@ import styles from "./start.module.css";
 export type LinkPage = {
   /** Path of the console's endpoint that the page posts to. */
   path: "answer" | "connect";
-  /** Purpose of such a link, as a sentence with a verb: "answers one question". */
+  /** Purpose of a link to this page, as a phrase that begins with a verb, for example "answers one question". */
   purpose: string;
   /** Draws the page for the service's answer to the first post. `send` makes further posts with the token of the link. */
   draw: (answer: unknown, send: (body: object) => Promise<PostAnswer>) => ReactNode;

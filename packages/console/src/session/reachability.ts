@@ -6,7 +6,10 @@ export type Away = "service" | "store";
 let away: Away | undefined;
 const listeners = new Set<() => void>();
 
-/** Records which part was unavailable in the last call; undefined if the call was answered. */
+/**
+ * Records the result of the last call. `value`: the unavailable part (the service or its database). Undefined if the service answered the
+ * call.
+ */
 export function setAway(value: Away | undefined): void {
   if (away === value) return;
   away = value;
@@ -26,8 +29,8 @@ export function whenBack(act: () => void): () => void {
 }
 
 /**
- * Returns the part that was unavailable in the last call; undefined if the call was answered. While a part is unavailable, the page shows
- * older data.
+ * Returns `service` or `store` (the database) if that was unavailable at the last call. The page then shows older data. Returns undefined
+ * if the last call was answered.
  */
 export function useAway(): Away | undefined {
   return useSyncExternalStore(subscribe, () => away);

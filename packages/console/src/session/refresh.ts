@@ -28,8 +28,8 @@ async function readSeats(): Promise<void> {
     if (response.status === 401) setSignInNeeded(true);
     if (!response.ok) return;
     const { half, seats } = (await response.json()) as { half: string; seats: Seat[] };
-    // The user may have signed out or signed in during this read. The session has then changed, and it is newer than the one just read, so
-    // it is kept.
+    // The user may have signed in or out while this request was running. The browser's session is then newer than the session in the
+    // answer. So the answer is used only if the session did not change.
     if (currentSession() === before) setSession({ half, seats });
   } catch {
     // The service did not answer. The message at the top of the page says so, and the next refused call starts another read.

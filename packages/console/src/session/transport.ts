@@ -8,8 +8,9 @@ import { currentSession, seatFor } from "./session.ts";
 import { setSignInNeeded } from "./sign-in-need.ts";
 
 /**
- * Returns the interceptor that adds the browser's half of the session and the seat of the project to each call. If a call is answered 401,
- * the interceptor opens the sign-in over the page and reads the seats of the session again.
+ * Returns the interceptor that adds two headers to each call. The first is the half of the session secret that the page keeps. The second
+ * is the id of the key with which the user signed in to the project. If a call is answered 401, the interceptor opens the sign-in over the
+ * page. It then reads the session's keys again.
  */
 function asSeat(projectId: string): Interceptor {
   return (next) => async (req) => {
@@ -36,8 +37,8 @@ function asSeat(projectId: string): Interceptor {
 }
 
 /**
- * Returns the unavailable part for a failed call. Either the service did not answer, or it answered that it is starting, stopping or
- * without its database. Returns undefined for any other error.
+ * Returns the part of svc that is unavailable, according to the error of a failed call. `service`: it did not answer, or it answered that
+ * it is starting or stopping. `store`: it answered that its database is unavailable. Returns undefined for any other error.
  */
 function awayBy(err: unknown): Away | undefined {
   const { code, cause } = ConnectError.from(err);

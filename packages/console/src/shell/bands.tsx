@@ -18,7 +18,8 @@ const askAgainMs = 1_500;
 /** Draws the messages that the user must not miss. They are at the top of every page. */
 export function Bands() {
   const away = useAway();
-  // Undefined on the administrator's pages. The administrator's seat belongs to no project, so `getIdentity` is not called there.
+  // Id of the project whose page is open. Undefined on the administrator's pages, because they belong to no project. `getIdentity` needs a
+  // project, so it is not called on those pages.
   const { projectId } = useParams({ strict: false });
   const identity = useQuery(
     IdentityService.method.getIdentity,
@@ -29,8 +30,8 @@ export function Bands() {
       refetchInterval: ({ state }) => (isRefused(state.error) ? false : askAgainMs),
     },
   );
-  // The administrator's pages do not call `getIdentity`. While the service is unavailable, this call is repeated to notice when it answers
-  // again.
+  // On the administrator's pages, `getIdentity` is not called. Therefore `listProjects` is repeated there while the service is unavailable,
+  // to notice when the service works again.
   useQuery(
     AdminService.method.listProjects,
     { pageSize: 1 },

@@ -1,7 +1,10 @@
 import type { IconName } from "../ui/icon.tsx";
 import { idPages, pagesOf } from "./pages.ts";
 
-/** An entry of the palette: a page, the page of an id, an action, or a search of the tools. */
+/**
+ * An entry of the palette. It opens a page, opens the page of an object whose id the user typed, does an action (such as the light theme),
+ * or searches the tools.
+ */
 export type PaletteEntry = { id: string; words: string; note: string; icon: IconName } & (
   | { to: string; params: Record<string, string>; search?: Record<string, string> }
   | { act: string }

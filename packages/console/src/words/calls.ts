@@ -51,7 +51,7 @@ export function outcomeWord(outcome: string): Word {
 /** The classes of a tool by the effect of its calls (the values of `Tool.accessClass`). */
 export const accessClasses = ["read", "write", "destructive"] as const;
 
-/** One of the classes of a tool. */
+/** Class of a tool: `read`, `write` or `destructive`. */
 export type ToolAccessClass = (typeof accessClasses)[number];
 
 const classes: Record<ToolAccessClass, Omit<Word, "word">> = {

@@ -77,7 +77,10 @@ const words: Record<AskPlace, Record<AnswerKind, ContinuationWords>> = {
 /** All answers, in the order in which the page offers them. */
 export const continuations: readonly AnswerKind[] = ["proceed", "retry-with", "skip", "abort"];
 
-/** Returns the label and the effect of an answer to a question. Returns an answer of a newer service unchanged. */
+/**
+ * Returns the label of an answer, and the effect that the answer has. If the console does not know the answer (a newer service may offer
+ * it), returns the answer's name as its label, without an effect.
+ */
 export function continuationWords(continuation: string, place: AskPlace): ContinuationWords {
   return (words[place] as Record<string, ContinuationWords>)[continuation] ?? { title: continuation, does: "" };
 }

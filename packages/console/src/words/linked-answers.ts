@@ -19,8 +19,8 @@ const confirming: Readonly<Record<string, AnswerWords>> = {
 };
 
 /**
- * Returns the name and the effect of an answer. `confirms`: true if the answer decides about a confirmation. Returns an answer of a newer
- * service unchanged.
+ * Returns the name and the effect of an answer for display. `confirms`: true if the answer decides about a confirmation. If this page does
+ * not know the answer, because the service is newer, returns the answer's own name and no effect.
  */
 export function linkedAnswerWords(continuation: string, confirms = false): AnswerWords {
   return (confirms ? confirming[continuation] : answers[continuation]) ?? { words: continuation, says: "" };

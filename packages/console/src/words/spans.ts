@@ -47,12 +47,15 @@ export function spanRequest({ range, since, until }: TimeSpan, now: number): { s
   return { since: timestampFromMs(Math.floor((now - ranges[range]) / stepMs) * stepMs) };
 }
 
-/** True if a span has a limit. */
+/** True if a list shows only a part of the time: the span has a range (for example `24h`), a start or an end. */
 export function isSpan({ range, since, until }: TimeSpan): boolean {
   return range !== undefined || since !== undefined || until !== undefined;
 }
 
-/** Returns a span between two times in words (for example `03-04 14:05 to 03-04 14:13`). Returns undefined for a range. */
+/**
+ * Returns a span between two fixed times in words (for example `03-04 14:05 to 03-04 14:13`). Returns undefined if the span has no fixed
+ * times, for example for "the last 24 hours".
+ */
 export function spanWords({ since, until }: TimeSpan, zone: Zone): string | undefined {
   if (since === undefined && until === undefined) return undefined;
   const words = (time: string) => {

@@ -8,7 +8,10 @@ export type Tone = "ok" | "warn" | "bad" | "info" | "plain";
 /** How the page shows a word of the API: the word itself, a tone (colour), an icon, and a sentence that explains it (`says`). */
 export type Word = { word: string; tone: Tone; icon: IconName; says: string };
 
-/** Returns the word of a newer service that this console does not know, unchanged. */
+/**
+ * Returns how the page shows a word of the API that this console does not know. A newer service may send such a word. The page shows the
+ * word unchanged.
+ */
 export function unknownWord(word: string): Word {
   return {
     word: word === "" ? "unknown" : word,

@@ -41,8 +41,9 @@ export const principalContext: ContextKey<Principal | undefined> = {
 };
 
 /**
- * Key of the function that counts a call as a waiting call until its answer. The auth gate of packages/server sets it. The function throws
- * the refusal of the project's quota. Undefined if no gate admits the calls, as in tests.
+ * Key for a function in the context of a call. The function counts the call as a waiting call until the call is answered. It throws an
+ * error if the project already has too many waiting calls.
+ * The auth gate of packages/server sets the function. It is undefined if no gate checked the call, for example in tests.
  */
 export const waitContext: ContextKey<(() => void) | undefined> = { id: Symbol("svc wait"), defaultValue: undefined };
 

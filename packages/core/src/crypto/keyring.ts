@@ -39,7 +39,10 @@ export type Keyring = Sealer & {
   setOldSubkeys(keys: ReadonlyMap<string, readonly VaultKey[]>): void;
   /** Adds data keys, with which the keyring can open values at once. A key seals values only if `sealsWith` permits its number. */
   add(keys: readonly DataKey[]): void;
-  /** Sets which data keys may seal values. For each owner, the newest key whose number `isInUse` accepts is used. */
+  /**
+   * Sets which data keys may encrypt values. Each project, and the deployment itself, has its own data keys. For each of them, svc encrypts
+   * with the newest key whose number `isInUse` accepts.
+   */
   sealsWith(isInUse: (number: number) => boolean): void;
   /** Removes data keys from memory. */
   drop(numbers: Iterable<number>): void;
@@ -165,8 +168,8 @@ function openWith(held: ReadonlyMap<number, OpenDataKey>, sealed: Uint8Array, co
   const number = bytes.readUInt32BE(1);
   const found = held.get(number);
   if (found === undefined) throw new SealError(`sealed value names data key ${number}, which is not in the database`);
-  // The key must belong to the same owner as the context. Otherwise, an attacker who changes a row could have values opened again whose own
-  // key was deleted.
+  // The data key must have the same owner (project or deployment) as the place of the value. Otherwise, an attacker who changes a row could
+  // make svc decrypt values of an owner whose key was deleted.
   const plaintext =
     found.key.scope === scopeOf(context) ? openBox(found.secret, bytes, headerBytes, context) : undefined;
   if (plaintext !== undefined) return plaintext;

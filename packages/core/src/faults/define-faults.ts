@@ -10,11 +10,13 @@ type FaultPart = { readonly reason?: string; readonly field?: string; readonly h
 /** Definition of one fault. Its functions all get the same parameters, and may leave out the last ones. */
 type FaultRow<Args extends readonly unknown[]> = {
   readonly code: FaultCode;
-  /** The reason of the fault. Default: the name of the row. */
+  /**
+   * The `reason` of the fault, a name for programs. Default: the name under which this fault is defined (for example `PAGE_TOKEN_INVALID`).
+   */
   readonly reason?: string;
   /** The wrong request field, by its JSON name. Default: none. */
   readonly field?: ValueOrMaker<string, Args>;
-  /** The problem, with the wrong value. */
+  /** Text about the problem, which contains the wrong value (for example `field "naem" is unknown`). */
   readonly says: ValueOrMaker<FaultText, Args>;
   /** The correct form or next step, as one sentence. Default: none. */
   readonly help?: ValueOrMaker<FaultText, Args>;

@@ -40,7 +40,10 @@ export class Fault extends Error {
   readonly retryAfterMs: number | undefined;
   /** The message as text with named parts (calls, fields, waiting times), so that each surface can write them in its own words. */
   readonly says: PartedText;
-  /** The help text of each detail, as text with named parts. */
+  /**
+   * The help text of each detail. Inside the text, names of calls, names of fields and waiting times are marked, so that the console and
+   * the command line can replace them.
+   */
   readonly advice: readonly PartedText[];
 
   /** Returns the details of the fault. Their help texts have named parts. */

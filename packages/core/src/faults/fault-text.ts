@@ -3,10 +3,16 @@
  */
 export type PartKind = keyof typeof partNumbers;
 
-/** Number of each kind of part, used on the wire. */
+/**
+ * A text can have named parts (for example a call of the API). This table gives each kind of part the number that messages on the wire
+ * contain.
+ */
 const partNumbers = { call: 1, field: 2, wait: 3, count: 4 } as const;
 
-/** A named part as a message on the wire has it. */
+/**
+ * A named part of a text, in the form in which an error message sends it to the client. The part begins at `start` and has `length` UTF-16
+ * code units.
+ */
 type WirePart<Kind> = { readonly kind: Kind; readonly start: number; readonly length: number };
 
 /** A named part of a text: it begins at `start` and has `length` UTF-16 code units. */
@@ -25,7 +31,7 @@ export class PartedText {
     this.parts = parts;
   }
 
-  /** Returns the text in the words of HTTP responses. */
+  /** Returns the text as HTTP responses show it. It contains the API's own names of calls and fields. */
   toString(): string {
     return this.text;
   }
@@ -50,8 +56,8 @@ export function text(strings: TemplateStringsArray, ...values: readonly (FaultTe
 }
 
 /**
- * Returns a text that names a call of the API, as in the contract. `how`: an example request (shown as JSON), or words that describe the
- * request.
+ * Returns a text that names a call of the API as the API's definition names it (for example `SubmitJob`). `how`: an example request (shown
+ * as JSON), or words that describe the request.
  */
 export function call(name: string, how?: string | Readonly<Record<string, unknown>>): PartedText {
   if (how === undefined) return whole("call", name);
@@ -59,8 +65,8 @@ export function call(name: string, how?: string | Readonly<Record<string, unknow
 }
 
 /**
- * Returns a text that names a request field by its path, such as `limit.rate.max`. The path may also be a phrase about a field that other
- * surfaces express differently.
+ * Returns a text that names a request field by its path, such as `limit.rate.max`. The path may also be a phrase about a field. HTTP
+ * answers show the phrase unchanged, while the command line or the console may use other words.
  */
 export function field(path: string): PartedText {
   return whole("field", path);
@@ -79,7 +85,10 @@ export function count(faults: number): PartedText {
   return whole("count", String(faults));
 }
 
-/** Returns a text as PartedText. A plain string gets no parts. */
+/**
+ * Returns a fault's text as PartedText (a text with named parts, such as the name of a call). A plain string becomes a PartedText without
+ * named parts.
+ */
 export function partedOf(written: FaultText): PartedText {
   return typeof written === "string" ? new PartedText(written) : written;
 }
@@ -99,9 +108,9 @@ export function renderText(
 }
 
 /**
- * Returns help texts for readers who do not see HTTP headers. `seconds` replaces the waiting time; if no text names the waiting time, it is
- * added at the end. If `seconds` is undefined, the waiting time stays as it is. `write`: returns the text for any other part, and gets the
- * index of the help text.
+ * Returns help texts, joined into one, for readers who do not see HTTP headers. `seconds`: the waiting time to show in place of its usual
+ * words; if no text mentions a waiting time, a sentence with it is added. If it is undefined, nothing is added. `write`: returns the words
+ * for each other named part (such as a call or a field); it also receives the index of the help text.
  */
 export function renderAdvice(
   advice: readonly PartedText[],
@@ -124,7 +133,10 @@ export function wireParts({ parts }: PartedText): WirePart<(typeof partNumbers)[
   return parts.map((part) => ({ ...part, kind: partNumbers[part.kind] }));
 }
 
-/** Returns a text with its named parts, as received from the wire. A part of a kind that this version does not know becomes plain text. */
+/**
+ * Returns a text that was received in an API message. The text keeps its named parts (for example the name of a call). If this version does
+ * not know the kind of a part, that part becomes plain text.
+ */
 export function textOfWire(plain: string, parts: readonly WirePart<number>[]): PartedText {
   const known = Object.entries(partNumbers) as [PartKind, number][];
   const read = parts.flatMap(({ kind: given, start, length }) =>

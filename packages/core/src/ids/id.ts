@@ -101,8 +101,8 @@ export function uuidOfId(id: Id<IdPrefix>): string {
 }
 
 /**
- * The latest UUIDs, each at a place by the last characters of its id, which are random. A job's statements name the same few ids again and
- * again.
+ * Number of places for the latest UUIDs. The last characters of an id, which are random, select the place of its UUID. This cache helps
+ * because the statements of a job name the same few ids again and again.
  */
 const rememberedIds = 1024;
 const remembered: ({ readonly id: string; readonly uuid: string } | undefined)[] = Array.from({

@@ -23,8 +23,9 @@ export function sealPageToken(sealer: Sealer, scope: PageScope, position: string
 }
 
 /**
- * Returns the position in a page token. Throws invalid_argument PAGE_TOKEN_INVALID with the field `pageToken` if svc did not create the
- * token for this call, project and filter. An empty token means the first page; check for that before.
+ * Returns the position that is encrypted in a page token. Throws PAGE_TOKEN_INVALID (code invalid_argument, field `pageToken`) if svc did
+ * not create the token for this call, project and filter. The token must not be empty: the caller handles the empty token, which means the
+ * first page.
  */
 export function openPageToken(sealer: Sealer, scope: PageScope, token: string): string {
   const sealed = Buffer.from(token, "base64url");

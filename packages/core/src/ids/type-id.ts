@@ -17,7 +17,10 @@ const uuidText = Buffer.alloc(36, "-");
 /** Room for the text of a TypeID. A prefix has at most four characters. */
 const typeIdText = Buffer.alloc(32);
 
-/** Returns the UUID text of 16 bytes. A text made of twenty pieces would need memory for each piece. */
+/**
+ * Returns the UUID text of 16 bytes. It writes the characters into one shared buffer. Joining twenty short texts instead would need memory
+ * for each of them.
+ */
 export function uuidOfBytes(bytes: Uint8Array): string {
   for (let at = 0, to = 0; at < bytesOfUuid; at++) {
     const byte = bytes[at] ?? 0;

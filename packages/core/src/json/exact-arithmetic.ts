@@ -7,7 +7,7 @@ import { type JsonNumber, nearestDouble, rawJson } from "./raw-json.ts";
  * beyond 400, are first rounded to a double.
  */
 export function addExactly(a: JsonNumber, b: JsonNumber): JsonNumber {
-  // The common case: neither number is raw, and the sum is exact.
+  // The common case: both are plain numbers, and a double can hold their sum exactly.
   if (typeof a === "number" && typeof b === "number" && Math.abs(a + b) <= Number.MAX_SAFE_INTEGER) return a + b;
   const [left, right] = [decimalOf(a), decimalOf(b)];
   if (left === undefined || right === undefined) return nearestDouble(a) + nearestDouble(b);

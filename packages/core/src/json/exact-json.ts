@@ -21,7 +21,8 @@ export type ExactJsonOptions = { readonly valuesMax?: number; readonly depthMax?
  */
 export function parseExactJson(text: string, options: ExactJsonOptions = {}): unknown {
   const { valuesMax = Number.POSITIVE_INFINITY, depthMax = depthMaxDefault } = options;
-  // The depth is checked here, because JSON.parse accepts any depth. Code that later walks through the value recursively does not.
+  // JSON.parse accepts any depth of nesting, so the depth is measured before JSON.parse is called. Later code reads the value recursively
+  // and cannot handle a very deep one.
   if (valuesMax !== Number.POSITIVE_INFINITY || depthMax !== Number.POSITIVE_INFINITY) {
     const { values, depth } = measureJson(text, valuesMax);
     if (values > valuesMax) throw new JsonTooLargeError(`JSON holds more than ${valuesMax} values`);
@@ -53,8 +54,9 @@ const longDigits = 16;
 const longExponent = /\d[eE][+-]?\d{3}/;
 
 /**
- * True if a text may contain a number that must stay raw. False if it certainly contains none. Checks only every 16th character, because a
- * number of 16 characters or more always includes one of them. A regular expression takes four times as long, and every post is checked.
+ * True if a text may contain a number whose digits a double cannot keep. False if it certainly contains no such number. Only every 16th
+ * character is checked, because a number of 16 characters or more includes one of them. A regular expression takes four times as long, and
+ * svc checks every post.
  */
 function mayHoldRawNumber(text: string): boolean {
   for (let at = longDigits - 1; at < text.length; at += longDigits) {

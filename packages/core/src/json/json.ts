@@ -7,7 +7,10 @@ export type JsonValue = null | boolean | number | string | readonly JsonValue[] 
 /** A JSON object. */
 export type JsonObject = { readonly [name: string]: JsonValue };
 
-/** True if a value is a JSON object. False for lists, null and raw numbers. */
+/**
+ * True if a value is a JSON object. False for a list, for null, and for a raw number (an object that keeps the digits of a number that does
+ * not fit into a double).
+ */
 export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawJson(value);
 }

@@ -9,7 +9,8 @@ const keptAlways = 15;
  * `0.1234567890123456789`, `1e-400` and `1e400`. The time grows only with the length of the text.
  */
 export function isExactDouble(text: string, double: number = Number(text)): boolean {
-  // Nearly every number has at most 15 digits and a usual size; such a number is always exact.
+  // Nearly every number has at most 15 digits, and is neither extremely small nor infinite as a double. A double holds such a number
+  // without loss.
   if (text.length <= keptAlways && Math.abs(double) > 1e-290 && Number.isFinite(double)) return true;
   const digits = decimalOf(text);
   return digits !== undefined && digits === decimalOf(String(double));

@@ -4,7 +4,10 @@ const json = JSON as JSON & { rawJSON(text: string): RawNumber; isRawJSON(value:
 /** A number that a double cannot hold. It keeps its original digits, and JSON.stringify writes them unchanged. */
 export type RawNumber = { readonly rawJSON: string };
 
-/** A JSON number with all its digits: a plain number or a raw number. */
+/**
+ * A JSON number that keeps all its digits. It is a plain number if a double can hold it. Otherwise it is a raw number, an object with the
+ * number's text.
+ */
 export type JsonNumber = number | RawNumber;
 
 /**
@@ -21,7 +24,9 @@ export function isRawJson(value: unknown): value is RawNumber {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null && json.isRawJSON(value);
 }
 
-/** True if a JSON value is a number, raw or not. */
+/**
+ * True if a JSON value is a number. This includes a raw number: a number kept as JSON text, because a double cannot hold all its digits.
+ */
 export function isJsonNumber(value: unknown): value is JsonNumber {
   return typeof value === "number" || isRawJson(value);
 }
@@ -53,11 +58,12 @@ export function withPlainNumbers(value: unknown): unknown {
 const depthMax = 1_000;
 
 /**
- * Returns a value in which each raw number down to level 1,000 is replaced by the result of `replace`. Returns the same value if it has no
- * raw numbers.
+ * Returns a copy of a value in which each raw number (a JSON number kept as text with all its digits) is replaced by the result of
+ * `replace`. Raw numbers below level 1,000 stay. Returns the same value if it contains no raw numbers.
  */
 export function replaceRawNumbers(value: unknown, replace: (raw: RawNumber) => unknown): unknown {
-  // The value is searched first and copied only if needed, because nearly no value contains a raw number.
+  // The value is first searched for raw numbers (numbers kept as JSON text). It is copied only if there is one, because nearly all values
+  // contain none.
   return isContainer(value) && holdsRaw(value, 0) ? replaceBelow(value, replace, 0) : value;
 }
 

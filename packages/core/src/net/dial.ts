@@ -30,7 +30,10 @@ export type GuardedAgent = Agent & {
   request(options: WithRoute<Dispatcher.RequestOptions>): Promise<Dispatcher.ResponseData>;
 };
 
-/** Settings of a guarded agent. Times are in milliseconds; undici changes times above a second by up to half a second. */
+/**
+ * Settings of a GuardedAgent (an HTTP client that refuses addresses which its guard does not allow). Times are in milliseconds. The library
+ * undici changes times above a second by up to half a second.
+ */
 export type GuardedAgentOptions = {
   guard: AddressGuard;
   /** Maximum connections per origin. Further requests wait for a free connection. */
@@ -86,7 +89,8 @@ export function createGuardedAgent(options: GuardedAgentOptions): GuardedAgent {
 type Connector = (...args: Parameters<buildConnector.connector>) => Socket | undefined;
 
 function createGuardedConnector({ guard, connectTimeoutMs, resolve }: GuardedAgentOptions): Connector {
-  // The cast is correct, because the connector returns its socket (lib/core/connect.js). undici's types do not show this.
+  // The type assertion `as Connector` is correct. undici's connector returns its socket (lib/core/connect.js), but its types do not show
+  // this.
   const dial = buildConnector({
     allowH2: false,
     timeout: connectTimeoutMs,

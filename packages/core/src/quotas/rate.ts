@@ -1,6 +1,6 @@
 /**
- * The used part of a rate, counted as a token bucket. Each use takes a token, and tokens are added over time, up to those of one second.
- * The rate may change between two uses.
+ * The used part of a rate (number of uses per second), counted as a token bucket. Each use takes one token. Tokens are added over time,
+ * until the bucket has as many as the rate allows per second. The rate may change between two uses.
  */
 export class Rate {
   #tokens = Number.POSITIVE_INFINITY;
@@ -19,7 +19,10 @@ export class Rate {
     return undefined;
   }
 
-  /** True if a token is available, so that `take` would succeed. False if the caller must wait. */
+  /**
+   * True if the rate allows one more use now, so that `take` would succeed. False if the caller must wait. The rate is a token bucket: each
+   * use takes one token.
+   */
   hasRoom(perSecond: number, nowMs: number): boolean {
     return this.#fill(perSecond, nowMs) >= 1;
   }
@@ -30,7 +33,7 @@ export class Rate {
     this.#note(nowMs);
   }
 
-  /** Returns the number of tokens taken in the last complete second. */
+  /** Returns how often the rate was used in the last complete second. Each use took one token. */
   used(nowMs: number): number {
     const second = Math.floor(nowMs / 1000);
     if (second === this.#second) return this.#before;

@@ -37,7 +37,7 @@ export class TemplateSyntaxError extends Error {
  */
 export class TemplateValueError extends Error {
   readonly placeholder: string;
-  /** The message without the value, which may be a secret. */
+  /** The error message without the wrong value. That value may be a secret. */
   readonly plain: string;
 
   /** Creates the error. `rule`: the end of the message, which says what is wrong. `value`: if given, the message quotes it. */

@@ -3,11 +3,11 @@
  * and `nodeMax` at least `projectMax`.
  */
 export type MemoryBounds = {
-  /** Maximum for one task. */
+  /** Maximum memory for one task, in bytes. */
   readonly eachMax: number;
-  /** Maximum for all tasks of a project. */
+  /** Maximum memory for all tasks of one project together, in bytes. */
   readonly projectMax: number;
-  /** Maximum for all tasks of the node. */
+  /** Maximum memory for all tasks of the node together, in bytes. */
   readonly nodeMax: number;
 };
 
@@ -25,7 +25,7 @@ export type MemoryHold = {
   take(bytes: number): boolean | Promise<void>;
   /** Cancels the pending request of this task. */
   withdraw(): void;
-  /** Releases all memory of the task. The account cannot be used afterwards. */
+  /** Releases all memory that the task holds. This object cannot be used after that. */
   release(): void;
 };
 
@@ -90,8 +90,8 @@ class Memory {
     const waiting = { hold, bytes, grant };
     if (hold.bytes > 0) this.#growing.add(waiting);
     else this.#lineOf(hold.projectId).push(waiting);
-    // All waiting requests are checked. The memory may be enough for this one, or for one of another project, although requests before it
-    // must wait.
+    // All waiting requests for memory are checked again. The free memory may be enough for the new request, or for one of another project,
+    // although older requests must still wait.
     this.#serve();
     return { waiting, granted };
   }
@@ -136,8 +136,8 @@ class Memory {
   }
 
   /**
-   * True if `bytes` can be granted to `hold` and the task that holds the most could still reach its limit. That task can then end and
-   * release its memory for the others. False if the request must wait.
+   * True if `bytes` more can be given to `hold`. The condition: afterwards, the task with the most memory must still be able to reach its
+   * maximum. This task can then end and release its memory for the others. False if the request must wait.
    */
   #leavesRoom(holds: Iterable<Hold>, hold: Hold, { bytes, max }: { bytes: number; max: number }): boolean {
     let sum = bytes;
@@ -164,7 +164,8 @@ class Memory {
       grant();
     }
     while (this.#serveNewcomer()) {
-      // Each call starts one new task, and then the next project has its turn. The loop ends when no more memory fits.
+      // Each call of `serveNewcomer` starts one task that waited for its first memory. The next call begins with the next project. The loop
+      // ends when no waiting task can get its memory.
     }
   }
 

@@ -17,18 +17,21 @@ const togetherMax = 32;
 /** Time after which no more parts start at once in a pass, in milliseconds. */
 const togetherMs = 2;
 /**
- * Duration of a pass of the event loop, in milliseconds. If a pass has taken longer, only one more waiting part starts in it. Incoming
- * requests need several passes, so long passes would delay them.
+ * Duration in milliseconds that a pass (round) of the event loop should have. If a pass has taken longer, only one more waiting piece of
+ * work starts in it. Incoming requests need several passes, so long passes would delay them.
  */
 const passMs = 1;
 
 /**
- * Creates the spare time of a node. It costs nothing while no part is waiting. Waiting parts start at the end of each pass of the event
- * loop: at least one, and more while the pass is short. Waiting for an app's answer uses no spare time.
+ * Creates the scheduler for low-priority work, which runs in the spare time of a node. It costs nothing while no work is waiting. Waiting
+ * work continues at the end of each pass of the event loop: at least one piece, and more while the pass is short. While the node waits for
+ * an app's answer, no spare time is used.
  */
 export function createSpareTime(monotonicMs: () => number = () => performance.now()): SpareTime {
   const waiting = new Lines<() => void>();
-  /** Number of parts started in this pass; undefined before the first request of the pass. */
+  /**
+   * Number of parts of low-priority work that were started in this pass of the event loop. Undefined before the first request of the pass.
+   */
   let given: number | undefined;
   let startedMs = 0;
   const begin = () => {
@@ -43,7 +46,8 @@ export function createSpareTime(monotonicMs: () => number = () => performance.no
       return;
     }
     start();
-    // A tick runs after all promises have been handled. By then, the part that was started has finished or is waiting for something.
+    // `start` has begun a piece of waiting work. A tick of Node runs after all resolved promises have been handled. By then, this piece of
+    // work has finished or waits for something.
     queueMicrotask(() => process.nextTick(goOn));
   };
   const goOn = () => {

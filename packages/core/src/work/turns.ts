@@ -2,8 +2,8 @@ import { Lines } from "./lines.ts";
 import { createSpareTime } from "./spare-time.ts";
 
 /**
- * Turns on the event loop: each gives one piece of work a share of its time. Projects get turns one after the other. A queue has the id of
- * its project as its name.
+ * Turns on the event loop. In its turn, a piece of work may use the event loop for a short time. Projects get turns one after the other.
+ * Each project has a queue with the project's id as its name.
  */
 export type Turns = {
   /**
@@ -19,8 +19,8 @@ export type Turns = {
 };
 
 /**
- * Maximum total time of the short turns in one pass of the event loop, in milliseconds. After that, the event loop handles sockets,
- * database results and timers.
+ * Large and small pieces of work wait for turns in a pass (round) of the event loop. This is the maximum total time of the short turns in
+ * one pass, in milliseconds. After that, the event loop handles sockets, database results and timers.
  */
 const passMs = 4;
 /**
@@ -31,9 +31,10 @@ const longMs = 20;
 const restMaxMs = 100;
 
 /**
- * Creates the turns of a node. In each pass of the event loop, short turns run for up to `passMs`, and then one long turn. All other
- * requests wait for the next pass, in the queue of their project. So many requests of one project delay another project by only a pass or
- * two. Without turns, 50 workers that listed 610 tools increased another project's median latency from 5 ms to 1.3 s.
+ * Creates the queue that gives turns to the work of a node. A turn is the permission to run one piece of work. In each pass of the event
+ * loop, short turns run for up to `passMs`, and then one long turn. All other requests wait for the next pass, in the queue of their
+ * project. So many requests of one project delay another project by only one or two passes. Without turns, 50 workers that listed 610 tools
+ * increased another project's median latency from 5 ms to 1.3 s.
  */
 export function createTurns(monotonicMs: () => number = () => performance.now()): Turns {
   const short = new Lines<() => void>();
@@ -57,13 +58,15 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
   const giveShort = () => {
     if (short.isEmpty || !hasTime()) return giveLong();
     short.next()?.();
-    // A tick runs after all promises have been handled. By then, the work of the turn has finished or is waiting for something.
+    // The callback of `nextTick` runs after all promises have been handled. By then, the work that got this turn (share of the event loop's
+    // time) has finished or is waiting for something.
     queueMicrotask(() => process.nextTick(giveShort));
   };
   const giveLong = () => {
     if (long.isEmpty || isResting) return;
     if (startedMs === undefined) begin();
-    // A long turn is the last one of its pass, so no further turn may start in this pass.
+    // A pass is a series of turns (shares of the event loop's time), and a long turn is its last one. The value makes the pass count as
+    // used up, so that no further turn starts in it.
     startedMs = Number.NEGATIVE_INFINITY;
     isResting = true;
     const beganMs = monotonicMs();
@@ -79,7 +82,8 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
     if (!long.isEmpty && startedMs === undefined) begin();
   };
   const wait = (line: string, waiting: Lines<() => void>): Promise<void> => {
-    // Waiting requests are served at the end of a pass, so a pass must have begun.
+    // A pass is one round of the event loop, and waiting requests are served at its end. If no pass has begun, this request begins one, so
+    // that it is served.
     if (startedMs === undefined) begin();
     return new Promise((start) => waiting.add(line, start));
   };

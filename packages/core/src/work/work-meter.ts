@@ -40,7 +40,7 @@ export type Work = {
    * the event loop.
    */
   atWork(): void;
-  /** Opens a memory account for memory that this work keeps between turns. The memory is charged to the project. */
+  /** Opens an account for memory that this work keeps while other work runs. The memory counts for the project of the work. */
   hold(): MemoryHold;
 };
 
@@ -68,7 +68,9 @@ export type WorkMeter = {
    * registered.
    */
   onBlocked(listener: (held: BlockedLoop) => void): void;
-  /** Starts the monitor of the event loop. It also finds work that blocks the event loop outside of timed parts. */
+  /**
+   * Starts to watch how long the event loop is blocked. This watch also finds blocking work whose time the meter does not measure itself.
+   */
   start(): void;
   stop(): void;
 };
@@ -92,7 +94,7 @@ const unbounded: WorkAmounts = {
   ms: Number.POSITIVE_INFINITY,
 };
 
-/** Creates the meter of a node. */
+/** Creates the work meter of a node. It measures how much event loop time and memory each project uses, and limits both. */
 export function createWorkMeter({
   blockedMs = 250,
   sliceMs = 2,
@@ -129,7 +131,8 @@ export function createWorkMeter({
         spent,
         charge,
         run(part) {
-          // This part runs inside another part, whose time already includes it.
+          // The work `part` was started inside other work. The time of that work already includes the time of `part`, so it is not measured
+          // twice.
           if (depth > 0) return part();
           depth++;
           const startedMs = watch.enter(owner);
@@ -167,7 +170,7 @@ type LoopMonitor = Pick<WorkMeter, "start" | "stop"> & {
   enter(owner: WorkOwner): number;
   /** Returns the CPU milliseconds of this thread. The value may be up to 5 ms old at `nowMs`. */
   cpuMsAt(nowMs: number): number;
-  /** Ends a timed part. Returns its duration in milliseconds. */
+  /** Ends the work that `enter` began for the same owner. Returns its duration in milliseconds. */
   leave(owner: WorkOwner, startedMs: number, startedCpuMs: number): number;
 };
 
@@ -189,8 +192,8 @@ function cpuNowMs(): number {
 }
 
 /**
- * Creates the monitor of the event loop. If a timed part takes too long, the monitor reports the owner of that part. If the monitor's own
- * timer is late and no timed part was long, it reports the owner that was at work for most of the period.
+ * Creates the monitor that notices a blocked event loop. If a measured piece of work took too long, the monitor reports its owner (project
+ * and job). If only the monitor's timer is late, it reports the owner that worked for most of the time.
  */
 function createWatch(
   { blockedMs, checkMs }: { readonly blockedMs: number; readonly checkMs: number },

@@ -89,7 +89,7 @@ function againOf(kind: keyof typeof states, parameter: string): string {
     cross join lateral (select * from ${states[kind].table} where id = k.id offset 0) r`;
 }
 
-/** Uses primary keys. */
+/** The statement finds rows by the primary keys of their tables (deliveries, calls, jobs and asks). */
 const selectAgain = statement<ChangedRow>(
   "read_watched_again",
   `${againOf("delivery", "$1")} union all ${againOf("call", "$2")} union all ${againOf("job", "$3")} union all ${againOf("ask", "$4")}`,

@@ -22,7 +22,7 @@ export type ActivityStep = {
   readonly count: number;
 };
 
-/** Returns the query for the counts. Uses the primary key, and reads one range of times for each series. */
+/** Returns the SQL query for the activity counts in one table. For each series it reads one range of times by the table's primary key. */
 function textOf(table: string): string {
   return `select a.series, a.outcome, floor(extract(epoch from a.at - $4::timestamptz) * 1000 / $6::float8)::int4 as step, sum(a.count)::float8 as count
     from unnest($2::text[]) as s(series) cross join lateral (

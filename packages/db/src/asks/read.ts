@@ -34,7 +34,10 @@ const readIsOneHand = statement<{ is_one_hand: boolean }>(
      select from given c join given o on o.id = c.id and o.side = 'other' where c.side = 'causer') as is_one_hand`,
 );
 
-/** A job whose calls need confirmation. `keyIds`: keys that caused the job but that the job's rows do not contain. */
+/**
+ * A job with a call that a person must confirm. `keyIds`: further keys that are a cause of this call (for example a key whose answer
+ * changed its arguments). The job's rows do not contain these keys.
+ */
 type JobCausers = { readonly jobId: Id<"job">; readonly keyIds: readonly KeyId[] };
 
 /**
@@ -69,8 +72,8 @@ const readConfirmed = statement<{ was_confirmed: boolean }>(
 );
 
 /**
- * Returns true if svc asked a person to confirm this job or one of its parent jobs; otherwise false. A confirmation of a program also
- * covers the skills in it. A job that continues after the question has the answer yes.
+ * Returns true if svc asked a person to confirm this job or one of its parent jobs; otherwise false. A confirmed program includes the
+ * skills that it runs. If the answer was no, the job ended. So a job that still runs was confirmed.
  */
 export async function wasJobConfirmed(db: Executor, jobId: Id<"job">): Promise<boolean> {
   const [row] = await readConfirmed(db, [uuidOfId(jobId)]);
@@ -87,7 +90,10 @@ const readDue = statement<{ subject: string }>(
      select 1 from job_tasks t where t.job_id = due.job_id and t.kind = 'publish' and t.subject = due.subject offset 0) found`,
 );
 
-/** Returns the subjects of those of the given publish tasks that still exist. */
+/**
+ * Returns which of the given publish tasks (tasks that send an ask to a contact) still exist. Each task in the result is given by its
+ * `subject` text.
+ */
 export async function readDuePublications(
   db: Executor,
   tasks: readonly { readonly jobId: Id<"job">; readonly subject: string }[],
@@ -101,8 +107,8 @@ export async function readDuePublications(
 }
 
 /**
- * Reads the index job_events_key from the newest log entry. `case` is used instead of `and`, so that PostgreSQL never parses the payload of
- * another type of entry.
+ * Reads a job's log from the newest entry by the index job_events_key. `case` replaces `and`, so that PostgreSQL parses only payloads of
+ * `ask-delivery-changed` entries.
  */
 const readLogged = statement<{ id: string; state: string }>(
   "read_logged_ask_deliveries",

@@ -43,7 +43,7 @@ export async function addAskEvent(tx: Executor, id: Id<"ask">, eventId: EventId)
   await addEvent(tx, [uuidOfId(id), eventId]);
 }
 
-/** Uses the primary key. */
+/** This statement finds the ask by the primary key of job_asks. */
 const countRefused = statement<{ refused: number }>(
   "count_refused_answer",
   "update job_asks set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
@@ -55,7 +55,7 @@ export async function countRefusedAnswer(tx: Executor, id: Id<"ask">): Promise<n
   return row?.refused ?? 0;
 }
 
-/** Uses the primary key. */
+/** Uses the primary key of `jobs`. */
 const countStrayAnswers = statement<{ refused: number }>(
   "count_unasked_answer",
   "update jobs set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",

@@ -169,7 +169,10 @@ export async function findBrokenAuditChains(
     .where(or(isNull(auditChains.projectId), sql`${placed.first} < 1`, sql`${placed.last} > ${auditChains.length}`));
 }
 
-/** Returns the given projects that have a chain. */
+/**
+ * Returns those of the given projects that have an audit chain. An audit chain links the entries of a project's audit log, so that a
+ * changed or missing entry is noticed.
+ */
 export async function findChainedProjects(db: Executor, projectIds: readonly ProjectId[]): Promise<Set<ProjectId>> {
   if (projectIds.length === 0) return new Set();
   const rows = await db.orm

@@ -57,7 +57,10 @@ const selectOfAction = pageStatement("list_audit_events_of_action", {
   found: newestIn("audit_events", { key: { action: "$4::text" }, from }),
 });
 
-/** Uses the index audit_events_project, once for the requested action, or for each action in the project. */
+/**
+ * The statement reads one range of the index audit_events_project for the requested action. Without a requested action, it reads one range
+ * for each action that occurs in the project.
+ */
 const selectOfProject = pageStatement("list_audit_events_of_project", {
   ...page,
   found: `select f.id from actions a cross join lateral (${newestIn("audit_events", {

@@ -9,12 +9,15 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 /** Identifies a counter of calls: calls of a project with the same `limitName` and `key` share this limit. */
 export type LimiterKey = { readonly projectId: ProjectId; readonly limitName: string; readonly key: string };
 
-/** Usage of a limiter key, and the row's revision. A later write must name this revision, and replaces it. */
+/**
+ * Usage of a limiter key (counter of a call limit), and the revision of its row. A later write must name this revision. The write then
+ * stores a new revision in place of this one.
+ */
 export type PaceRow = Row<typeof callPaces, "pace" | "revision">;
 
 const columns = selectList(callPaces, ["pace", "revision"], "p");
 
-/** Uses the primary key for each row. */
+/** This statement finds each limiter key's row by the primary key of call_paces. */
 const selectPaces = compose(
   "read_call_paces",
   { wanted: rows(fieldsOf(callPaces, "projectId", "limitName", "key")) },

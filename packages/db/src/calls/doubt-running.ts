@@ -18,7 +18,10 @@ const doubtRunning = statement<{ id: string }>(
    where ${filterBy("project_id", "$1::uuid")} and id = $2::uuid and outcome = 'running' returning id`,
 );
 
-/** Ends a call whose node died, with the columns of `doubted`. Returns false if the call was settled meanwhile. */
+/**
+ * Ends a running call whose node died. A read gets the outcome `timeout`. A write gets the outcome `outcome_unknown`, because the app may
+ * have executed it. Returns false if the call had already ended.
+ */
 export async function doubtRunningToolCall(
   db: Executor,
   { projectId, id, message }: { projectId: ProjectId; id: Id<"call">; message: string },
@@ -28,7 +31,10 @@ export async function doubtRunningToolCall(
 
 /** Limits of one step of the search for calls whose node died. */
 export type LostCallSearch = {
-  /** Start time, epoch milliseconds. A call that began before this time and is still running has lost its node. */
+  /**
+   * Time in epoch milliseconds. The search finds running calls that started before this time. No call runs so long, so the node of such a
+   * call must have ended.
+   */
   readonly beforeMs: number;
   readonly message: string;
   /** Maximum calls to scan in this step. */

@@ -69,7 +69,7 @@ export async function findToolCallKeyHolders(
   return wanted.map(({ projectId, key }) => holders.get(`${uuidOfId(projectId)}/${key}`));
 }
 
-/** Uses the primary key. */
+/** This statement finds the call by the primary key of tool_calls. */
 const releaseKey = statement<{ id: string }>(
   "release_idempotency_key",
   `update tool_calls set idempotency_key = null

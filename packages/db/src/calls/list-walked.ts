@@ -57,7 +57,10 @@ function pageText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Rec
     order by page.id desc`;
 }
 
-/** Returns the query for the highest id at which one of the scans stopped. Below this id, the result may be incomplete. */
+/**
+ * Returns the query that finds where the search for calls stopped. The search has several scans, each from high ids to low ids. The result
+ * is the highest id at which a scan stopped. Calls with lower ids may be missing.
+ */
 function endText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>): string {
   const { well, failed } = scansOf(key, ofFailure);
   return `select x.id from (

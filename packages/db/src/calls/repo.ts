@@ -75,8 +75,8 @@ export function toolCallsForProject(db: Executor, projectId: ProjectId): ToolCal
 }
 
 /**
- * A ledger row to create. Sealed values are bytes. `idempotencyKey` is absent if the call was made without a key, or no longer holds its
- * key.
+ * A new row of the call ledger (the record of all tool calls). Encrypted values are bytes. `idempotencyKey` is absent in two cases: the
+ * caller gave no key, or the call has released its key for another call.
  */
 export type CallRecord = Omit<StoredCall, "failure">;
 
@@ -120,10 +120,10 @@ export async function sweepToolCalls(db: Executor, beforeMs: number, limit: numb
 }
 
 /**
- * Returns the query for the newest calls. It has at most `$6` running or successful calls, and the calls with the failures in `$7`.
- * - Successful and failed calls have separate indexes. In one common index, a scan for one kind might pass all calls of the other kind
- *   first. With one index of all calls for each kind of scan, each call would have two entries.
- * - Running calls are among the newest calls of the first index.
+ * Returns the SQL query for the newest tool calls: at most `$6` running or successful calls, and the failed calls whose failure is in `$7`.
+ * - Successful and failed calls have separate indexes. With one common index, a search for failed calls would have to pass all successful
+ *   calls, and the other way round. With one index of all calls for each kind of search, each call would need two index entries.
+ * - Running calls are in the index of successful calls, among the newest.
  */
 function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key, failure: "f.failure" }): string {
   const well = newestIn("tool_calls", {

@@ -10,7 +10,7 @@ import { releaseAccountReferences, routeAccountReferences } from "./references.t
 /** Columns of an account that is being activated. `activateAccount` sets the other columns (state, references, lease, last error). */
 export type Activation = Omit<NewConnectedAccount, "state" | "references" | "refreshLeaseUntil" | "lastError">;
 
-/** Options of an activation. */
+/** Options for activating a connected account, so that calls can use it. */
 export type ActivationOptions = {
   /** True to insert a new account; false to activate an existing pending account. */
   isNew: boolean;

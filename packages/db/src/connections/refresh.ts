@@ -65,7 +65,10 @@ export async function claimAccountRefresh(
   return row;
 }
 
-/** Changes of an account after a renewal. A column that is absent does not change. `state` is present only if the account expires. */
+/**
+ * Columns of an account that a renewal of its token changes. A column that is absent keeps its value. `state` is present only if the
+ * renewal has ended the account, which is then `expired`.
+ */
 export type AccountRefreshOutcome = Partial<
   Pick<ConnectedAccount, "credential" | "grantedScopes" | "expiresAt" | "refreshAt" | "lastError" | AttemptColumn>
 > & { state?: "expired"; updatedAt: number };

@@ -44,7 +44,10 @@ export type ConnectedAccountRepository = {
    * is not pending, was not created after `createdAfterMs`, or is already reserved.
    */
   claimPending(id: AccountId, createdAfterMs: number, nowMs: number): Promise<ConnectedAccount | undefined>;
-  /** Ends a pending account that failed: clears its credential and releases its references. */
+  /**
+   * Ends a pending account whose connection failed. Deletes its credential. Also deletes its account references, by which svc finds the
+   * account of an incoming event.
+   */
   abandon(id: AccountId, lastError: string, nowMs: number): Promise<void>;
   /** Ends those pending accounts of an entity that were created at `createdBeforeMs` or earlier, as `abandon` does. */
   abandonStale(
@@ -188,8 +191,8 @@ function newestAccounts(
 }
 
 /**
- * Returns the condition that an account has a state. For `active`, its expiresAt must also be null or in the future. Undefined if `state`
- * is empty.
+ * Returns the SQL condition that is true for accounts in the given state. For `active`, the condition also requires that `expiresAt` is
+ * null or in the future. Returns undefined if `state` is empty.
  */
 function inState(state: ConnectedAccountState | "", nowMs: number): SQL | undefined {
   const { state: column, expiresAt } = connectedAccounts;

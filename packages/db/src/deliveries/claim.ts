@@ -57,10 +57,7 @@ export type DeliveryClaimRequest = {
   lowPriority: boolean;
 };
 
-/**
- * True to claim low-priority tasks, which throttled replays queue; false to claim all other due tasks. The caller claims low-priority tasks
- * last.
- */
+/** Result of a claim. It contains the leased deliveries, and the data that the caller needs for its next claim. */
 export type DeliveryClaim = {
   deliveries: LeasedDelivery[];
   /** Subscription after which the next claim continues; undefined if the last queue was scanned. */
@@ -91,7 +88,7 @@ type ClaimRow = RawRow<
   ReturnType<typeof taskColumns.read> & ReturnType<typeof eventColumns.read> & LeasedDelivery["endpoint"]
 > & {
   probe: boolean;
-  /** Kind of the event. An event with pending deliveries is never swept. */
+  /** Kind of the event. It is never `swept`, because an event's content is not deleted while deliveries of the event are pending. */
   kind: Exclude<EventKind, "swept">;
 };
 
@@ -149,9 +146,9 @@ const zeroUuid = "00000000-0000-0000-0000-000000000000";
 const promotedMax = 2_000;
 
 /**
- * Claims up to `limit` due deliveries for `owner`. The statement `claim` describes order and fairness. A claim that begins with the first
- * queue also moves tasks whose wait for a retry has ended into their queues, and then scans again. So this happens once per round through
- * the queues.
+ * Claims up to `limit` due deliveries for the node `owner`. The comment at `claim` describes order and fairness. If a claim begins with the
+ * first queue, it also moves tasks whose retry wait has ended into their queues. It then scans the queues again. So waiting tasks are moved
+ * only once per round through all queues.
  */
 export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);

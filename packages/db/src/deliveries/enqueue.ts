@@ -87,7 +87,7 @@ export type DeliveryTaskKey = {
   behind: boolean;
 };
 
-/** Fields of a task's key, as parameters of a statement. */
+/** Fields that identify the task of a delivery and its lease, each with the type of its SQL parameter. */
 export const taskKeyFields = {
   id: idOf("dlv"),
   subscriptionId: idOf("sub"),
@@ -97,8 +97,9 @@ export const taskKeyFields = {
 };
 
 /**
- * Returns the condition that a row `t` of delivery_tasks is the task of a row `i` of `taskKeyFields`, and that `owner` still holds it under
- * the same lease. For many tasks, pass the epoch as a column: with a constant, the planner may read the whole epoch.
+ * Returns an SQL condition for a row `t` of delivery_tasks and a row `i` with the key of a task. The condition is true if `t` is that task
+ * and `owner` still holds it under the same lease. `epoch`: SQL of the task's epoch (part of the queue's key). For many tasks, pass a
+ * column as `epoch`. With a constant, PostgreSQL may read all tasks of that epoch.
  */
 export function isHeldBy(owner: string, epoch = epochOf("i.behind")): string {
   return `t.epoch = ${epoch} and t.subscription_id = i.subscription_id and t.due_at = i.queued_for_ms and t.delivery_id = i.id

@@ -5,8 +5,8 @@
 export const currentEpoch = "(select s.epoch from delivery_epoch s where s.id = 1)";
 
 /**
- * SQL for the epoch of low-priority tasks, which throttled replays queue. They are sent when the other queue of their subscription is
- * empty.
+ * SQL for the epoch of low-priority tasks. An epoch is the part of the queue that a number in the tasks' key selects. Throttled replays
+ * queue these tasks. They are sent when the other queue of their subscription is empty.
  */
 export const lowPriorityEpoch = "(select -s.epoch from delivery_epoch s where s.id = 1)";
 

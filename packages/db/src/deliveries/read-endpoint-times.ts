@@ -42,7 +42,10 @@ export type DeliveryEndpoint = Pick<
 
 const endpointColumns = selectList(subscriptions, ["id", "active", "failingSince", "backoffUntil"], "s");
 
-/** Uses the primary key once for each subscription. Also finds ask endpoints. */
+/**
+ * The statement finds each subscription with one lookup by the primary key of the table subscriptions. The table also contains ask
+ * endpoints, so these are found too.
+ */
 const selectEndpoints = statement<RawRow<DeliveryEndpoint>>(
   "find_delivery_endpoints",
   `select ${endpointColumns.text} from unnest($2::uuid[]) u(id)

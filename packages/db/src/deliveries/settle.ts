@@ -61,7 +61,10 @@ const settle = compose(
   select i.id as delivery_id from input i where not exists (select from held h where h.delivery_id = i.id)`,
 );
 
-/** Settles `settlements` in one commit. Returns the deliveries whose lease was lost; nothing was written for them. */
+/**
+ * Stores the results of ended delivery attempts (`settlements`) in one commit. Returns the ids of deliveries whose lease this node has
+ * lost. Nothing is written for these deliveries.
+ */
 export async function settleDeliveries(
   db: Executor,
   owner: NodeId,

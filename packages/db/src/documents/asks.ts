@@ -17,7 +17,10 @@ export const askCountsDocument = documentType<RowCounts>("job_asks.counts", [asW
 /** Document type of the column `project_policies.confirm`. */
 export const projectConfirmDocument = documentType<ConfirmRule>("project_policies.confirm", [asWritten]);
 
-/** Content of `contacts.reach`: a contact channel, given by tool, entity and template of the arguments. */
+/**
+ * Content of the column `contacts.reach`: the tool call that sends a question to a contact. `toolSlug`: the tool. `entityId`: the entity
+ * whose account sends it. `args`: the arguments, in which placeholders such as `{question}` are replaced.
+ */
 export type ContactChannelDocument = {
   readonly toolSlug: string;
   readonly entityId: string;

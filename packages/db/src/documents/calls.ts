@@ -41,7 +41,7 @@ export const attemptDocument = packedDocument<AttemptEntry>("deliveries.attempt_
 /** Document type of the column `deliveries.attempt_log`. */
 export const attemptLogDocument = documentList(attemptDocument);
 
-/** Share that one node has of a limiter key. Times are in epoch milliseconds. */
+/** Calls of one node that count for a limiter key (counter of a call limit). Times are in epoch milliseconds. */
 export type PaceShare = {
   /** Number of running calls that the node reported, valid until `heldUntil`. If the node dies, these slots are free from that time on. */
   readonly held: number;
@@ -60,7 +60,7 @@ export type PaceWindow = { readonly widthMs: number; readonly latest: number; re
 
 /** Content of `call_paces.pace`: usage of one limiter key by all nodes. */
 export type PaceDocument = {
-  /** Share of each node, by node id. */
+  /** The part of the limiter key's usage that each node has: its running and waiting calls. The key is the node's id. */
   readonly shares: Readonly<Record<string, PaceShare>>;
   readonly window?: PaceWindow | undefined;
 };
@@ -95,7 +95,7 @@ export type CallCounts = {
   readonly unknown: number;
 };
 
-/** Fields of RowCounts in packing order. */
+/** Fields of RowCounts in the order in which a stored list contains their values. The list has no field names. */
 export const rowCountFields: PackedFields<RowCounts> = {
   in: true,
   ok: true,

@@ -106,10 +106,13 @@ function unknownVersion(name: string, version: unknown, known: number): Error {
 /** Document type of the column `project_policies.quotas`: the configured quotas, by name. */
 export const quotasDocument = documentType<Quotas>("project_policies.quotas", [asWritten]);
 
-/** Texts by name. svc does not choose the names. */
+/** Texts by name, for example header values by header name. The names come from a post or from a toolkit, not from svc. */
 type TextsDocument = Readonly<Record<string, string>>;
 
-/** Document type of the column `connected_accounts.variables`. The toolkit declares the names. */
+/**
+ * Document type of the column `connected_accounts.variables`: the values of an account's variables, by name. The toolkit's definition
+ * declares the names of the variables.
+ */
 export const variablesDocument = plainDocument<TextsDocument>("connected_accounts.variables");
 
 /** Document type of the column `quarantined_posts.headers`. */

@@ -12,9 +12,9 @@ export type LogEntry = {
 };
 
 /**
- * Document type of the column `job_events.following`. Each entry is one line, with tabs between its values, because JSON text contains
- * neither tabs nor line breaks. Each text of `phrases` is replaced by one character. If a value already contains such a character, all
- * entries are stored as JSON.
+ * Document type of the column `job_events.following`. It writes each log entry as one line with tabs between the values, because JSON text
+ * contains neither tabs nor line breaks. Frequent texts are replaced by one character each. If a value already contains such a character,
+ * all entries are stored as JSON.
  */
 export const logEntriesDocument: DocumentType<readonly LogEntry[]> = documentType(
   "job_events.following",
@@ -49,7 +49,10 @@ const phrases = [
 
 /** Control characters. In JSON text they are always escaped, and names never contain them. */
 const controls = String.fromCharCode(...Array(32).keys());
-/** Control characters that each replace one phrase: those that PostgreSQL accepts and that do not separate values or lines. */
+/**
+ * Control characters that can replace a frequent phrase (see `phrases`) in a stored log entry, one for each phrase. They are those that
+ * PostgreSQL accepts and that do not separate values or lines.
+ */
 const marks = [...controls].filter((one) => !"\0\t\n".includes(one));
 const markOf = new Map(phrases.map((phrase, index) => [phrase, marks[index] ?? phrase]));
 const phraseOf = new Map([...markOf].map(([phrase, mark]) => [mark, phrase]));

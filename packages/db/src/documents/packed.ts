@@ -1,7 +1,10 @@
 import { isObject } from "@svc/core";
 import { type DocumentReader, type DocumentType, documentType } from "./document.ts";
 
-/** Fields of a document in packing order. `true`: the field is packed unchanged. */
+/**
+ * The fields of a document, in the order in which their values are packed into one text. `true`: the value of the field is packed
+ * unchanged.
+ */
 export type PackedFields<T extends object> = {
   readonly [Name in keyof T]-?: NonNullable<T[Name]> extends readonly unknown[]
     ? true
@@ -10,7 +13,10 @@ export type PackedFields<T extends object> = {
       : true;
 };
 
-/** The fields of PackedFields as a type without the document's type, used to traverse them. */
+/**
+ * The field names of a packed document, for code that does not know the type of the document. `true` means a single value, and an object
+ * means inner fields.
+ */
 type Fields = { readonly [name: string]: true | Fields };
 
 /**
@@ -66,8 +72,8 @@ const digestMark = "~";
 const digestHex = /^(?:[0-9a-f]{2}){32}$/;
 
 /**
- * Returns a digest with a mark and two thirds of its characters. A text that begins with the mark gets a second mark. Everything else stays
- * as it is.
+ * Returns a shorter form of a digest: a mark and the digest in base64url, two thirds of its length in hex. A text that already begins with
+ * the mark gets a second mark. Every other value is returned unchanged.
  */
 function shortened(part: unknown): unknown {
   if (typeof part !== "string") return part;

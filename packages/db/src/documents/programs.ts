@@ -8,11 +8,14 @@ export type DecisionDocument = {
   readonly continuation: AskContinuation;
   /** The person who decided. Empty if the deadline decided. */
   readonly principalId: string;
-  /** The key of the answer. Empty if the deadline decided. */
+  /** Id of the API key with which the person answered. Empty if the deadline decided. */
   readonly keyId: string;
   readonly surface: string;
   readonly note: string;
-  /** Overrides as JSON text. Empty if there are none. */
+  /**
+   * The overrides (changes to the job's params and call arguments) that the answer contains, as JSON text. Empty if the answer changes
+   * nothing.
+   */
   readonly overridesJson: string;
   /** Time of the decision, in epoch milliseconds. */
   readonly at: number;
@@ -20,7 +23,10 @@ export type DecisionDocument = {
   readonly linkId?: string;
 };
 
-/** Content of `job_asks.decision`: a decision and its principal chain. The job's next log entries also have this chain. */
+/**
+ * Content of the column `job_asks.decision`: a person's decision, and `chain`, the keys and programs that caused it. The log entries of the
+ * job that follow from the decision have the same `chain`.
+ */
 export type AskDecisionDocument = DecisionDocument & { readonly chain: readonly string[] };
 
 /** Document type of the column `job_asks.decision`. */
@@ -64,12 +70,15 @@ export const standingEstimateDocument = packedDocument<EstimateDocument>(
   estimateFields,
 );
 
-/** Document type of the column `jobs.params`. The program chooses the names. */
+/**
+ * Document type of the column `jobs.params`: the parameters of a job. The program chooses the names of its parameters, so this type fixes
+ * no names.
+ */
 export const paramsDocument = plainDocument("jobs.params");
 
 /**
- * Document type of the column `jobs.step_args`: the arguments of each step that an answer changed, by step id. The tool chooses the names
- * of the arguments.
+ * Document type of the column `jobs.step_args`: arguments that answers to questions changed, by the id of the step that uses them. The tool
+ * chooses the names of the arguments.
  */
 export const stepArgsDocument = plainDocument<Readonly<Record<string, JsonObject>>>("jobs.step_args");
 

@@ -102,8 +102,8 @@ async function ownerOf(path: string): Promise<Account> {
 async function accountForRoot(dataDir: string, owner: Account): Promise<Account> {
   const account = owner === undefined || owner.uid === 0 ? unprivilegedAccount : owner;
   const entered = await runProgram("/bin/sh", ["-c", 'cd "$1"', "sh", dataDir], account);
-  // EPERM means that this process runs as root but may not change its account. The error is ignored here, because running the binaries
-  // reports the problem later.
+  // EPERM means that this process runs as root but is not allowed to run a program as another account. The error is ignored here, because
+  // the start of PostgreSQL reports the same problem later.
   if (entered.code !== 0 && entered.error?.code !== "EPERM") {
     throw folderCannotBeEntered(dataDir, (await closedFolder(dataDir)) ?? dataDir, account.uid);
   }

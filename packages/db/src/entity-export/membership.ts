@@ -26,8 +26,8 @@ export function waysOf({ parents = [] }: ErasedTable): RowOwnership[] {
 }
 
 /**
- * Returns the condition on a row's own columns by which the row belongs to the entity. Undefined if the columns are not enough, because a
- * rule or a parent row decides.
+ * Returns the SQL condition that is true for rows that belong to the entity. The condition uses only columns of the row itself. Undefined
+ * if these columns do not show it, because a rule or a parent row decides.
  */
 export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): SQL | undefined {
   if (typeof entity !== "object" || !("names" in entity)) return undefined;
@@ -37,8 +37,8 @@ export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): 
 }
 
 /**
- * Returns those of the rows `uuids` that an erasure of the entity deletes because of their own columns or a rule. Rows deleted only because
- * of a parent row are absent.
+ * Returns those of the rows `uuids` that an erasure of the entity deletes because of the row's own columns or a rule in code. Rows that are
+ * deleted only because their parent row is deleted are left out.
  */
 export async function ownRows(
   db: Executor,
@@ -56,7 +56,10 @@ export async function ownRows(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns the same rows as `ownRows`, and also those that the erasure deletes because of a parent row. */
+/**
+ * Returns those of the given rows that belong to an entity. A row belongs to the entity if it names the entity, or if the erasure of the
+ * entity deletes it with a parent row.
+ */
 export async function rowsOfEntity(
   db: Executor,
   named: WalkedEntity,

@@ -43,7 +43,7 @@ export type PageQuery = {
     readonly key: PgColumn;
     readonly ids: readonly string[];
   };
-  /** Relations for which the key of each row's parent row is also returned (`parents`). */
+  /** Relations to parent tables. For each relation, the query also returns the key of each row's parent row, in `parents`. */
   readonly ways?: readonly { readonly parent: RowParent; readonly key: PgColumn }[];
   readonly order: readonly PgColumn[];
   readonly after?: RowKey | undefined;
@@ -128,7 +128,10 @@ function isAfterKey(order: readonly PgColumn[], after: RowKey): SQL {
   return sql`(${sql.join([...order], sql`, `)}) > (${sql.join(values, sql`, `)})`;
 }
 
-/** Returns the columns whose values are part of seal contexts and that are not exported themselves. */
+/**
+ * Returns the columns that are needed to decrypt values of a table, but that are not exported. An encrypted value can be decrypted only
+ * with its context, and the context contains these columns.
+ */
 function sealContextColumns({ erased: { table } }: PageQuery): PgColumn[] {
   const sealed = sealedTables.find(({ name }) => name === getTableName(table));
   const names = new Set(Object.values(sealed?.named ?? {}).map(({ name }) => name));

@@ -183,7 +183,10 @@ async function* eventsAsked(walk: EntityWalk, jobUuids: readonly string[]): Asyn
   yield* rowsOf(walk, erased, asked.map(uuidOfId), names && sql`${names} is not true`);
 }
 
-/** Yields the rows that depend on the rows `uuids` of the table `parent`. Rows that another relation has already found are left out. */
+/**
+ * Yields the rows that belong to given rows of the table `parent`. `uuids`: the ids of those parent rows. A row may belong to parent rows
+ * in several ways. A row that was already yielded in another way is left out.
+ */
 async function* rowsAlong(
   walk: EntityWalk,
   parent: ErasedTable,
@@ -226,8 +229,8 @@ async function* rowsByWay(
 }
 
 /**
- * Returns the rows of `found`, without those that a rule of their own table finds and those that an earlier relation finds. They are
- * exported there.
+ * Returns the rows of `found` that must be exported here. Leaves out rows that belong to the entity by the rule of their table. Also leaves
+ * out rows that an earlier parent row brings into the export. Both kinds are exported at another place, so no row is exported twice.
  */
 async function withoutOthers(
   { db, named }: EntityWalk,

@@ -26,14 +26,14 @@ import { cursorOf, isNext, isWalked, nextOfProject, scanProject, whereKey } from
 const scannedJobsMax = 2_000;
 
 /**
- * Milliseconds by which a job's id may be older than the commit that stored the job. It covers the maximum age of a transaction and the
- * clock difference between nodes.
+ * A job's id contains the time at which the id was created. This time may be up to `lateMs` milliseconds earlier than the commit that
+ * stored the job. The value covers the longest transaction and the clock difference between nodes.
  */
 const lateMs = 60_000;
 
 /**
- * Progress of the scan for uses of recorded programs. `after`: the last scanned job; undefined at the end. `deleted`: number of programs
- * deleted.
+ * Progress of the search for recorded programs that are still used by a job. `after`: the last scanned job; undefined if all jobs were
+ * scanned. `deleted`: number of unused programs that were deleted.
  */
 type ProgramScan = { readonly after: string | undefined; readonly deleted: number };
 
@@ -69,7 +69,8 @@ export async function stepErasure(db: Executor, nowMs: number, times: ErasureTim
     return await takeStep(db, nowMs, times);
   } catch (error) {
     if (!isForeignKeyViolation(error)) throw error;
-    // Another transaction added a row to a table that was already emptied. The erasure therefore begins another pass over all tables.
+    // The error means that another transaction added a row to a table that the erasure had already emptied. So the erasure begins another
+    // pass over all tables.
     return await withTransaction(db, async (tx) => {
       const erasure = await takeErasure(tx, nowMs);
       if (erasure === undefined) return undefined;
@@ -114,7 +115,8 @@ async function scanTable(batch: DeletionBatch, given: StepContext): Promise<Part
   const done = await runPhase(batch, phase, given);
   const change = {
     counts: Object.fromEntries(batch.counts),
-    // At the start of a pass (`atTable` is empty), the stored count is that of the previous pass, so it is not added.
+    // An erasure scans all tables several times; each time is a pass. `jobsLeft` counts jobs of the present pass. At the start of a pass
+    // (`atTable` is empty), the stored number is from the previous pass. It is therefore not added.
     jobsLeft: (erasure.atTable === "" ? 0 : erasure.jobsLeft) + done.jobsLeft,
     deletedInPass: erasure.deletedInPass + rowsMax - batch.left,
     state: "running" as const,
@@ -137,8 +139,8 @@ function nextOf(
   const { counts, deletedInPass, jobsLeft, pass, createdAt } = erasure;
   const rest = { counts, deletedInPass, jobsLeft, state: "running" as const, notBefore: null };
   const next = phases[index + 1];
-  // The erasure waits if jobs that it cancelled have not ended. Their accounts, programs and rows are deleted only afterwards, because the
-  // jobs need them to end.
+  // After the erasure has cancelled jobs, it waits until these jobs have ended. A job needs its account, its program and its rows to end.
+  // Only afterwards are they deleted.
   const isHeld = phases[index]?.cancels === true && jobsLeft > 0;
   if (next !== undefined && !isHeld) return { ...rest, atTable: next.name, atKey: "" };
   const anew = { counts, atTable: "", atKey: "", deletedInPass: 0, jobsLeft: 0, pass: pass + 1 };
@@ -207,7 +209,8 @@ async function runPhase(batch: DeletionBatch, { erased, cancels }: Phase, given:
 function isKept({ table, entity }: ErasedTable, erasure: Erasure, given: StepContext): boolean {
   const { pass, kind, createdAt, deletedInPass, jobsLeft } = erasure;
   const isLast = pass > 1 && deletedInPass === 0 && jobsLeft === 0 && given.nowMs >= createdAt + given.times.graceMs;
-  // Account references are kept until the last pass. Posts that arrive during the erasure are then still stored as the entity's.
+  // An erasure makes several passes over the tables. It keeps the references of accounts until its last pass. So a post that arrives during
+  // the erasure is still recognized as the entity's, and the erasure deletes it too.
   const isOfEntity = kind === "entity" && (entity === "as what runs them" || table === accountReferences);
   const goesLast = table === projects || table === dataKeys || isOfEntity;
   return goesLast && !isLast;

@@ -18,15 +18,18 @@ export type ProjectPage = {
   readonly limit: number;
 };
 
-/** Result of the scan of a page. */
+/** Result of scanning one page of a table for rows of an entity: the matching rows, and the position of the next page. */
 export type SearchedRows = {
-  /** UUIDs of the scanned rows that match the condition. */
+  /** UUIDs of those scanned rows that belong to the entity or project to erase. */
   readonly named: readonly string[];
   /** Cursor for the next page; undefined at the end. */
   readonly next: string | undefined;
 };
 
-/** Position after which a page begins: the row `uuid` within `place`. `place` is the value of the index column that precedes the id. */
+/**
+ * Position after which a page of rows begins. `uuid`: the id of the last row of the page before. `place`: that row's value of the index
+ * column before the id (for example its state).
+ */
 type WalkStart = { readonly place: string; readonly uuid: string };
 
 type ProjectWalk = (project: SQL, from: WalkStart, limit: SQL) => SQL;
@@ -79,7 +82,10 @@ export function cursorOf({ place, id }: { readonly place: string; readonly id: s
   return `${place}/${id}`;
 }
 
-/** Returns true if the table has no single index with all rows of a project, so that `walks` has a query for it; otherwise false. */
+/**
+ * True if no single index of the table contains all rows of a project. The table then has a query in `walks` that finds these rows. False
+ * for any other table.
+ */
 export function isWalked(table: PgTable): boolean {
   return walks.has(table);
 }
@@ -90,7 +96,10 @@ export function isNext(gone: WalkedTable, page: ProjectPage): SQL {
   return sql`${key} = any(array(select n.id from (${nextOfProject(gone, page)}) n))`;
 }
 
-/** Returns the SQL for the next rows of a project as `place` and `id`, in that order. */
+/**
+ * Returns the SQL that selects the next rows of a project in a table. The first column, `place`, is the value that precedes the id in the
+ * index. The second column is `id`.
+ */
 export function nextOfProject({ table, key, project }: WalkedTable, { projectId, after, limit }: ProjectPage): SQL {
   const own = sql`${uuidOfId(projectId)}::uuid`;
   const most = sql`${limit}::int4`;
@@ -106,8 +115,8 @@ export function nextOfProject({ table, key, project }: WalkedTable, { projectId,
 }
 
 /**
- * Returns the start position of a page from a cursor. A cursor without a place comes from a node of an older version. The scan then
- * restarts from the first row, and finds fewer rows, because many are deleted.
+ * Returns the start position of a page from a cursor. A cursor without `place` comes from a node of an older version. The scan then starts
+ * again at the first row of the table. It finds fewer rows than before, because the erasure has already deleted many.
  */
 function boundOf(after: string | undefined): WalkStart {
   const [place, uuid] = after?.split("/") ?? [];
@@ -163,7 +172,10 @@ function nextCalls(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
       where v.failure <> '') a order by a.id limit ${limit}`;
 }
 
-/** Returns the SQL for the next runs of a project, standing program by standing program. `place` is the id of the program. */
+/**
+ * Returns the SQL for the next runs of a project. It reads the runs of one standing program after the other. `place`: the id of the program
+ * that the scan has reached.
+ */
 function nextRuns(project: SQL, { place, uuid }: WalkStart, limit: SQL): SQL {
   return sql`select p.id as place, r.id from (
       select s.project_id, s.id from standing_programs s where (s.project_id, s.id) >= (${project}, ${place}::uuid)

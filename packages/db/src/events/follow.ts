@@ -99,13 +99,16 @@ const matches = `from events e join subscriptions s on s.project_id = e.project_
       select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and ${filterBy("d.subscription_id", "s.id")}
         and d.state = any($7::text[]) offset 0))`;
 
-/** Reads events by the bounds of their primary key, then the subscriptions of the project, then the deliveries of each pair. */
+/**
+ * Returns pairs of an event and a subscription that matches the event. It reads a range of events by their primary key, and then the
+ * project's subscriptions. If the filter has states of deliveries, it also reads the deliveries of each pair.
+ */
 const selectMatches = statement<{ event_id: string; subscription_id: string }>(
   "find_matches",
   `select e.id as event_id, s.id as subscription_id ${matches} order by e.id, s.id limit $8::int4`,
 );
 
-/** Uses the same indexes as `find_matches`. */
+/** Reads events by the bounds of their primary key, then the subscriptions of the project, and then the deliveries of each pair. */
 const countMatches = statement<{ count: string }>("count_matches", `select count(*) as count ${matches}`);
 
 /** Returns at most `limit` pairs of an event and a matching subscription, oldest event first. Uses the primary key of events. */

@@ -43,7 +43,10 @@ const selectWalkedOfTrigger = statement<RawRow<Row<typeof events>>>(
    order by ${scanOrder(ofTrigger)} limit $4::int4`,
 );
 
-/** Returns the last event of a page's scan, if the scan stopped at its maximum. Reads only the keys of the index. */
+/**
+ * Returns the last event that the scan of a page read. Returns it only if the scan stopped because it had read its maximum number of
+ * events. Reads only the keys of the index.
+ */
 const selectEnd = statement<{ id: string }>("end_event_walk", endOf("events", { key: ofProject, ...bounds }));
 
 const selectEndOfTrigger = statement<{ id: string }>(

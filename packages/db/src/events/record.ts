@@ -34,7 +34,8 @@ export type NewEvent = {
   /** Deduplication key. Empty: the event is never a duplicate. */
   dedupeKey: string;
   /**
-   * The app's own key of the account that the post named. If this account is connected later, it decides to which entity the event belongs.
+   * The app's own key of the account that the post named. If the account is connected to svc later, the account's entity becomes the entity
+   * of this event.
    */
   account?: string | undefined;
   deliveries: NewDelivery[];
@@ -67,15 +68,17 @@ const subscribedParts = { heard: rows(fieldsOf(standingArrivals, "eventId", "tri
 type RecordRow = { fresh: boolean; duplicates: string[] | null };
 
 /**
- * Stores a batch of events with their deliveries and tasks in one statement, so in one commit and one round trip.
- * - `routing` compares the routing versions. It does not join subscriptions, because the caller already has every row. So no row is sent
- *   back. A subscription that another node made a moment ago is never missed, because it changes the version.
- * - `stored` inserts in the order of `input`, which is the order of the keys. So two nodes with the same keys wait for each other in the
- *   same order and cannot deadlock. ON CONFLICT waits for an uncommitted duplicate. So svc answers 2xx to a duplicate only after the first
- *   event is committed.
- * - All arrays of one kind have equal lengths. With unnest, the text of the statement and so its plan are the same for every batch.
- * - `also`: CTEs that use `stored` and come before the last CTE. Indexes: the routing is read by primary keys. Inserts go to the right edge
- *   of (project_id, id) and similar indexes, and to random positions in the index of dedupe digests.
+ * Stores a batch of events with their deliveries and tasks in one SQL statement. So there is one commit and one round trip.
+ * - `routing` compares version numbers of the routing (the rules which subscription gets which event). The caller has already read all
+ *   subscriptions, so the statement does not read them again. If another node has changed a subscription, the version differs and nothing
+ *   is stored.
+ * - `stored` inserts the events in the order of their dedupe keys. Two nodes with the same keys then wait in the same order and cannot
+ *   deadlock. ON CONFLICT waits for an uncommitted duplicate. So svc answers 2xx to a duplicate only after the first event is committed.
+ * - The arrays of one group of parameters have equal lengths and are read with unnest. So the SQL text and its plan are the same for every
+ *   batch.
+ * - `also`: further CTEs that use `stored`. They come before the last CTE.
+ * - Indexes: the routing is read by primary keys. New entries go to the end of (project_id, id) and similar indexes, but to random
+ *   positions in the index of dedupe digests.
  */
 const textOf = (
   { seen, posted, fresh, by }: PartNames<typeof parts>,
@@ -135,8 +138,9 @@ export function inOrderOfDedupe(posted: readonly NewEvent[]): NewEvent[] {
 }
 
 /**
- * Stores the events `posted` and everything that belongs to them, completely or not at all, and returns the result. `routing` undefined:
- * the deliveries depend on no routing. Two events of a batch must not have the same project, trigger and dedupe key.
+ * Stores the events `posted` and everything that belongs to them in one transaction, and returns the result. `routing`: the routing that
+ * decided which deliveries exist; undefined if no routing decided that. Two events of one call must not have the same project, trigger and
+ * dedupe key.
  */
 export async function recordEvents(
   db: Executor,

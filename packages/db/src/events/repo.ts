@@ -20,11 +20,13 @@ type ToolkitEventsPage = {
 };
 
 /**
- * Scans the index events_trigger backward for each trigger of the toolkit, and merges the results. Each scan reads at most one page. With a
- * filter on the project's events instead, PostgreSQL would read all of them if the toolkit has few. The statement finds the triggers in the
- * database, one index lookup each, because deleted definitions and definitions of another node have events too. In some collations, the
- * names of two toolkits are mixed. So the lookups continue over every trigger with events in the deployment, at 4 us each. Rows are
- * compared in the order of the index. So no other index fits, for any statistics about a trigger's share.
+ * Returns one page of a toolkit's events.
+ * - The statement first finds every trigger slug that has stored events, with one index lookup for each slug in the deployment (4 us each).
+ *   It does not use the catalog, because deleted definitions have events too. In some collations, slugs of two toolkits are mixed, so it
+ *   cannot stop at the toolkit's last slug.
+ * - For each trigger of the toolkit, it scans the index events_trigger backward, at most one page. Then it merges the results. A scan of
+ *   all events of the project would be slow if few of them belong to the toolkit.
+ * - Rows are compared in the order of the index, so that PostgreSQL cannot choose another index, for any statistics.
  */
 const selectPage = statement<RawRow<Row<typeof events>>>(
   "list_toolkit_events",

@@ -29,9 +29,9 @@ const lockEvents = statement<{ id: string }>(
 );
 
 /**
- * Deletes locked events with their deliveries. If an event has a pending delivery, the event stays complete, because the delivery may have
- * been queued between the snapshot and the lock. If svc must remember an event's dedupe key for longer, the event is emptied and stays with
- * kind `swept`.
+ * Deletes events with their deliveries. The events must be locked. An event with a pending delivery is not changed: the delivery may have
+ * been queued just before the lock. If svc must still remember an event's dedupe key, the row stays without its payload and gets the kind
+ * `swept`.
  */
 const sweepEvents = statement<{ id: string }>(
   "sweep_events",

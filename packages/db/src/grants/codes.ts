@@ -59,8 +59,8 @@ export type GrantClient = typeof grantClients.$inferSelect;
 export const grantClientSender: { readonly from: number; readonly characters: number } = { from: 8, characters: 6 };
 
 /**
- * SQL for the sender of a client, from the client's id. Ids from versions before 0.2 are shorter or have random characters there, so each
- * such id counts as its own sender.
+ * SQL that returns the part of a client's id that identifies the client's sender (the address that registered the client). In versions
+ * before 0.2, ids are shorter or random in this part. So each such id counts as its own sender.
  */
 const sender = `coalesce(nullif(substr(id, ${grantClientSender.from}, ${grantClientSender.characters}), ''), id)`;
 

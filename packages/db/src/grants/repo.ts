@@ -66,7 +66,10 @@ const grantColumns = selectList(grants, namesBut(grants), "g");
 const keyColumns = selectList(apiKeys, keyNames, "k");
 const columns = `${grantColumns.text}, ${keyColumns.text},
   v.revoked_at is null and (v.expires_at is null or v.expires_at > $2::timestamptz) as "isVouched"`;
-/** SQL that joins each grant with its own key `k` and with the key `v` that gave it. Uses primary keys. */
+/**
+ * SQL that adds two API keys to each grant. `k`: the key that was created for the agent. `v`: the key with which a person approved the
+ * grant. Uses the primary keys.
+ */
 const keys = `cross join lateral (select * from api_keys one where one.id = g.key_id offset 0) k
   cross join lateral (select * from api_keys one where one.id = g.voucher_key_id offset 0) v`;
 

@@ -24,7 +24,7 @@ export async function insertGrantTokens(db: Executor, tokens: readonly GrantToke
 const tokenColumns = selectList(grantTokens, ["kind", "expiresAt", "spentAt"], "t");
 const grantColumns = selectList(grants, namesBut(grants), "g");
 
-/** Uses primary keys. */
+/** The statement finds the token and then its grant by the primary keys of the tables grant_tokens and grants. */
 const readToken = compose(
   "read_grant_token",
   { of: values(fieldsOf(grantTokens, "digest")) },

@@ -55,7 +55,8 @@ export async function putHookAnswers(db: Executor, answers: readonly HookAnswerR
     .onConflictDoNothing()
     .returning({ hookId: hookAnswers.hookId });
   const kept = new Set(stored.map(({ hookId }) => hookId));
-  // A decision without an idempotency key that was not stored is already there, for this same call. So it does not count as a conflict.
+  // An answer was not inserted, and it has no idempotency key. Then the same answer of this hook for this same call is already stored. So
+  // it is not a conflict with another node.
   return answers.every(({ callKey, hookId }) => callKey === null || kept.has(hookId));
 }
 

@@ -41,8 +41,8 @@ type JobClaimRequest = {
   /** Maximum tasks of one project that one claim returns. */
   readonly share: number;
   /**
-   * Number of a project's tasks beyond its share that the claim also looks at, to replace tasks that another transaction has locked.
-   * Default 0.
+   * Number of further tasks of each project that a claim reads in addition to `share`. They are used if another transaction has locked some
+   * of the first tasks. Default 0.
    */
   readonly spare?: number;
   /** Projects that get no tasks, because they already use their share of this node. */
@@ -110,7 +110,10 @@ export async function claimJobTasks(db: Executor, request: JobClaimRequest): Pro
   return rows.map(claimed.read);
 }
 
-/** Uses the first columns of the primary key, up to the kind. */
+/**
+ * This statement uses the primary key of job_tasks. Only its first columns, the job and the kind of task, limit the scan. The subject is
+ * then compared in each row.
+ */
 const deleteTasks = statement<{ job_id: string }>(
   "delete_job_tasks",
   `delete from job_tasks
@@ -128,7 +131,7 @@ export async function deleteJobTasks(
   await deleteTasks(tx, [uuidOfId(jobId), arrayLiteral([...kinds]), subject]);
 }
 
-/** Uses the primary key. */
+/** This statement finds the task by the primary key of job_tasks. */
 const endTask = statement<{ job_id: string }>(
   "end_job_task",
   `delete from job_tasks where job_id = $1::uuid and kind = $2::text and subject = $3::text and lease_token = $4::int8
@@ -190,7 +193,10 @@ export async function putJobTasks(db: Executor, tasks: readonly NewJobTask[], le
   if (tasks.length > 0) await putTasks(db, { tasks: tasks.map((task) => leasedTaskRow(task, lease)) });
 }
 
-/** Uses the primary key. It never waits for a lock, so that it cannot deadlock (see `renewLeases`). */
+/**
+ * The statement finds tasks by the primary key of the table job_tasks. It skips locked tasks and never waits for a lock, so it cannot
+ * deadlock (see `renewLeases`).
+ */
 const releaseLeases = compose(
   "release_job_leases",
   { leases: leaseRows, task: values({ dueAtMs: timestamptz }) },
@@ -203,7 +209,10 @@ const releaseLeases = compose(
     returning ${leaseColumns.text}`,
 );
 
-/** Releases a single lease. It may wait for the lock of the task, because it holds no other lock. Uses the primary key. */
+/**
+ * Releases one lease (a node's time-limited claim on a task). The statement may wait for the lock of the task's row, because it holds no
+ * other lock. Uses the primary key.
+ */
 const releaseLease = compose(
   "release_job_lease",
   { leases: leaseRows, task: values({ dueAtMs: timestamptz }) },

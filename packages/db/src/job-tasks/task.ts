@@ -30,7 +30,7 @@ export type FirstLease = { readonly owner: NodeId; readonly untilMs: number };
 
 const leasedTaskFields = fieldsBut(jobTasks, "losses");
 
-/** New tasks as rows of parameters, each optionally leased from its creation. */
+/** New tasks as parameter rows of a statement. A task may have a lease (time-limited claim of a node) already when it is created. */
 export const leasedTaskRows = rows(leasedTaskFields);
 
 /** Returns a new task as a row of `leasedTaskRows`. */

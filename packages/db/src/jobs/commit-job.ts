@@ -144,15 +144,17 @@ const commitParts = {
 };
 
 /**
- * Commits any number of jobs in one statement, one round trip and one commit. `job` locks the jobs in the order of their ids; then `held`
- * locks their tasks. Every writer uses this order. If another node holds a job's lease, `held` does not contain the job, and the statement
- * writes nothing for this job. `changed` takes the numbers of new log entries from the job's row. So the new entries follow entries that other
- * writers logged meanwhile (for example an answer or a refusal). If the driver has not seen a request to cancel, a task that
- * should end or wait stays due, because no other work would handle the request. If the driver has not seen a request to pause, a task that
- * should wait becomes due. `cleared` finds a row only in the first commit after a lost lease, so a job that makes progress does not write
- * its task. `called` stores calls that begin, and finished calls that have no row yet; `settled` ends calls that have begun. Settled calls
- * keep their idempotency keys, because removing a key would change an indexed column. All parts use
- * primary keys.
+ * Commits any number of jobs in one statement, one round trip and one commit. All parts use primary keys.
+ * - `job` locks the jobs in the order of their ids. Then `held` locks the tasks of these jobs. Every writer locks in this order.
+ * - If another node holds a job's lease, `held` does not contain the job. The statement then writes nothing for this job.
+ * - `changed` takes the numbers of new log entries from the job's row. So the new entries follow entries that other writers logged
+ *   meanwhile (for example an answer or a refusal).
+ * - If the driver has not seen a request to cancel, a task that should end or wait stays due. Otherwise no other work would handle the
+ *   request.
+ * - If the driver has not seen a request to pause, a task that should wait becomes due.
+ * - `cleared` finds a row only in the first commit after a lost lease. So a job that makes progress does not write its task.
+ * - `called` stores calls that begin, and finished calls that have no row yet. `settled` ends calls that have begun.
+ * - Settled calls keep their idempotency keys, because removing a key would change an indexed column.
  */
 const commit = compose("commit_job_runs", commitParts, (names, onlyWith) => commitQuery(names, onlyWith, ""), {
   lone_write_end: { parts: ["commits", "events", "storedSteps", "ends", "isLeft"], isLone: true },

@@ -24,13 +24,16 @@ import {
 } from "./rows.ts";
 import { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./undo.ts";
 
-/** One step forward of a job. It is committed completely, or not at all if the lease is lost. */
+/**
+ * The changes of a job after one unit of its work: rows, undo entries, calls and tasks. All changes are committed together. If the job's
+ * lease is lost, none of them is committed.
+ */
 export type RunChange = JobChange & {
   readonly rows: readonly NewJobRow[];
   readonly setRows: readonly JobSetRowChange[];
   /** Rows to append to the ends of the job's sets. */
   readonly setRuns: readonly JobSetRun[];
-  /** Sets to clear before the other writes, because a step runs again. */
+  /** Ids of the row sets that the commit empties before its other writes. A set is emptied if the step that makes it runs again. */
   readonly clearedSets: readonly string[];
   readonly undoEntries: readonly NewJobUndoEntry[];
   readonly undoChanges: readonly JobUndoChange[];
@@ -106,7 +109,10 @@ function pageOf({ rows, setRuns, ...change }: RunChange): JobPage | undefined {
   return run === undefined || also !== undefined || others.some(({ length }) => length > 0) ? undefined : { rows, run };
 }
 
-/** Returns the writes of a change that go to other tables than the job, its log, its steps and its task. */
+/**
+ * Returns functions that store those parts of a job's change that belong to other tables. The job, its log, its steps and its task are
+ * stored elsewhere.
+ */
 function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Promise<unknown>)[] {
   const { clearedSets, undoEntries: entries, undoChanges: changes, calls, tasks, also } = change;
   const writes: ((tx: Executor) => Promise<unknown>)[] = [];

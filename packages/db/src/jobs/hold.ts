@@ -12,7 +12,7 @@ export async function lockJob(tx: Executor, jobId: Id<"job">): Promise<void> {
   await lockRow(tx, [uuidOfId(jobId)]);
 }
 
-/** Uses the primary key. */
+/** This statement finds the job by the primary key of jobs. */
 const countHold = statement<{ loop_holds: number }>(
   "count_job_loop_hold",
   `update jobs set loop_holds = loop_holds + 1 where id = $1::uuid and finished_at is null returning loop_holds`,
@@ -33,12 +33,12 @@ export async function countJobLoopHold(tx: Executor, jobId: Id<"job">): Promise<
   return row?.loop_holds;
 }
 
-/** Resets the count of `countJobLoopHold`. */
+/** Sets the count to 0 that `countJobLoopHold` increases: how often a job blocked a node's event loop. */
 export async function clearJobLoopHolds(tx: Executor, jobId: Id<"job">): Promise<void> {
   await clearHolds(tx, [uuidOfId(jobId)]);
 }
 
-/** Uses the primary key. */
+/** Uses the primary key of `jobs`. */
 const setPause = statement<{ id: string }>(
   "set_job_pause",
   "update jobs set paused_at = $2::timestamptz, pause_chain = $3::text[] where id = $1::uuid returning id",
@@ -60,7 +60,7 @@ export async function setJobPause(
   ]);
 }
 
-/** Uses the primary key. */
+/** This statement finds the job by the primary key of jobs. */
 const request = statement<{ id: string; isFinished: boolean; status: string }>(
   "request_job_cancel",
   `with found as materialized (

@@ -80,11 +80,12 @@ type StoredProject = { projectId: string; used: string; isCounted: boolean; fits
 const queuedParts = ["wanted", "room", "programs", "events", "tasks", "jobs"] as const;
 
 /**
- * Stores programs, jobs, the first log entries and tasks. For jobs that begin at once, it also stores the first step and its call. All of
- * this is one statement, one round trip and one commit. The statement stores nothing for a project whose number of jobs would come closer
- * to the quota than `margin`. It counts jobs by project and status, up to the quota: counting 20,000 jobs takes 3 ms, and most projects
- * have few. It does not count if the remembered count is at least `rememberedMargin` below the quota. It returns for each project if the
- * jobs fit, and the number of jobs before the insert.
+ * One statement that stores new jobs with their programs, first log entries and tasks. If a job begins at once, the statement also stores
+ * its first step and its call.
+ * - It stores nothing for a project whose number of jobs would be closer to its quota than `margin`.
+ * - It counts the project's jobs by status, up to the quota (20,000 jobs take 3 ms). It does not count if the remembered number is at least
+ *   `rememberedMargin` below the quota.
+ * - For each project, it returns if the jobs were stored, and the number of jobs before the insert.
  */
 const insertBatch = compose(
   "insert_jobs",

@@ -140,7 +140,7 @@ export function loadJobProgram(
 
 const pinColumns = selectList(jobPrograms, ["projectId", "digest", "pins"], "p");
 
-/** Uses the primary key, one index lookup each. */
+/** Uses the primary key, with one lookup for each wanted program. */
 const selectPins = compose(
   "load_job_pins",
   nameParts,

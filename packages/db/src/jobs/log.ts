@@ -17,7 +17,10 @@ const fields = fieldsBut(jobEvents, "seq", "at", "jobId");
  */
 export const logRowFields = { ...fieldsBut(jobEvents, "at", "jobId") };
 
-/** The columns of `logRowFields` that are written unchanged, and their values. */
+/**
+ * The SQL for columns of a log row: the list of column names, and the list of values. The columns for the number (`seq`), the time and the
+ * job are left out, because the statement computes them.
+ */
 export const logRowColumns = rows(fields).names(1);
 
 /** A row to write to a job's log. `seq` is the position in the written entries, from 1. */
@@ -27,8 +30,8 @@ type NewLogRow = NewRow<typeof jobEvents, keyof typeof logRowFields>;
 const charactersMax = 1_500;
 
 /**
- * Type of log entry that statements search for: they need the latest one of each ask. These statements read only the first entry of a row,
- * so each entry of this type begins a row.
+ * Type of the log entries about deliveries of an ask. SQL statements search for the latest such entry of each ask. One database row may
+ * contain several log entries, and these statements read only its first entry. Therefore each entry of this type begins a new database row.
  */
 const searchedType = "ask-delivery-changed";
 
@@ -56,8 +59,8 @@ export function logRowsOf(entries: readonly NewJobEvent[]): NewLogRow[] {
 }
 
 /**
- * Type of the log entry about a job's program. The entry is stored without the program's hash, which is in the program's row; it is added
- * when the entry is read.
+ * Type of the log entry about a job's program. The entry is stored without the hash of the program, because the row of the program has it.
+ * The hash is added when the entry is read.
  */
 const submittedType = "job-submitted";
 
@@ -91,7 +94,10 @@ function withHash(payload: string, programHash: string): string {
   return JSON.stringify({ mode, status, programHash, ...rest });
 }
 
-/** Uses primary keys. `changed` takes the numbers of the new entries from the job's row. */
+/**
+ * Adds entries to the logs of jobs. The part `changed` raises the last entry number (`last_seq`) in the job's row. The new entries get the
+ * numbers up to it. Uses primary keys.
+ */
 const appendEvents = compose(
   "append_job_events",
   {

@@ -14,7 +14,7 @@ export function storedChain({ keyId, principalChain }: KeyedPrincipal): string[]
   return isOfKey ? [] : [...principalChain];
 }
 
-/** Returns a job's principal chain. */
+/** Returns the keys and programs that caused a job, in order. A job without a stored list was caused only by its own key. */
 export function chainOfJob({ keyId, principalChain }: KeyedPrincipal): string[] {
   return principalChain.length === 0 ? [principalOf(keyId)] : [...principalChain];
 }
@@ -25,7 +25,7 @@ function principalOf(keyId: KeyId): string {
 
 const columns = selectList(jobs, ["id", "binding"], "j");
 
-/** Uses primary keys. Runs only for calls with scoped keys. */
+/** The statement finds jobs by their primary key. It runs only for calls that are made with a scoped key. */
 const selectBindings = statement<RawRow<Pick<typeof jobs.$inferSelect, "id" | "binding">>>(
   "read_job_bindings",
   `select ${columns.text} from jobs j where j.id = any($1::uuid[]) and ${filterBy("j.project_id", "$2::uuid")}`,

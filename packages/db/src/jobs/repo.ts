@@ -16,7 +16,10 @@ type JobPosition = { after: Id<"job"> | undefined; limit: number };
 const statuses = "unnest($4::text[]) as s(status)";
 const from = "$5::uuid";
 const modes = "unnest($6::text[]) as m(mode)";
-/** Condition that excludes simulation runs of simulateFirst, unless `$7` is true. Only lists of simulations set `$7`. */
+/**
+ * SQL condition for lists of jobs. It leaves out the simulation run that svc made before a job because of the option `simulateFirst`. If
+ * `$7` is true, as in lists of simulations, it leaves out nothing.
+ */
 const notSimulationRun = "($7::bool or simulated_from is null)";
 const ofSkill = "($8::text = '' or skill_slug = $8::text)";
 
@@ -53,8 +56,8 @@ const selectOfSkill = statement<ListedRow>(
 );
 
 /**
- * Uses the index jobs_children, for each requested status. Filters on mode and skill are checked in the rows, because children of one job
- * share one mode, and mostly one skill.
+ * The statement reads one range of the index jobs_children for each requested status. This index does not contain the mode and the skill,
+ * so these filters are checked in each row. This is enough, because children of one job share one mode, and mostly one skill.
  */
 const selectOfParent = statement<ListedRow>(
   "list_jobs_of_parent",
@@ -81,7 +84,10 @@ const selectApprovalDryRuns = statement<ListedRow>(
   ),
 );
 
-/** Returns a page of jobs of a standing program, of a skill or of a parent job, or of approval dry runs of any program, newest first. */
+/**
+ * Returns a page of jobs, newest first. The filter selects the jobs of one standing program, of one skill or of one parent job. It may also
+ * select the approval dry runs of all programs.
+ */
 async function listNarrowedJobs(
   db: Executor,
   projectId: ProjectId,

@@ -14,8 +14,10 @@ type JobRowBlock = { readonly number: number; readonly data: Buffer };
 type RowRuns = { readonly firsts: readonly number[]; readonly lasts: readonly number[] };
 
 /**
- * Uses the primary key, with one lookup for each run and block. A run of rows begins in the last block that starts at or before its first
- * row. Each block is sent once. The statement checks a block's length before its content, so that it does not read blocks beyond the limit.
+ * Uses the primary key. It needs one lookup for each requested range of row numbers, and one for each block of rows that the range touches.
+ * Each block is returned once.
+ * The first row of a range is in the last block that starts at or before this row. The statement adds up the lengths of the blocks first,
+ * so that it does not read blocks beyond the limit.
  */
 const selectBlocks = statement<JobRowBlock>(
   "read_job_row_blocks",
@@ -81,20 +83,28 @@ export type JobSetRun = {
   readonly rowNumbers: readonly number[];
 };
 
-/** The parameters of a page: the place of its run in a set, and its rows. */
+/**
+ * The parameters for storing a page of rows. `of`: the set and the first position in it to which the rows are appended, and their row
+ * numbers. `rows`: the rows.
+ */
 export const pageParts = {
   of: values({ setId: text, fromOrdinal: int4, rowNumbers: int4Array }),
   rows: rows(rowFields),
 };
 
-/** A page to store: rows of a job, and the run of rows to append to a set. */
+/**
+ * A page of rows to store. `rows`: the new rows of a job. `run`: the range of row numbers to append to one of the job's sets (lists of
+ * rows).
+ */
 export type JobPage = { readonly rows: readonly NewJobRow[]; readonly run: JobSetRun };
 
 /**
- * Returns the parts of a statement that store a page. `job`: the expression of the job's id. `from`: where the id is from, with a comma or
- * empty. Uses primary keys. Writing these rows is most of the cost of a row in a large set. One parameter for each value, and a check for
- * conflicts, would double this cost. No check is needed, because the positions of a run are always free: a set grows only in the commit
- * that counts its rows, and is cleared before a step fills it again.
+ * Returns two SQL statements: one stores the rows of a page, the other their positions in a set. `job`: SQL expression of the job's id.
+ * `from`: SQL source of that id, followed by a comma; it may be empty.
+ * - Uses primary keys. Most of the time for a row in a large set is spent here. One parameter for each value and a check for conflicts
+ *   would double this time.
+ * - No check is needed, because the positions are always free. A set grows only in the commit that counts its rows. It is emptied before a
+ *   step fills it again.
  */
 export function storePage(
   { of, rows: fetched }: PartNames<typeof pageParts>,

@@ -27,8 +27,8 @@ type RawSetRow = RawRow<Omit<JobSetRow, "block" | "data">> &
   Pick<JobSetRow, "block" | "data"> & { readonly found: number };
 
 /**
- * Limits a page to the rows that fit into `$5` bytes, including the row that reaches this size. Lengths are read without the content, so
- * rows beyond the limit are not read. `found` is the number of rows before this limit.
+ * Wraps the query `page` so that its rows have about `$5` bytes in total. The row that reaches `$5` bytes is still returned; later rows are
+ * not. `found`: number of rows of `page` before this cut. Only the sizes of later rows are read, not their content.
  */
 const withinBytes = (page: string) => `select * from (
      select p.*, (count(*) over ())::int4 as found, coalesce(sum(coalesce(octet_length(p.outputs), 0) + coalesce(octet_length(p.data), 0))
@@ -36,8 +36,8 @@ const withinBytes = (page: string) => `select * from (
    where before < $5::int8 order by ordinal`;
 
 /**
- * SQL that finds the block of each row. The block of a row is the last one whose number is not higher than the row's number. Each row costs
- * one lookup by primary key, with any statistics.
+ * SQL that finds the block (group of consecutive rows in storage) of each row. It is the last block whose number is not higher than the
+ * row's number. Each row costs one primary key lookup, whatever table statistics PostgreSQL has.
  */
 const eachRow = `cross join lateral
      (select row_number, data from job_rows where job_id = s.job_id and row_number <= s.row_number

@@ -64,9 +64,9 @@ export function sweepJobRows(db: Executor, beforeMs: number, limit: number): Pro
 }
 
 /**
- * Reads the primary key from its oldest entries, and looks up the simulation run and the tasks of each job. Jobs that have not ended, or
- * that ended too late, are scanned once per round. A simulation run is deleted together with its job, because the job's page and receipt
- * refer to it.
+ * Reads the primary key from its oldest entries, and looks up the simulation run and the tasks of each job. A job that has not ended, or
+ * has ended after the time `$3`, is scanned once per round. A simulation run is deleted together with its job, because the job's page and
+ * receipt refer to it.
  */
 const lockEnded = statement<{ id: string; last_seq: number; twins: string[] }>(
   "lock_ended_jobs",

@@ -38,7 +38,10 @@ export type ListedUndoEntry = Row<
   "entry" | "stepId" | "ordinal" | "toolSlug" | "entityId" | "state"
 >;
 
-/** Reads the primary key from its lower end. The condition names a range of the key, for the same reason as in `next_job_undo_entries`. */
+/**
+ * Reads the primary key from its lower end. The condition names a range of the key. With a condition on the job alone and without
+ * statistics, PostgreSQL would read and sort all entries of the job.
+ */
 const selectListed = statement<RawRow<ListedUndoEntry>>(
   "list_job_undo_entries",
   `select ${listed.text} from job_undo_entries
@@ -70,7 +73,10 @@ export type NewJobUndoEntry = ValuesOf<typeof newFields>;
 /** Result of the undo of one entry. `entry`: number of the entry. */
 export type JobUndoChange = { readonly entry: number; readonly state: "done" | "failed" };
 
-/** Uses the primary key. The changes are an array, because a join with them made PostgreSQL read all entries of the job. */
+/**
+ * The statement finds entries by the primary key of the table job_undo_entries. The new states of entries are passed as an array. With a
+ * join instead, PostgreSQL read all undo entries of the job.
+ */
 const writeUndo = compose(
   "write_job_undo_entries",
   {

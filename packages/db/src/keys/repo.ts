@@ -105,7 +105,8 @@ export type RevokedKey = { readonly key: ApiKey; readonly endedIds: readonly Key
  */
 export async function revokeApiKey(db: Executor, id: KeyId, nowMs: number): Promise<RevokedKey | undefined> {
   return withTransaction(db, async (tx) => {
-    // Revokes the key itself first. Creating a key locks the row of the key that creates it, so no key is created after this point.
+    // Revokes the given key first, and then the keys that it created. Creating a key locks the row of its creator key. So after the first
+    // revocation, the given key cannot create further keys.
     const ended = [
       ...(await endKeys(tx, eq(apiKeys.id, id), nowMs)),
       ...(await endKeys(tx, eq(apiKeys.makerKeyId, id), nowMs)),

@@ -6,7 +6,7 @@ import { statement } from "../sql/statement.ts";
 /** A quota that a change would exceed, so that nothing was stored. `most`: the quota. `used`: the current usage. */
 export type QuotaReached = { readonly quotaReached: { readonly most: number; readonly used: number } };
 
-/** Uses the primary key. */
+/** This statement finds the quotas by the primary key of project_policies. */
 const selectQuotas = statement<{ quotas: string }>(
   "read_quotas",
   "select quotas::text as quotas from project_policies where project_id = $1::uuid",
@@ -36,8 +36,8 @@ export async function lockJobQuota(tx: Executor, projectId: ProjectId): Promise<
 }
 
 /**
- * Returns the quota and its usage if `more` additional items would exceed the quota; undefined if they fit. Call it under a lock, so that
- * no other transaction can add items. `count` returns the usage; it may stop at its argument.
+ * Returns the quota and its usage if `more` additional items would exceed the quota; undefined if the items fit. Call it under a lock, so
+ * that no other transaction can add items. `count` returns the usage. It receives the quota, and may stop counting at this number.
  */
 export async function findQuotaReached(
   tx: Executor,

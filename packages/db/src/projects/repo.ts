@@ -80,7 +80,8 @@ export function createFirstProject(db: Executor, name: string, nowMs: number): P
       .select({ id: projects.id })
       .from(projects)
       .where(ne(projects.name, name))
-      // With this order, PostgreSQL uses the index of names. At most two of its entries are needed to find another name.
+      // This order makes PostgreSQL use the index of project names. It then reads at most two entries of the index to find a project whose
+      // name is not `name`.
       .orderBy(projects.name)
       .limit(1);
     return other === undefined ? createProject(tx, name, nowMs) : undefined;
@@ -108,8 +109,9 @@ export function listProjects(db: Executor, page: { after: ProjectId | undefined;
 }
 
 /**
- * Sets those parts of a project's policy that are given. A given part replaces the stored one completely. Also increments the routing
- * version in the same transaction, because nodes read quotas together with the routing.
+ * Stores the given fields of a project's policy. Each given field replaces the stored field completely; the other fields stay.
+ * If the quotas change, it also increments the project's routing version in the same transaction. Nodes then read the routing (receivers of
+ * events) and the quotas again.
  */
 export function setProjectPolicy(
   db: Executor,
@@ -149,7 +151,10 @@ export async function readAudience(db: Executor): Promise<"accounts" | "projects
   return state?.audience ?? undefined;
 }
 
-/** Stores the recipients of events. */
+/**
+ * Stores the audience: the rule that says which projects receive an incoming event. `accounts`: projects with a matching account.
+ * `projects`: all projects. Later starts of the server read it.
+ */
 export async function keepAudience(db: Executor, audience: "accounts" | "projects"): Promise<void> {
   const isOther = sql`${routingState.audience} is distinct from ${audience}`;
   await db.orm
@@ -177,13 +182,13 @@ export async function readDeploymentRouting(db: Executor): Promise<{ version: nu
   return { version: rows[0]?.version ?? 0, projects: rows.flatMap((row) => (row.id === null ? [] : [row.id])) };
 }
 
-/** Reads and locks the only row of the table. */
+/** Reads and locks the only row of the table `routing_state`. Until the transaction ends, no other transaction can change this row. */
 const shareDeploymentRouting = statement<{ version: string }>(
   "hold_deployment_routing",
   "select version from routing_state where id = $1::int2 for share",
 );
 
-/** Uses the primary key, and locks the rows. */
+/** Finds the given projects by the primary key. Locks their rows, so that other transactions cannot change them. */
 const shareProjectRouting = statement<{ id: string }>(
   "hold_project_routing",
   "select id from projects where id = any($1::uuid[]) order by id for share",

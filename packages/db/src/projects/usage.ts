@@ -61,7 +61,7 @@ const measure = statement<{ bytes: string }>(
         cross join lateral (select octet_length(data) as bytes from job_rows where job_id = j.id offset 0) r) as bytes`,
 );
 
-/** Maximum of a count, if the caller gives no other maximum. */
+/** Number at which a count of the project's rows (for example its jobs) stops, if the caller gives no other maximum. */
 const countMax = 10_000_000;
 
 /** Functions that return the usage of one project. If `most` is given, a count stops at this number, so that further rows cost nothing. */

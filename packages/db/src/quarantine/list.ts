@@ -19,8 +19,8 @@ const filterText =
   "($1::text = '' or toolkit_slug = $1::text) and id >= $2::uuid and ($3::uuid is null or id < $3::uuid)";
 
 /**
- * Returns the query for the oldest held posts (still in quarantine), reason by reason. With one index of all posts, the posts of one
- * toolkit could come after many others.
+ * Returns the SQL query for the oldest posts that are still in quarantine. It scans an index once for each quarantine reason, and merges
+ * the results. With an index in order of age only, it might skip many posts of other toolkits.
  */
 function oldestHeld(columns: string, values: string): string {
   return `select h.id from unnest($1::text[]) as r(reason) cross join lateral (
@@ -39,7 +39,7 @@ const selectHeldOfToolkit = statement<{ id: string }>(
   oldestHeld("toolkit_slug, reason", "$6::text, r.reason"),
 );
 
-/** Uses the primary key. */
+/** This statement finds the posts by the primary key of quarantined_posts. */
 const selectGiven = statement<{ id: string; matches: boolean }>(
   "find_quarantined_ids",
   `select id, ${filterText} as matches from quarantined_posts where id = any($4::uuid[]) order by id`,

@@ -20,8 +20,8 @@ const pairsMax = 20_000;
 const comparisonsMax = 2_000_000;
 
 /**
- * Scans at most $9 events of a project, from `$2` to before `$3`, and pairs them with the subscriptions that existed when the replay began.
- * Events that the filter excludes count too, because the scan reads all events between these bounds of the primary key. `is true` prevents
+ * Scans at most $9 events of a project, from `$2` to before `$3`. Pairs each event with the matching subscriptions that existed when the
+ * replay began. Events that the filter excludes also count for $9, because the scan reads all events between its bounds. `is true` prevents
  * PostgreSQL from reading all subscriptions by their key.
  */
 const walk = `wanted as materialized (
@@ -39,8 +39,8 @@ const walk = `wanted as materialized (
   )`;
 
 /**
- * Condition that the subscription has not received the event. `offset 0` makes PostgreSQL look up the deliveries of each pair, as in
- * `find_matches`.
+ * SQL condition that a subscription has not received an event. `offset 0` makes PostgreSQL look up the deliveries for each pair of event
+ * and subscription. The statement `find_matches` does the same.
  */
 const isUndelivered = `(not $7::bool or not exists (
     select from deliveries d where d.project_id = $1::uuid and d.event_id = p.event_id and ${filterBy("d.subscription_id", "p.subscription_id")}
@@ -64,8 +64,8 @@ type MatchRow = WalkEnd & {
 };
 
 /**
- * Finds the matching pairs after the event $2 and the subscription $10, in order. Uses events_key, subscriptions_project and
- * deliveries_event.
+ * Finds the next pairs of event and subscription that a replay must deliver, in order. They follow the pair of the event $2 and the
+ * subscription $10. Uses the indexes events_key, subscriptions_project and deliveries_event.
  */
 const findMatches = statement<MatchRow>(
   "find_replay_matches",
@@ -139,7 +139,10 @@ export type CountedMatches = {
   readonly next: EventId | undefined;
 };
 
-/** Counts matching pairs from an event on, as many as one statement can scan. Returns the counts and the event from which to continue. */
+/**
+ * Counts the pairs of event and subscription that a replay would deliver, from the event `fromId` on. It scans as many events as one
+ * statement may. Returns the counts, and the event from which to continue.
+ */
 export async function countReplayMatches(db: Executor, filter: ReplayFilter, fromId: EventId): Promise<CountedMatches> {
   const rows = await countMatches(db, parametersOf(filter, uuidOfId(fromId), eventsCountedMax));
   const counts = new Map<SubscriptionId, number>();

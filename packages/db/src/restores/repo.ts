@@ -8,7 +8,7 @@ import { jobStatuses } from "../schema/words.ts";
 /** A restore: the backup that the database was restored from, and when. Times are in epoch milliseconds. See the table `restores`. */
 export type Restore = typeof restores.$inferSelect;
 
-/** Key of a restore, and the end of its backup. */
+/** A restore of the database from a backup. `key`: the key of the restore. `backupEndsAt`: the end of the backup. */
 export type RestoreNote = Pick<Restore, "key" | "backupEndsAt">;
 
 /** Numbers of deliveries and jobs that a restored database holds back. */

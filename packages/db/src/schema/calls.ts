@@ -147,7 +147,7 @@ export const callHooks = pgTable(
       .references(() => projects.id),
     phase: oneOf(hookPhases)("phase").notNull(),
     endpointUrl: text("endpoint_url").notNull(),
-    /** The signing secret, sealed. */
+    /** Secret with which svc signs its questions to this hook. It is stored sealed (encrypted). */
     signingSecret: bytes("signing_secret").notNull(),
     /**
      * Toolkits whose calls svc asks this hook about; empty for all toolkits. `accessClasses` limits the calls by access class in the same
@@ -176,9 +176,9 @@ export const hookAnswers = pgTable(
       .references(() => projects.id),
     callId: idColumn("call")("call_id").notNull(),
     hookId: idColumn("hok")("hook_id").notNull(),
-    /** The entity whose data the edit may contain. */
+    /** The entity of the call. `edit` (the changes that the hook made to the arguments) may contain data of this entity. */
     entityId: text("entity_id").notNull(),
-    /** The call's idempotency key, if the decision also applies to repeats of the call. */
+    /** Idempotency key of the call, if the hook's decision also applies to later calls with the same key. Null otherwise. */
     callKey: text("call_key"),
     decision: oneOf(hookDecisions)("decision").notNull(),
     /** The hook's changes to the arguments, as sealed JSON. */

@@ -96,7 +96,10 @@ export const toolVectors = pgTable(
     digest: text("digest").primaryKey(),
     /** Project that owns the private toolkit; null for the shared catalog. */
     projectId: idColumn("prj")("project_id").references(() => projects.id),
-    /** One signed byte per component, scaled so that the largest is 127. */
+    /**
+     * Embedding vector of a tool's text. Each component is one signed byte. The components are scaled so that the largest is 127. Null
+     * while a node requests the vector.
+     */
     vector: bytes("vector"),
     claimedUntil: time("claimed_until").notNull(),
     /** When a node last read the vector, accurate to about a day. */

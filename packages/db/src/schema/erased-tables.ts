@@ -15,7 +15,9 @@ export type EntityNaming =
       /** A stricter condition for exports, needed if some of the rows may belong to another entity. */
       readonly exported?: (named: NamedEntity) => SQL;
     }
-  /** The rule of this name checks each row. */
+  /**
+   * A function decides for each row if the row belongs to the entity. `rule` is the name of this function: `jobs`, `standing` or `runs`.
+   */
   | { readonly rule: "jobs" | "standing" | "runs" }
   /** The rows are programs. A program is deleted when everything that ran it is deleted. */
   | "as what runs them"
@@ -31,10 +33,14 @@ export type EntityNaming =
 export type RowParent = {
   readonly table: PgTable;
   readonly on: SQL;
-  /** Another condition that finds the parent from this row. It is needed if no index of the parent's table serves `on`. */
+  /**
+   * Another condition with which the parent is found from this row. It is needed if PostgreSQL has no index on the parent's table for the
+   * condition `on`.
+   */
   readonly from?: SQL;
   /**
-   * Order of the scan. It is needed if the primary key does not begin with the column that `on` compares. An index must have this order.
+   * Order in which svc reads the rows that have this parent. It is needed if the primary key of these rows does not begin with the column
+   * that `on` compares. An index must have this order.
    */
   readonly order?: readonly PgColumn[];
 };
@@ -175,7 +181,8 @@ export const erasedTables: readonly ErasedTable[] = [
   { table: t.events, project: t.events.projectId, key: t.events.id, entity: { names: isEventOf } },
   {
     table: t.deliveryTasks,
-    // Compares the whole key of the task, because its queue may contain a million other tasks.
+    // The condition of this relation compares all columns of the task's key. With fewer columns, PostgreSQL might read the whole queue of
+    // the task, which may contain a million other tasks.
     parents: [
       {
         table: t.deliveries,
@@ -207,7 +214,8 @@ export const erasedTables: readonly ErasedTable[] = [
     ],
     ...along(),
   },
-  // Account references are deleted last, so that posts that arrive during the erasure are still stored as the entity's.
+  // Account references show to which entity a new post belongs. They are deleted last, so that posts that arrive during the erasure are
+  // still recognized as posts of the entity.
   { table: t.accountReferences, project: t.accountReferences.projectId, entity: of(t.accountReferences.entityId) },
   { table: t.connectedAccounts, project: t.connectedAccounts.projectId, entity: of(t.connectedAccounts.entityId) },
   {
@@ -313,7 +321,10 @@ function isWithin(entityId: string, key: PgColumn): SQL {
   return sql`position(${entityId}::text in ${key}) > 0 and ${isBounded}`;
 }
 
-/** Returns the condition that `key` equals the entity's id. A key that only contains the id may belong to an entity with a longer id. */
+/**
+ * Returns the condition that `key` is exactly the entity's id. Other keys that merely include this text are not matched, because they may
+ * belong to an entity with a longer id.
+ */
 function isKey({ entityId }: NamedEntity, key: PgColumn): SQL {
   return sql`${key} = ${entityId}`;
 }

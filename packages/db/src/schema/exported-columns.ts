@@ -23,8 +23,8 @@ export const closedColumns: Columns = {
   quarantined_posts: ["body", "envelope"],
   audit_chains: ["key"],
   old_subkeys: ["secret"],
-  // Values as sent to apps and received from apps, including tokens and keys. They are masked only for display, according to the schemas of
-  // the steps.
+  // These columns are not exported. They contain values exactly as svc sent them to apps or received them, including tokens and keys.
+  // Sensitive values in them are masked only when they are displayed.
   tool_calls: ["arguments", "replay"],
   hook_answers: ["edit"],
   jobs: ["input", "overrides", "progress"],
@@ -39,8 +39,8 @@ export const closedColumns: Columns = {
 };
 
 /**
- * Returns how an export contains a column: as it is, opened, or left out. A column of bytes (digests, seeds, sealed values) is left out
- * unless `openedColumns` lists it.
+ * Returns how an export contains a column: unchanged (`as it is`), decrypted (`opened`), or not at all (`left out`). A column of bytes
+ * (digests, seeds, encrypted values) is left out unless `openedColumns` lists it.
  */
 export function exportOf(table: PgTable, column: PgColumn): "as it is" | "opened" | "left out" {
   if (column.getSQLType() !== "bytea") return "as it is";
@@ -53,7 +53,10 @@ function leftOutColumns(table: PgTable): string[] {
   );
 }
 
-/** Returns the columns that exports leave out, by table. Only tables with rows of an entity that have such columns are included. */
+/**
+ * Returns the columns that exports leave out, by table name. The list has only tables whose rows can belong to an entity. A table without
+ * such columns is absent.
+ */
 export function leftOutOfExports(): Record<string, string[]> {
   const ofEntities = erasedTables.filter(({ entity }) => typeof entity === "string" || !("none" in entity));
   const all = ofEntities.map(({ table }) => [getTableName(table), leftOutColumns(table)] as const);

@@ -174,7 +174,7 @@ export const consoleLinks = pgTable(
     id: idColumn("lnk")("id").primaryKey(),
     digest: bytes("digest").notNull(),
     purpose: oneOf(linkPurposes)("purpose").notNull(),
-    /** Recipient and subject of the link. */
+    /** Data of what the link opens and for whom (for example the question that a contact may answer through the link). */
     target: document(linkTargetDocument)("target").notNull(),
     projectId: idColumn("prj")("project_id")
       .notNull()

@@ -51,7 +51,10 @@ export const jobPrograms = pgTable(
     /** The program as submitted, sealed for the context `<project>/job_programs/<digest>`. Null if `program` contains it. */
     sealedProgram: bytes("sealed_program"),
     programHash: text("program_hash").notNull(),
-    /** The pinned definitions as JSON text. */
+    /**
+     * The pinned definitions as JSON text: the definitions of the program's tools, as they were when the program was stored. The program
+     * runs on these definitions.
+     */
     pins: text("pins").notNull(),
   },
   (table) => [primaryKey({ name: "job_programs_key", columns: [table.projectId, table.digest] })],
@@ -88,7 +91,10 @@ export const jobs = pgTable(
     params: document(paramsDocument)("params").notNull(),
     /** Step arguments that answers changed, by step id, in rows of versions before 0.2. Empty in newer rows. */
     stepArgs: document(stepArgsDocument)("step_args").notNull(),
-    /** Params and step arguments (by step id) that answers changed, sealed. Null if answers changed nothing. */
+    /**
+     * Program params and step arguments (by step id) that people changed when they answered questions. The value is sealed (encrypted).
+     * Null if no answer changed anything.
+     */
     overrides: bytes("overrides"),
     /** A number that grows with every rerun. So a call of this generation is not a repeat of an earlier generation's call. */
     generation: integer("generation").notNull().default(1),
@@ -99,7 +105,10 @@ export const jobs = pgTable(
     keyId: idColumn("key")("key_id").notNull(),
     /** Scope of the key that submitted the job. It also limits all attempts and child jobs. Null for no limit. */
     binding: document(jobBindingDocument)("binding"),
-    /** The principal chain of the job. Empty if the chain is only the key itself, as for most jobs. */
+    /**
+     * The keys and programs that caused the job, in order (for example the key, then the standing program). Empty if only the job's own key
+     * caused it, as for most jobs.
+     */
     principalChain: text("principal_chain").array().notNull(),
     /** Number of the current attempt, from 1. RetryJob begins the next attempt. `job_attempts` contains the earlier attempts. */
     attempt: integer("attempt").notNull().default(1),
@@ -154,8 +163,9 @@ export const jobs = pgTable(
       .on(table.projectId, table.status, table.id)
       .where(sql`mode = 'simulate' and parent_job_id is null and simulated_from is null`),
     index("jobs_twins").on(table.projectId, table.status, table.id).where(sql`simulated_from is not null`),
-    // Indexes for lists with few jobs, which a scan of all jobs would rarely find. These lists merge statuses, and also modes if a list has
-    // several modes. Of the columns of these indexes only the status changes, and the indexes above contain the status too.
+    // Indexes for lists that contain few jobs. A scan of all jobs would rarely find these jobs. svc reads such a list separately for each
+    // status and each mode, and merges the results. Of the columns of these indexes only the status changes, and the indexes above contain
+    // the status too.
     index("jobs_skill")
       .on(table.projectId, table.skillSlug, table.mode, table.status, table.id)
       .where(sql`skill_slug <> ''`),
@@ -214,7 +224,7 @@ export const jobSteps = pgTable(
   (table) => [primaryKey({ name: "job_steps_key", columns: [table.jobId, table.stepId] })],
 );
 
-/** The kept fields of rows, sealed. No call returns them. */
+/** The fields of rows that a job keeps while it runs, encrypted. No API call returns them. */
 export const jobRows = pgTable(
   "job_rows",
   {
@@ -226,7 +236,7 @@ export const jobRows = pgTable(
   (table) => [primaryKey({ name: "job_rows_key", columns: [table.jobId, table.rowNumber] })],
 );
 
-/** The rows of row sets. Each has the row's result in the step that made the set. */
+/** The rows of row sets. For each row of a set: its position, its state, and the outputs of its calls in the step that made the set. */
 export const jobSetRows = pgTable(
   "job_set_rows",
   {
@@ -240,7 +250,8 @@ export const jobSetRows = pgTable(
     /** For a map: number of the row's `do` calls that succeeded. */
     doneCalls: integer("done_calls").notNull().default(0),
     /**
-     * Outputs of the successful `do` calls, by call id, as sealed JSON text. Null if there are no outputs, or if they are no longer needed.
+     * Outputs of the row's successful calls, as encrypted JSON text, by call id. These are the calls in the field `do` of a map. Null if
+     * the row has no outputs, or if its outputs are no longer needed.
      */
     outputs: bytes("outputs"),
     errorCode: text("error_code").notNull().default(""),
@@ -319,7 +330,7 @@ export const jobEvents = pgTable(
     at: time("at").notNull(),
     /** JSON text of at most 4 KB, never row data. */
     payload: text("payload").notNull(),
-    /** The principal chain of the entry; null if it equals the job's chain. */
+    /** The keys and programs that caused this log entry, in order. Null if they are the same as those that caused the job. */
     principalChain: text("principal_chain").array(),
     /** The next entries, if they were written together with this entry; null if there are none. */
     following: document(logEntriesDocument)("following"),
@@ -413,7 +424,10 @@ export const skills = pgTable(
     jobId: job(),
     programDigest: bytes("program_digest").notNull(),
     accessClass: oneOf(accessClasses)("access_class").notNull(),
-    /** The program's inputSchema as JSON text. Null if the row's program is not sealed and contains the schema. */
+    /**
+     * The program's inputSchema as JSON text. Null in rows whose program is stored unencrypted, because svc then reads the schema from the
+     * program.
+     */
     inputSchema: text("input_schema"),
     createdAt: time("created_at").notNull(),
     /** When the version was deleted. A deleted version keeps its row, so that its number is never reused. */

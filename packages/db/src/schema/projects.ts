@@ -133,7 +133,10 @@ const counted = () => ({
   /** The counted subscription or tool; empty for the total. */
   subject: text("subject").notNull(),
   at: time("at").notNull(),
-  /** Outcome, in the words of its series. For a latency series: the number of the bucket. */
+  /**
+   * Outcome of the counted actions (for example deliveries or calls). Each series of numbers has its own names for outcomes. In a series of
+   * latencies, the outcome is the number of the bucket (range of durations).
+   */
   outcome: text("outcome").notNull(),
   count: bigint("count", { mode: "number" }).notNull(),
 });
@@ -157,18 +160,24 @@ export const activityHours = pgTable("activity_hours", counted(), (table) => [
 ]);
 
 /**
- * The audit log. A row is written before its action. After the action, the row gets its outcome, then its position in the chain of its
- * project. From then on the row never changes. A trigger on the ledger adds destructive tool calls under the UUID of the call. Rows stay
- * after their project is deleted.
+ * The audit log. A row is written before its action. Later the row gets the outcome of the action, and then its position in the chain of
+ * its project. After that, the row never changes. For destructive tool calls, a database trigger on the table of tool calls adds the row;
+ * the row's id has the UUID of the call. Rows stay after their project is deleted.
  */
 export const auditEvents = pgTable(
   "audit_events",
   {
     id: idColumn("aud")("id").primaryKey(),
-    /** Project of the entry. Entries of the deployment have the lowest possible id. */
+    /**
+     * Project of the audit entry. An entry that belongs to no project, but to the whole deployment, has the lowest possible id here (all
+     * zeros).
+     */
     projectId: idColumn("prj")("project_id").notNull(),
     at: time("at").notNull(),
-    /** Not `oneOf`, so that a manipulated word does not make readers fail. The check of the chain detects it as a change. */
+    /**
+     * Actor of the entry. The column accepts any text (its type is not `oneOf`). So a row can still be read after an attacker has changed
+     * the word. The check of the chain then reports this change.
+     */
     actor: text("actor").$type<AuditActor>().notNull(),
     /** Id of the actor, if the actor is a key or a job. */
     actorId: uuid("actor_id"),
@@ -180,7 +189,10 @@ export const auditEvents = pgTable(
     entityDigest: bytes("about_digest"),
     /** `ok` or an error code. Null while the action runs. */
     outcome: text("outcome"),
-    /** Position in the chain, from 1. Null until the row is in the chain. */
+    /**
+     * Position of the row in the project's chain of audit rows, from 1. In the chain, each row's hash depends on the row before. Null until
+     * the row is added to the chain.
+     */
     position: integer("position"),
     /** MAC of the row's content and position, made with the chain's key. */
     mac: bytes("mac"),
@@ -209,7 +221,7 @@ export const auditChains = pgTable("audit_chains", {
   length: integer("length").notNull(),
   /** Hash of the chain's last row; empty if the chain has no row. */
   hash: bytes("hash").notNull(),
-  /** MAC of the chain's length and `hash`, made with the chain's key. */
+  /** MAC (keyed checksum) of `length` and `hash`. It is made with `key`, so that a change of the audit log's end is found. */
   mac: bytes("mac").notNull(),
 });
 
@@ -254,7 +266,7 @@ export const erasures = pgTable(
     /** Rows deleted in this pass. `jobsLeft`: jobs that this pass skipped because they had not ended. */
     deletedInPass: bigint("deleted_in_pass", { mode: "number" }).notNull().default(0),
     jobsLeft: integer("jobs_left").notNull().default(0),
-    /** Earliest start of the next pass. Null while a pass runs. */
+    /** Earliest start of the erasure's next pass. A pass is one scan of all tables that deletes rows. Null while a pass runs. */
     notBefore: time("not_before"),
     createdAt: time("created_at").notNull(),
     finishedAt: time("finished_at"),

@@ -30,13 +30,19 @@ export type SealedTable = {
   readonly key: readonly PgColumn[];
   readonly project: RowProject;
   readonly columns: readonly SealedColumn[];
-  /** Columns whose values are part of a context. */
+  /**
+   * Columns whose values occur in an encryption context. The context is the text for which a value is sealed, for example
+   * `<project>/secrets/<name>`. The keys are the names of the columns in code.
+   */
   readonly named: Readonly<Record<string, Column>>;
 };
 
 /**
- * All sealed columns. Operations over all of them, such as the rotation of a vault key, use this list. In a `place`, `{name}` means the
- * value of the row's column that has this name in code; bytes are in hex. Every column of bytes must be here or in `plainBytes`.
+ * List of all database columns that contain encrypted values. Code that must process every encrypted value uses this list (for example the
+ * rotation of a vault key).
+ * - In a `place`, `{name}` is replaced by the value of the row's column that has this name in code. A value of type bytes is written in
+ *   hex.
+ * - Every column of type bytes must be in this list or in `plainBytes`.
  */
 export const sealedTables: readonly SealedTable[] = [
   sealedTable(connectedAccounts, { column: connectedAccounts.projectId }, { credential: "connected_accounts/{id}" }),
@@ -121,8 +127,8 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the context that a value of a row is sealed for. `scope` is the row's project or `deployment`. `stored` returns a column of the
- * row in the driver's form.
+ * Returns the context to which the encryption binds a value of a row. The value can be decrypted only with the same context. `scope`: the
+ * row's project, or `deployment`. `stored`: returns the value of a column as the database driver delivers it.
  */
 export function sealedContext(
   { named }: SealedTable,

@@ -72,8 +72,8 @@ export const standingPrograms = pgTable(
     deletedAt: time("deleted_at"),
   },
   (table) => [
-    // Lists merge states and kinds of sources. The index begins with the state, because PostgreSQL's planner confuses indexes that have the
-    // same first column.
+    // svc reads a list of programs separately for each state and each kind of source, and merges the results. The index begins with the
+    // state, because PostgreSQL's planner confuses indexes that have the same first column.
     index("standing_programs_state")
       .on(table.state, table.projectId, table.sourceKind, table.id)
       .where(sql`deleted_at is null`),
@@ -91,12 +91,15 @@ export const standingVersions = pgTable(
   {
     programId: program(),
     version: integer("version").notNull(),
-    /** The JSON text as submitted, sealed for the context `<project>/standing_versions/<program>/<version>`. */
+    /**
+     * The JSON text of the definition as the caller submitted it, encrypted. It can be decrypted only with the context
+     * `<project>/standing_versions/<program>/<version>`.
+     */
     definition: bytes("definition").notNull(),
     /** SHA-256 of the definition in canonical JSON. */
     definitionHash: text("definition_hash").notNull(),
     programHash: text("program_hash").notNull(),
-    /** Digest of the program and of the definitions it runs on, as in job_programs. */
+    /** Digest of the program together with the tool definitions that the program uses. It identifies a row of the table job_programs. */
     programDigest: bytes("program_digest").notNull(),
     estimate: document(standingEstimateDocument)("estimate").notNull(),
     /** True if people must approve each job of the version. */
@@ -229,7 +232,8 @@ export const standingRuns = pgTable(
       .on(table.programId, table.notBefore)
       .where(sql`state = 'queued' and not_before is not null`),
     index("standing_runs_oldest").on(table.programId, table.decidedAt).where(sql`state = 'queued'`),
-    // Each key of a program has at most one open window.
+    // A window is a run that still collects events (state `collecting`). There is at most one such run for each program and concurrency
+    // key.
     uniqueIndex("standing_runs_window").on(table.programId, table.lane).where(sql`state = 'collecting'`),
     index("standing_runs_closing").on(table.programId, table.notBefore).where(sql`state in ('collecting', 'closing')`),
     index("standing_runs_waiting")
@@ -279,8 +283,8 @@ export const standingBackfills = pgTable(
     /** For events: the last event that the backfill scanned. Before the first, an id below the range. Null for a schedule. */
     positionEventId: idColumn("evt")("position_event_id"),
     /**
-     * Time up to which the allowed starts are used. The number of runs that may start next is the rate multiplied by the time that has
-     * passed since this time.
+     * Marks how many starts of runs the backfill has used. The backfill may now start as many runs as its rate allows for the time since
+     * this point in time.
      */
     pacedAt: time("paced_at").notNull(),
     callerKeyId: idColumn("key")("caller_key_id").notNull(),
@@ -341,7 +345,7 @@ export const standingListeners = pgTable(
     triggerSlug: text("trigger_slug").notNull(),
     /** The version of the program that has the subscription. */
     version: integer("version").notNull(),
-    /** The first routing version at which the subscription no longer applies. Null while the subscription is open. */
+    /** The first routing version at which the subscription no longer applies. Null if the subscription has not ended. */
     untilVersion: bigint("until_version", { mode: "number" }),
     endReason: oneOf(subscriptionEndReasons)("end_reason").notNull().default(""),
     endedAt: time("ended_at"),
@@ -360,7 +364,10 @@ export const standingListeners = pgTable(
 export const standingArrivals = pgTable(
   "standing_arrivals",
   {
-    /** When svc received the event. It never changes, because it is part of the key: a later attempt waits for the end of the lease. */
+    /**
+     * Time at which svc received the event. It is part of the primary key and therefore never changes. If a decision about the event fails,
+     * the next attempt comes when the lease of the failed attempt ends.
+     */
     dueAt: time("due_at").notNull(),
     projectId: idColumn("prj")("project_id").notNull(),
     eventId: idColumn("evt")("event_id").notNull(),
@@ -396,7 +403,10 @@ export const standingPolls = pgTable("standing_polls", {
   polls: count("polls"),
   /** Number of known row ids. */
   seen: integer("seen").notNull(),
-  /** True if row ids of earlier generations still have to be removed. */
+  /**
+   * True if row ids of earlier generations still have to be deleted. Each row id belongs to a generation. If svc must forget all known row
+   * ids, the number of the generation changes.
+   */
   hasStale: boolean("has_stale").notNull(),
   polledAt: time("polled_at").notNull(),
   outcome: oneOf(pollOutcomes)("outcome").notNull(),
@@ -420,7 +430,9 @@ export const standingSeen = pgTable(
     generation: integer("generation").notNull(),
     /** The first 16 bytes of the SHA-256 of the row's id. */
     digest: bytes("digest").notNull(),
-    /** Digest of the row's kept fields, if the program also polls for changed rows. Empty otherwise. */
+    /**
+     * Digest of the row's content (the fields that the definition keeps). Used if the program also polls for changed rows. Empty otherwise.
+     */
     content: bytes("content").notNull(),
     /** When a poll last read the row, accurate to a day. */
     seenAt: time("seen_at").notNull(),

@@ -35,7 +35,7 @@ export const subscriptions = pgTable(
       .references(() => projects.id),
     kind: oneOf(subscriptionKinds)("kind").notNull().default("events"),
     endpointUrl: text("endpoint_url").notNull(),
-    /** Toolkit whose events match; empty for every toolkit. */
+    /** Slug of the toolkit whose events the subscription receives. An empty text means that it receives the events of all toolkits. */
     toolkitSlug: text("toolkit_slug").notNull(),
     /** Slug of the trigger whose events match, unique in the whole catalog. Empty for every trigger of the toolkit. */
     triggerSlug: text("trigger_slug").notNull(),
@@ -114,8 +114,8 @@ export const events = pgTable(
   (table) => [
     primaryKey({ name: "events_key", columns: [table.projectId, table.id] }),
     uniqueIndex("events_dedupe").on(sql.raw(dedupeDigest)).where(sql`dedupe_key <> ''`),
-    // The index begins with the trigger, so that only the primary key fits a lookup by key. If two indexes fit, PostgreSQL cannot tell
-    // which is better until it has statistics.
+    // The index begins with the trigger's slug, not with the project. So a search by project and event id can use only the primary key. If
+    // two indexes fit, PostgreSQL may choose the worse one until it has statistics.
     index("events_trigger").on(table.triggerSlug, table.projectId, table.id),
   ],
 );
@@ -166,7 +166,10 @@ export const deliveryTasks = pgTable(
     dueAt: time("due_at").notNull(),
     leaseOwner: idColumn("node")("lease_owner"),
     leaseUntil: time("lease_until"),
-    /** Epoch of the task: 0 while it waits for a retry (it then has no lease), negative for a throttled replay. */
+    /**
+     * Group of the queue to which the task belongs. 0: the task waits for a retry and has no lease. Negative: the task is from a throttled
+     * replay and has low priority. Other tasks have the number in the table `delivery_epoch`.
+     */
     epoch: integer("epoch").notNull().default(1),
   },
   // The key is the order of the queue. Statements always name a task with its subscription and due time, so one index serves them all. Only
@@ -237,8 +240,8 @@ export const quarantinedPosts = pgTable(
     releasedAt: time("released_at"),
   },
   (table) => [
-    // Held posts and released posts have separate indexes. In a shared index, a list of one kind could have to skip many posts of the other
-    // kind. Lists merge the reasons.
+    // Posts in quarantine and released posts have separate indexes. In a shared index, a list of one kind could have to skip many posts of
+    // the other kind. A list of several reasons reads the posts of each reason and merges them.
     index("quarantined_posts_held").on(table.reason, table.id).where(sql`released_at is null`),
     index("quarantined_posts_held_toolkit")
       .on(table.toolkitSlug, table.reason, table.id)
@@ -271,7 +274,10 @@ export const replays = pgTable(
     waitsForId: idColumn("sub")("waits_for_id"),
     /** Toolkit whose events are replayed; empty for every toolkit. */
     toolkitSlug: text("toolkit_slug").notNull(),
-    /** Slug of the trigger whose events are replayed, unique in the whole catalog. Empty for every trigger. */
+    /**
+     * Slug of the trigger whose events are replayed. The slug is unique in the whole catalog. An empty text means that the events of all
+     * triggers are replayed.
+     */
     triggerSlug: text("trigger_slug").notNull(),
     /** Subscription that receives the replay. Null: all subscriptions that existed when the replay began. */
     subscriptionId: idColumn("sub")("subscription_id"),

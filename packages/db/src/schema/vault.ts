@@ -46,18 +46,27 @@ export const vaultRotations = pgTable("vault_rotations", {
   lastOldNumber: integer("last_old_number").notNull(),
   /** Number of the current pass over all tables, from 1. The last pass is the one that finds nothing. */
   pass: integer("pass").notNull().default(1),
-  /** Table that the pass has reached. `atKey`: key of the last processed row as JSON text. Both are empty at the start. */
+  /**
+   * Table that the current pass has reached. (A rotation makes several passes over all tables.) `atKey`: key of the last processed row as
+   * JSON text. Both are empty at the start.
+   */
   atTable: text("at_table").notNull().default(""),
   atKey: text("at_key").notNull().default(""),
-  /** Number of values sealed again in all passes. `resealedInPass`: their number in this pass. */
+  /**
+   * Number of values that the rotation has encrypted again so far. A rotation makes several passes over all tables. `resealedInPass`: the
+   * number in the current pass.
+   */
   resealed: bigint("resealed", { mode: "number" }).notNull().default(0),
   resealedInPass: bigint("resealed_in_pass", { mode: "number" }).notNull().default(0),
-  /** Number of rows scanned in this pass. `total`: approximate number of rows to scan in a pass. */
+  /**
+   * Number of rows that the rotation's present pass has scanned. A pass is one scan of all tables. `total`: approximate number of rows to
+   * scan in a pass.
+   */
   seen: bigint("seen", { mode: "number" }).notNull().default(0),
   total: bigint("total", { mode: "number" }).notNull().default(0),
-  /** Problem that stops the rotation at present, for people. Empty if there is none. */
+  /** Text for people about the problem that stops the rotation at present. Empty if there is no problem. */
   problem: text("problem").notNull().default(""),
-  /** Earliest start of the next pass. */
+  /** Earliest start of the rotation's next pass. A pass is one scan of all encrypted values. */
   notBefore: time("not_before"),
   leaseOwner: idColumn("node")("lease_owner"),
   leaseUntil: time("lease_until"),

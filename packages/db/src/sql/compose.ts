@@ -5,12 +5,15 @@ import { type StatementParameter, type StatementResult, statement } from "./stat
 
 type Parts = Readonly<Record<string, StatementPart<never, unknown>>>;
 
-/** Names of the parts' parameters in the statement's text. */
+/**
+ * Names of parameters in the SQL text of a statement, by part. A part is a group of parameters that belong together (for example the
+ * columns of new rows).
+ */
 export type PartNames<Given extends Parts> = {
   readonly [Key in keyof Given]: Given[Key] extends StatementPart<never, infer Names> ? Names : never;
 };
 
-/** Values of a statement, part by part. */
+/** The values for a statement that is composed of parts. Each part gets its own value, by the name of the part. */
 export type PartValues<Given extends Parts> = {
   readonly [Key in keyof Given]: Given[Key] extends StatementPart<infer Value, unknown> ? Value : never;
 };

@@ -41,9 +41,12 @@ export type WalkedPage<Row extends { readonly id: string }> = {
 
 /** Position and bounds of a scan, as SQL. */
 type ScanOptions = {
-  /** Columns of the index, each with its value. The id, which is the last column of the index, is left out. */
+  /** Columns of the scanned index and the value that each must have. The index ends with the column `id`, which is not listed here. */
   readonly key: Readonly<Record<string, string>>;
-  /** Condition of a partial index in its exact words, or a condition that only this index fits. */
+  /**
+   * Additional condition of the scan. If the index is partial, this is the condition of the index in exactly the same words. Otherwise it
+   * is a condition that makes PostgreSQL choose this index.
+   */
   readonly condition?: string;
   readonly from: string;
   readonly before: string;

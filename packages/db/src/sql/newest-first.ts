@@ -38,9 +38,9 @@ export function keyOf(
 }
 
 /**
- * Returns the condition and the order like `newestOfProject`, for rows with a given value. The index has this expression, the project and
- * the id. The expression is the first part of the compared row, so that PostgreSQL uses this index. With `state = …`, a generic plan read
- * the project's rows from the newest on, and read all of them if few or none matched.
+ * Returns the condition and the order to read the newest rows with a given value of `key` (for example a state). The index consists of
+ * `key`, the project and the id. All three are compared as one row, so that PostgreSQL uses this index. With a separate condition such as
+ * `state = …`, PostgreSQL read all rows of the project if few or none matched.
  */
 export function newestWith(
   table: { readonly projectId: PgColumn; readonly id: PgColumn },

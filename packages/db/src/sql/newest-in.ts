@@ -40,11 +40,11 @@ export function newestIn(table: string, options: NewestOptions): string {
   return `select id from ${table} where ${where} order by ${columns.map((name) => `${name} desc`).join(", ")} limit ${limit}`;
 }
 
-/** Range of an index whose values are listed, as SQL. */
+/** The range of an index in which a query finds the distinct values of a column. All parts are SQL text. */
 type ValuesOptions = {
   /** Columns of the index before `column`, each with its value. */
   readonly key: Readonly<Record<string, string>>;
-  /** A text column that is never empty. */
+  /** Name of the text column whose distinct values the query returns. The column must not contain the empty text. */
   readonly column: string;
   readonly condition?: string;
   /** If not empty, the only value to return. If empty, all values are returned. */
@@ -52,8 +52,9 @@ type ValuesOptions = {
 };
 
 /**
- * Returns the query for the distinct values of a column, as `name(value)`. Each value costs one index lookup. A list with an optional
- * filter on this column merges the scans of these values. The result also contains null and the empty text; no row has these values.
+ * Returns a query for the distinct values of a column, with the name and column `name(value)`. Each value costs one index lookup. A list
+ * uses this query for an optional filter on the column, and reads the index once for each value. The query also returns null and the empty
+ * text, which no row has.
  */
 export function valuesIn(table: string, name: string, { key, column, condition, only }: ValuesOptions): string {
   const columns = Object.keys(key).join(", ");
@@ -75,7 +76,7 @@ type PageOptions<Read extends object> = {
   readonly as: string;
   /** Query for the ids of all rows that may be in the page. */
   readonly found: string;
-  /** Queries that `found` uses, as SQL: `tools as (…)`. */
+  /** SQL of further queries that come before the query `found` and that `found` may use, in the form `tools as (…)`. */
   readonly given?: string;
 };
 

@@ -75,10 +75,13 @@ export function packedList<Table extends PgTable, const Name extends ColumnName<
   };
 }
 
-/** A row of a packed list as the driver returns it. */
+/** A row as the driver returns it. Most of its columns are in the one JSON text `packed`. Its columns with bytes and ids are separate. */
 export type PackedRow = { readonly packed: string; readonly [apart: string]: unknown };
 
-/** Columns in one column of JSON text, and the decoder of its rows. */
+/**
+ * Selected columns that PostgreSQL returns as one JSON text, because one JSON parse costs less than many decoders. `text`: the SQL of the
+ * selection. `read`: returns the decoded row.
+ */
 export type PackedList<Read extends object> = { readonly text: string; read(row: PackedRow): Read };
 
 function decodeInPlace(row: Record<string, unknown>, readers: readonly { name: string; read: Reader }[]): void {
@@ -86,7 +89,7 @@ function decodeInPlace(row: Record<string, unknown>, readers: readonly { name: s
     const stored = row[name];
     if (stored === null) continue;
     const value = read(stored);
-    // Most words and documents are the same after decoding, so that they are not written again.
+    // Most words and documents do not change when they are decoded. The row is changed only if the decoded value differs.
     if (value !== stored) row[name] = value;
   }
 }
@@ -136,22 +139,28 @@ function readerOfArray(column: PgColumn): (stored: unknown) => unknown {
   return (stored) => (read === undefined || !Array.isArray(stored) ? stored : stored.map(read));
 }
 
-/** A group of parameters of a statement: their names in its text, and their encoding. */
+/**
+ * Some parameters of a SQL statement that belong together. The functions return the parameters' names for the SQL text, and encode the
+ * parameters' values for the driver.
+ */
 export type StatementPart<Value, Names> = {
   /** Number of parameters. */
   readonly size: number;
   /** Returns the parameters' names in the text. The first parameter is `$first`. `isLone`: true if a part of rows has exactly one row. */
   names(first: number, isLone?: boolean): Names;
-  /** Encodes the parameters' values, and appends them to the values of earlier parts. */
+  /**
+   * Encodes the values of this part's parameters. Appends them to `into`, the list that already contains the values of the statement's
+   * earlier parts.
+   */
   encode(value: Value, into: StatementParameter[], isLone?: boolean): void;
   /** Returns the number of rows; 1 for single parameters. */
   count(value: Value): number;
 };
 
-/** A row's values as single parameters, by the names of their fields: `$1::uuid`. */
+/** Names of the SQL parameters for the values of one row, by field. Each value is one parameter (for example `$1::uuid`). */
 type ValueNames<Shape extends Fields> = { readonly [Name in keyof Shape]: string };
 
-/** Makes a part of single parameters. */
+/** Returns the part of a statement for the values of one row. Each field of the row becomes one parameter, such as `$1::uuid`. */
 export function values<Shape extends Fields>(shape: Shape): StatementPart<ValuesOf<Shape>, ValueNames<Shape>> {
   const fields = entriesOf(shape);
   return {
@@ -177,13 +186,16 @@ export const flag: StatementPart<boolean, undefined> = {
 
 /** Rows passed as one array per column, or a lone row passed as one value per column. */
 type RowNames<Name extends string = string> = {
-  /** The arrays themselves, by the names of their fields: `$2::int4[]`. */
+  /** SQL of the array parameters, by the name of the field whose values the array contains (for example `$2::int4[]`). */
   readonly arrays: Readonly<Record<Name, string>>;
   /** Names of the rows' columns, for example `job_id, seq`. */
   readonly columns: string;
   /** Returns the arrays as rows: `unnest($1::uuid[], $2::int4[]) as i(job_id, seq)`. */
   from(alias: string): string;
-  /** Returns the same as `from`, with an additional column `place` that numbers the rows from 1. */
+  /**
+   * Returns the SQL that lists the rows (`unnest(…) as i(job_id, seq)`), as `from` does. The rows have one more column, named by `place`,
+   * that numbers them from 1.
+   */
   fromOrdered(alias: string, place: string): string;
   /** Returns the SQL for the values of one row, to use in a select list: `i.job_id, i.seq`. */
   values(alias: string): string;
@@ -198,7 +210,10 @@ type RowNames<Name extends string = string> = {
   insertInto(table: PgTable): string;
 };
 
-/** Makes a part of rows. A statement takes any number of rows, and its text does not change. */
+/**
+ * Makes the part of a statement that passes many rows as parameters: one array for each column. The text of the statement is the same for
+ * any number of rows.
+ */
 export function rows<Shape extends Fields>(
   shape: Shape,
 ): StatementPart<readonly ValuesOf<Shape>[], RowNames<keyof Shape & string>> {

@@ -115,12 +115,12 @@ export async function countWaitingRuns(tx: Executor, programId: StandingProgramI
   return row?.count ?? 0;
 }
 
-/** The run of an occurrence. */
+/** A run, found by the occurrence that caused it (a time, an event, or rows of a poll). `sourceKey` identifies that occurrence. */
 export type SourceRun = Readonly<Row<typeof standingRuns, "id" | "sourceKey" | "state">>;
 
 const sourceColumns = selectList(standingRuns, ["id", "sourceKey", "state"], "r");
 
-/** Uses the index standing_runs_source, one index lookup each. */
+/** Uses the index standing_runs_source, with one lookup for each source key. */
 const findSources = compose(
   "find_standing_run_sources",
   { keys: rows(fieldsOf(standingRuns, "programId", "sourceKey")) },
@@ -128,7 +128,10 @@ const findSources = compose(
       select id, source_key, state from standing_runs where program_id = w.program_id and source_key = w.source_key offset 0) r`,
 );
 
-/** Returns the runs of a program's occurrences, by source key. */
+/**
+ * Returns the existing runs for the given source keys. A source key identifies one occurrence of the program (for example one event). The
+ * key of the result is the source key.
+ */
 export async function findSourceRuns(
   db: Executor,
   programId: StandingProgramId,
@@ -155,8 +158,9 @@ export async function renameSourceRuns(
 }
 
 /**
- * Uses the index events_trigger, in its order. The bounds are whole keys of this index, because other indexes fit parts of them. Events of
- * other accounts count too, so that the cost of a walk is limited even if few events match.
+ * Uses the index events_trigger, in its order. The two conditions compare all columns of this index together. Otherwise PostgreSQL could
+ * use another index that fits some of these columns. Events of other accounts count towards the limit too, so the cost is limited even if
+ * few events match.
  */
 const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>(
   "walk_backfill_events",
@@ -189,7 +193,7 @@ export async function walkBackfillEvents(db: Executor, walk: BackfillWalk, limit
   return found.map((row) => ({ ...row, id: idOfUuid("evt", row.id) }));
 }
 
-/** Uses the index events_trigger, as `walk_backfill_events`. */
+/** This statement uses the index events_trigger in the same way as the statement `walk_backfill_events`. */
 const countEvents = statement<{ count: number; walked: number; last: string | null }>(
   "count_backfill_events",
   `select count(*) filter (where "isOwn")::int4 as count, count(*)::int4 as walked, max(id) as last from (

@@ -9,7 +9,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 /** State of the rate limit for one key of a program. */
 export type StandingRate = Readonly<Row<typeof standingRates>>;
 
-/** Usage of a program by its runs on one day. */
+/** Numbers of runs, tool calls and writes that the runs of one program made on one day. */
 export type StandingUsage = Readonly<Row<typeof standingUsage>>;
 
 const rateColumns = selectList(standingRates, ["programId", "key", "at"], "r");
@@ -22,7 +22,10 @@ const readRates = compose(
       select * from standing_rates where program_id = w.program_id and key = w.key offset 0) r`,
 );
 
-/** Returns the rate limit states of keys of locked programs. */
+/**
+ * Returns the states of rate limits (such as ten starts an hour). Each element of `keys` names a standing program and one key of its rate
+ * limit. The programs must be locked.
+ */
 export async function readStandingRates(
   tx: Executor,
   keys: readonly Pick<StandingRate, "programId" | "key">[],
@@ -50,14 +53,17 @@ const sweepRates = statement<{ key: string }>(
      select ctid from standing_rates where at < $1::timestamptz order by at limit $2::int4 for update skip locked)) returning key`,
 );
 
-/** Removes a batch of rates that have not limited anything since `beforeMs`. Returns how many it removed. */
+/**
+ * Deletes states of rate limits that have not delayed any start since `beforeMs`. Deletes at most `limit` of them, and returns how many it
+ * deleted.
+ */
 export async function sweepStandingRates(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepRates(db, [isoTime(beforeMs), limit])).length;
 }
 
 const usageColumns = selectList(standingUsage, ["programId", "day", "runs", "toolCalls", "writes"], "u");
 
-/** Uses the primary key, one index lookup each. */
+/** This statement finds the usage by the primary key of standing_usage, with one index lookup for each program and day. */
 const readUsage = compose(
   "read_standing_usage",
   { days: rows(fieldsOf(standingUsage, "programId", "day")) },
@@ -74,7 +80,7 @@ export async function readStandingUsage(
   return (await readUsage(tx, { days })).map((row) => usageColumns.read(row));
 }
 
-/** Uses the primary key. */
+/** The statement finds the row of a program and a day by the primary key of the table standing_usage. */
 const addUsage = compose(
   "add_standing_usage",
   { used: rows(fieldsBut(standingUsage)) },
@@ -88,7 +94,7 @@ export async function addStandingUsage(tx: Executor, used: readonly NewRow<typeo
   if (used.length > 0) await addUsage(tx, { used });
 }
 
-/** Uses the primary key. */
+/** The statement finds keys by the primary key of the table api_keys. */
 const usableKeys = statement<{ id: string }>(
   "find_usable_keys",
   `select id::text from api_keys where id = any($1::uuid[]) and revoked_at is null

@@ -64,8 +64,8 @@ export async function countUnendedStandingRuns(tx: Executor, projectId: ProjectI
 }
 
 /**
- * Locks no row. Because of this lock, transactions that start runs of a project count and start one after the other. Transactions that
- * share the lock do not wait for each other.
+ * Takes an advisory lock of the project, which locks no row. Transactions that take it alone count and start the project's runs one after
+ * the other. Transactions that take it as a shared lock do not wait for each other.
  */
 const lockStarts = statement<{ locked: string }>(
   "lock_standing_starts",

@@ -22,13 +22,13 @@ export type InboxLease = Pick<ClaimedInboxEvent, "dueAt" | "projectId" | "eventI
 /** Options of `claimInbox`. */
 export type InboxClaimRequest = DueClaimRequest & {
   /**
-   * The claim visits projects in the order of their ids, beginning after this project. The caller passes the last `next`, so that each
-   * project has its turn.
+   * Last project that the previous claim visited. The new claim visits projects in the order of their ids, and begins after this project.
+   * The caller passes `next` of the previous result. In this way every project gets its turn.
    */
   readonly after: ProjectId | undefined;
 };
 
-/** Result of `claimInbox`. */
+/** Result of `claimInbox`: the events of the inbox that this node has claimed, and the position of the next claim. */
 export type InboxClaim = {
   /** The claimed events, oldest first. */
   readonly events: readonly ClaimedInboxEvent[];
@@ -124,7 +124,10 @@ const isHeld =
 
 const leaseColumns = selectList(standingArrivals, ["dueAt", "projectId", "eventId", "leaseToken"], "t");
 
-/** Uses the primary key, in its order. */
+/**
+ * Locks inbox events in the order of the primary key. Two transactions then lock the same events in the same order and cannot deadlock.
+ * Uses the primary key.
+ */
 const lockLeases = compose(
   "hold_standing_arrivals",
   { leases: leaseRows },
@@ -142,7 +145,7 @@ export async function lockInboxLeases(tx: Executor, leases: readonly InboxLease[
   return (await lockLeases(tx, { leases })).map((row) => leaseColumns.read(row));
 }
 
-/** Uses the primary key. */
+/** Uses the primary key of `standing_arrivals`. */
 const deleteDecided = compose(
   "delete_standing_arrivals",
   { leases: leaseRows },
@@ -154,7 +157,7 @@ export async function deleteFromInbox(tx: Executor, leases: readonly InboxLease[
   if (leases.length > 0) await deleteDecided(tx, { leases });
 }
 
-/** Uses the primary key, locked in its order. */
+/** Uses the primary key. Locks the rows in the order of this key, so that two such statements do not deadlock. */
 const releaseLeases = compose(
   "release_standing_arrivals",
   { leases: leaseRows, arrival: values({ dueAtMs: timestamptz }) },

@@ -36,14 +36,17 @@ const from = `(select least($5::uuid, (
     order by id limit 1)))`;
 const filter = "project_id = $4::uuid and decided_at >= $6::timestamptz and decided_at < $7::timestamptz";
 
-/** Returns true if the list includes started runs. A started run has no reason any more. */
+/**
+ * Returns an SQL condition: true if the filter of the list includes started runs in the given state. A run has a reason (for example the
+ * reason why it waits) only before it starts. So the filter must allow an empty reason.
+ */
 const includesStarted = (state: StandingRunState) =>
   `(select where '${state}' = any($9::text[]) and '' = any($10::text[]))`;
 
 /**
  * Uses the index standing_runs_unstarted for each requested state and reason, standing_runs_over for ended runs, and standing_runs_running
- * (always short) for running ones. A list without filters also uses these indexes. If it named only program and id, a generic plan could
- * use another index that begins with the program, and read all of that index.
+ * (always short) for running ones. A list without filters uses these indexes too. If the query named only the program and the id, a generic
+ * plan could read the whole of another index that begins with the program.
  */
 const selectRuns = pageStatement("list_standing_runs", {
   table: "standing_runs",

@@ -11,7 +11,10 @@ export type StandingNotice = { readonly programId: StandingProgramId; readonly k
 
 const columns = selectList(standingNotices, ["programId", "kind"], "n");
 
-/** Uses the primary key. A notice published less than an hour before stays unchanged and is not returned. */
+/**
+ * The statement finds notices by the primary key of the table standing_notices. If the same notice was stored less than an hour ago, it
+ * stays unchanged and is not returned.
+ */
 const note = compose(
   "note_standing_notices",
   { notices: rows(fieldsBut(standingNotices)) },
@@ -23,8 +26,8 @@ const note = compose(
 );
 
 /**
- * Stores notices about locked programs. Each kind of a program must occur only once. Returns the notices to publish: at most one per kind,
- * program and hour.
+ * Stores notices about standing programs that this transaction has locked. The given list must not contain the same program and kind twice.
+ * Returns the notices to publish: at most one for each program and kind per hour.
  */
 export async function noteStandingNotices(
   tx: Executor,

@@ -27,7 +27,7 @@ export async function readStandingPolls(
   return new Map(found.map((row) => pollColumns.read(row)).map((poll) => [poll.programId, poll]));
 }
 
-/** Uses the primary key. */
+/** The statement finds the row of a program by the primary key of the table standing_polls. */
 const writePoll = compose(
   "write_standing_poll",
   { polls: rows(fieldsBut(standingPolls)) },
@@ -46,13 +46,16 @@ export async function writeStandingPoll(tx: Executor, poll: StandingPollRecord):
 /** Identifies the row ids that a program knows in one generation. */
 export type KnownIdSet = { readonly programId: StandingProgramId; readonly generation: number };
 
-/** A known row id. `digest`: 16 bytes of the id's digest, in hex. */
+/**
+ * A row id that a program already knows from earlier polls. `digest`: hash of the id (16 bytes, in hexadecimal). `content`: hash of the
+ * row's kept fields. `seenAt`: time when a poll last read the row.
+ */
 export type KnownId = { readonly digest: string; readonly content: string; readonly seenAt: number };
 
 const ofKnown = fieldsOf(standingSeen, "programId", "generation");
 const knownColumns = selectList(standingSeen, ["digest", "content", "seenAt"], "s");
 
-/** Uses the primary key, one index lookup each. */
+/** Uses the primary key of `standing_seen`, with one index lookup for each requested row id. */
 const selectKnown = compose(
   "find_standing_seen",
   { of: values(ofKnown), ids: rows(fieldsOf(standingSeen, "digest")) },
@@ -78,7 +81,10 @@ export async function findKnownIds(
   );
 }
 
-/** Uses the primary key. `xmax` is 0 only if this transaction inserted the row. */
+/**
+ * The statement finds row ids by the primary key of the table standing_seen. PostgreSQL's column `xmax` is 0 only if this transaction
+ * inserted the row, so it shows that the row id is new.
+ */
 const upsertKnown = compose(
   "remember_standing_seen",
   { of: values({ ...ofKnown, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest", "content")) },
@@ -89,7 +95,10 @@ const upsertKnown = compose(
     returning (xmax = 0) as "isNew"`,
 );
 
-/** Stores row ids of a locked program, so that the program knows them. Returns the number of ids that are new. */
+/**
+ * Stores the ids of rows that polls of a locked program have read, so that later polls recognize these rows. Returns the number of ids that
+ * were not stored before.
+ */
 export async function rememberIds(
   tx: Executor,
   of: KnownIdSet & { readonly seenAt: number },
@@ -102,7 +111,10 @@ export async function rememberIds(
   return (await upsertKnown(tx, { of, ids })).filter(({ isNew }) => isNew).length;
 }
 
-/** Uses the primary key, one index lookup each. No other transaction writes ids of a locked program, so their ctids do not change. */
+/**
+ * Uses the primary key of `standing_seen`, with one index lookup for each row id. The update finds rows by their physical position
+ * (`ctid`). No other transaction writes row ids of a locked program, so the positions stay valid.
+ */
 const refreshKnown = compose(
   "refresh_standing_seen",
   { of: values({ ...ofKnown, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest")) },
@@ -111,7 +123,10 @@ const refreshKnown = compose(
     where s.ctid = f.ctid`,
 );
 
-/** Sets the time at which a poll last read known ids of a locked program. */
+/**
+ * Stores the time at which a poll last read ids that it already knew. Such an id identifies a row of an app's list. The caller has locked
+ * the standing program of the poll.
+ */
 export async function refreshKnownIds(
   tx: Executor,
   of: KnownIdSet & { readonly seenAt: number },
@@ -132,7 +147,10 @@ const forgetOldest = statement<{ gone: number }>(
      order by seen_at limit $4::int4)) returning 1 as gone`,
 );
 
-/** Removes the ids of a locked program that no poll has read since `beforeMs`. Returns the number of removed ids. */
+/**
+ * Forgets row ids of a locked program: those that no poll of the program has scanned since `beforeMs`. Deletes at most `limit` row ids.
+ * Returns the number of deleted row ids.
+ */
 export async function forgetKnownIds(
   tx: Executor,
   { programId, generation, beforeMs, limit }: KnownIdSet & { readonly beforeMs: number; readonly limit: number },
@@ -148,7 +166,10 @@ const removeStale = statement<{ gone: number }>(
      select ctid from standing_seen where program_id = $1::uuid and generation < $2::int4 limit $3::int4)) returning 1 as gone`,
 );
 
-/** Removes the ids of a locked program that belong to earlier generations. Returns the number of removed ids. */
+/**
+ * Removes row ids that a standing program remembered in earlier generations. The generation is a number that grows when the program must
+ * forget all known rows. The program must be locked. Returns the number of removed ids.
+ */
 export async function removeStaleIds(
   tx: Executor,
   { programId, generation }: KnownIdSet,
@@ -157,7 +178,10 @@ export async function removeStaleIds(
   return (await removeStale(tx, [uuidOfId(programId), generation, limit])).length;
 }
 
-/** Uses the index standing_programs_deleted to find the programs, and the key of each program to find its ids. */
+/**
+ * Deletes the remembered row ids of deleted standing programs. Finds the programs by the index standing_programs_deleted, and their row ids
+ * by the primary key of standing_seen.
+ */
 const deleteOrphaned = statement<{ gone: number }>(
   "sweep_standing_seen",
   `delete from standing_seen where ctid = any(array(

@@ -55,7 +55,7 @@ export async function lockStandingPrograms(
   return (await lockPrograms(tx, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
 }
 
-/** Uses the primary key. */
+/** This statement finds the programs by the primary key of standing_programs. */
 const readPrograms = statement<RawRow<StandingProgramRecord>>(
   "read_standing_programs",
   `select ${columns.text} from standing_programs where id = any($1::uuid[])`,
@@ -126,7 +126,7 @@ const versionColumns = selectList(
   "v",
 );
 
-/** Uses the primary key, one index lookup each. */
+/** Uses the primary key of `standing_versions`, with one index lookup for each requested version. */
 const loadVersions = compose(
   "load_standing_versions",
   { wanted: rows(fieldsOf(standingVersions, "programId", "version")) },
@@ -163,8 +163,8 @@ export type StandingProgramRepository = {
 };
 
 /**
- * Uses the index standing_programs_state, one index lookup each. A condition on the project alone read the whole index, including all other
- * projects.
+ * Counts a project's programs by the index standing_programs_state, with one lookup for each state. With a condition on the project alone,
+ * PostgreSQL would read the programs of all projects in this index.
  */
 const countPrograms = statement<{ count: number }>(
   "count_standing_programs",

@@ -91,7 +91,10 @@ const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 /** A change of a queued run, such as its start, or the reason why it does not start. */
 export type StandingRunChange = ValuesOf<typeof changedFields>;
 
-/** Uses the primary key. No other transaction changes queued runs of locked programs. */
+/**
+ * Uses the primary key of `standing_runs`. The caller has locked the programs of these runs. So no other transaction changes the runs at
+ * the same time, and no further check is needed.
+ */
 const changeRuns = compose(
   "change_standing_runs",
   { changes: rows(changedFields) },
@@ -142,8 +145,8 @@ export async function countEndedStandingRuns(tx: Executor, ids: readonly Standin
 const mergedFields = { ...fieldsOf(standingRuns, "programId", "reason", "lane"), at: timestamptz, more: int4 };
 
 /**
- * Uses the index standing_runs_program, one index lookup each. If a program's newest run was skipped for the same reason and concurrency
- * key, the statement adds the new skipped runs to the count of that run.
+ * Counts skipped runs in the newest run of their program. A run is counted only if the newest run was also skipped, for the same reason and
+ * with the same concurrency key. Uses the index standing_runs_program: one lookup for each skipped run.
  */
 const mergeSkipped = compose(
   "merge_skipped_standing_runs",
@@ -156,7 +159,10 @@ const mergeSkipped = compose(
     returning w.place`,
 );
 
-/** A skipped run. If the program's newest run was skipped in the same way, that run can count this one too. */
+/**
+ * A run that was skipped. If the program's newest run was skipped for the same reason and with the same key, no row is stored for this run.
+ * Instead, the count of the newest run is increased.
+ */
 export type RepeatedSkip = {
   readonly programId: StandingProgramId;
   readonly reason: StandingRunReason;
@@ -175,7 +181,7 @@ export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly Rep
   return new Set(merged.map(({ place }) => place));
 }
 
-/** Uses the index standing_runs_program, one index lookup each. */
+/** The statement finds the newest run of each program with one lookup in the index standing_runs_program. */
 const readLast = statement<RawRow<StandingRunRecord>>(
   "read_last_standing_runs",
   `select ${runColumns.text} from unnest($1::uuid[]) as w(id) cross join lateral (

@@ -7,7 +7,7 @@ import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 /** Identifies one due task and the lease under which a node holds it. */
 export type DueTaskLease = Readonly<Row<typeof dueTasks, "ownerId" | "kind" | "subject" | "leaseToken">>;
 
-/** Leases as rows of SQL parameters. */
+/** The leases of due tasks as SQL parameters: one array per column, with one element for each lease. */
 const dueLeaseRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken"));
 
 /** SQL condition that a lease `i` of `dueLeaseRows` still holds the row `t` of due_tasks. False after the lease was released. */
@@ -22,7 +22,7 @@ const newDueTaskRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "pr
 
 const leaseColumns = selectList(dueTasks, ["ownerId", "kind", "subject", "leaseToken"], "t");
 
-/** Uses the primary key, in its order. */
+/** Uses the primary key of `due_tasks`. Locks the tasks in the order of this key, so that two transactions cannot block each other. */
 const holdTasks = compose(
   "hold_due_tasks",
   { leases: dueLeaseRows },
@@ -50,10 +50,10 @@ export async function deleteDueTasks(tx: Executor, leases: readonly DueTaskLease
   if (leases.length > 0) await deleteTasks(tx, { tasks: leases });
 }
 
-/** A held task. `dueAt`: its next due time. */
+/** A due task whose lease this node holds. `dueAt`: the time at which the task is due next. */
 export type DueTaskMove = DueTaskLease & { readonly dueAt: number };
 
-/** Uses the primary key. */
+/** Uses the primary key of `due_tasks`. */
 const moveTasks = compose(
   "move_due_tasks",
   { moves: rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken", "dueAt")) },
@@ -62,12 +62,14 @@ const moveTasks = compose(
     from ${moves.from("i")} where ${isDueTaskHeld}`,
 );
 
-/** Moves held tasks to their next due times and releases their leases. */
+/** Sets the next due times of tasks that this node has claimed, and releases their leases (time-limited claims). */
 export async function moveDueTasks(tx: Executor, moves: readonly DueTaskMove[]): Promise<void> {
   if (moves.length > 0) await moveTasks(tx, { moves });
 }
 
-/** Uses the primary key, locked in its order. */
+/**
+ * Releases leases of tasks. It locks the tasks in the order of the primary key, so that two nodes cannot deadlock. Uses the primary key.
+ */
 const releaseTasks = compose(
   "release_due_tasks",
   { leases: dueLeaseRows, task: values({ dueAtMs: timestamptz }) },
@@ -88,7 +90,10 @@ export async function releaseDueTasks(db: Executor, leases: readonly DueTaskLeas
   if (leases.length > 0) await releaseTasks(db, { leases, task: { dueAtMs } });
 }
 
-/** Uses the primary key, in its order, so that transactions that add several tasks lock them in the same order. */
+/**
+ * This statement inserts tasks in the order of the primary key of due_tasks. So transactions that add several tasks lock the tasks in the
+ * same order, and cannot deadlock.
+ */
 const putTasks = compose(
   "put_due_tasks",
   { tasks: newDueTaskRows },
@@ -102,7 +107,7 @@ export async function putDueTasks(db: Executor, tasks: readonly NewDueTask[]): P
   if (tasks.length > 0) await putTasks(db, { tasks });
 }
 
-/** Uses the primary key, locked in its order. */
+/** Extends leases of tasks. It locks the tasks in the order of the primary key, so that two nodes cannot deadlock. Uses the primary key. */
 const renewTasks = compose(
   "renew_due_tasks",
   { leases: dueLeaseRows, until: values({ leaseUntilMs: timestamptz }) },

@@ -7,8 +7,8 @@ import { statement } from "../sql/statement.ts";
 const walkedMax = 1_000;
 
 /**
- * Uses the index events_trigger, newest event first. The bounds are whole keys of this index, because PostgreSQL could otherwise use the
- * primary key, which fits a lookup by the project.
+ * Uses the index events_trigger, newest event first. The two conditions compare all columns of this index together. With a condition on the
+ * project alone, PostgreSQL could use the primary key instead.
  */
 const countOthers = statement<{ count: number }>(
   "count_passed_over_events",

@@ -25,7 +25,10 @@ const columns = selectList(
   "l",
 );
 
-/** Uses the index standing_listeners_trigger, one index lookup each, newest first. */
+/**
+ * This statement uses the index standing_listeners_trigger, with one lookup for each project and trigger. Each lookup reads the newest
+ * subscriptions first.
+ */
 const selectSubscriptions = compose(
   "find_standing_listeners",
   { heard: rows({ ...fieldsOf(standingListeners, "projectId", "triggerSlug"), routingVersion: int8 }) },
@@ -48,7 +51,7 @@ export async function findTriggerSubscriptions(
   return (await selectSubscriptions(db, { heard })).map((row) => columns.read(row));
 }
 
-/** A subscription to open. */
+/** The data of a new subscription of a standing program to a trigger. */
 export type NewTriggerSubscription = Pick<TriggerSubscription, "programId" | "projectId" | "triggerSlug" | "version">;
 
 /**

@@ -8,10 +8,10 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { runColumns, type StandingRunRecord } from "./runs.ts";
 
-/** Identifies a window by its program and its key. */
+/** Identifies a window (a run that still collects events) by its program and its concurrency key. `lane` is the concurrency key. */
 export type WindowKey = { readonly programId: StandingProgramId; readonly lane: string };
 
-/** Uses the index standing_runs_window, one index lookup each. */
+/** The statement finds the window of each program and key with one lookup in the index standing_runs_window. */
 const readWindows = compose(
   "read_standing_windows",
   { keys: rows(fieldsOf(standingRuns, "programId", "lane")) },
@@ -19,15 +19,19 @@ const readWindows = compose(
       select * from standing_runs where program_id = w.program_id and lane = w.lane and state = 'collecting' offset 0) r`,
 );
 
-/** Returns the open windows of keys of locked programs. */
+/**
+ * Returns the runs that still collect events (open windows). Each of the `keys` names a program and the text of its `collect` key. The
+ * caller must have locked the programs.
+ */
 export async function readStandingWindows(tx: Executor, keys: readonly WindowKey[]): Promise<StandingRunRecord[]> {
   if (keys.length === 0) return [];
   return (await readWindows(tx, { keys })).map((row) => runColumns.read(row));
 }
 
 /**
- * SQL for the receipt time of the oldest undecided event in the project of a program `w`. Uses the index standing_arrivals_key. An event
- * for which a decision failed does not count, so it delays no window.
+ * SQL subquery for the time at which svc received the oldest event without a decision, in the project of the program. `w` is the program's
+ * row in the outer query. An event whose decision has failed does not count, so it cannot keep a window open. Uses the index
+ * standing_arrivals_key.
  */
 const oldestUndecided = `(select a.due_at from standing_arrivals a
     where a.project_id = (select p.project_id from standing_programs p where p.id = w.program_id) and a.attempt < 2
@@ -63,7 +67,7 @@ export async function readClosingStandingWindows(
   return (await readClosing(db, { programs })).map((row) => runColumns.read(row));
 }
 
-/** Uses the index standing_runs_closing, one index lookup each. */
+/** This statement uses the index standing_runs_closing, with one lookup for each program. */
 const nextCloses = statement<{ id: string; at: number | null; is_held: boolean }>(
   "next_standing_closes",
   `select w.program_id::text as id, (extract(epoch from n.not_before) * 1000)::float8 as at,
@@ -114,7 +118,10 @@ const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 /** A change of a window: the window collects more events, or it closes and becomes a run. */
 export type StandingWindowChange = ValuesOf<typeof changedFields>;
 
-/** Uses the primary key. No other transaction changes windows of locked programs. */
+/**
+ * This statement finds the windows by the primary key of standing_runs. While their programs are locked, no other transaction changes these
+ * windows.
+ */
 const changeWindows = compose(
   "change_standing_windows",
   { changes: rows(changedFields) },
@@ -122,7 +129,10 @@ const changeWindows = compose(
     query`update standing_runs r set ${changes.set("i", changedNames)} from ${changes.from("i")} where r.id = i.id`,
 );
 
-/** Stores changes of windows. Store the changes that end windows before you open new windows with the same keys. */
+/**
+ * Stores changes of windows (runs that collect events until a time). Store the changes that end windows before you open new windows with
+ * the same keys.
+ */
 export async function changeStandingWindows(tx: Executor, changes: readonly StandingWindowChange[]): Promise<void> {
   if (changes.length > 0) await changeWindows(tx, { changes });
 }
@@ -140,7 +150,7 @@ export async function insertStandingRunEvents(
   if (list.length > 0) await insertEvents(tx, list);
 }
 
-/** Uses the index standing_run_events_run, in its order. */
+/** This statement reads the events of each run in the order of the index standing_run_events_run, so it need not sort them. */
 const readRunEvents = statement<{ run: string; event: string }>(
   "read_standing_run_events",
   `select w.id::text as run, e.event_id::text as event from unnest($1::uuid[]) as w(id) cross join lateral (
@@ -162,7 +172,7 @@ export async function readStandingRunEvents(
   return found;
 }
 
-/** Uses the index standing_run_events_run, from its end. */
+/** This statement reads only the last entry of each run in the index standing_run_events_run. */
 const readLastEvents = statement<{ run: string; event: string }>(
   "read_last_standing_run_events",
   `select w.id::text as run, e.event_id::text as event from unnest($1::uuid[]) as w(id) cross join lateral (
@@ -184,7 +194,7 @@ type RememberedKey = Readonly<Row<typeof standingDedupe>>;
 
 const columns = selectList(standingDedupe, ["programId", "key", "until"], "d");
 
-/** Uses the primary key, one index lookup each. */
+/** The statement finds each deduplication key with one lookup by the primary key of the table standing_dedupe. */
 const selectKnown = compose(
   "read_standing_dedupe",
   { keys: rows(fieldsOf(standingDedupe, "programId", "key")) },
@@ -201,7 +211,7 @@ export async function readKnownKeys(
   return (await selectKnown(tx, { keys })).map((row) => columns.read(row));
 }
 
-/** Uses the primary key. */
+/** Uses the primary key of `standing_dedupe`. */
 const insertKnown = compose(
   "write_standing_dedupe",
   { seen: rows(fieldsBut(standingDedupe)) },

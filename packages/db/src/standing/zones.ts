@@ -6,7 +6,7 @@ import { compose, query } from "../sql/compose.ts";
 import { rows } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Uses the primary key. */
+/** The statement finds the single row by the primary key of the table standing_state. */
 const readTzVersion = statement<{ version: string }>(
   "read_tz_version",
   "select tz_version as version from standing_state where id = 1",

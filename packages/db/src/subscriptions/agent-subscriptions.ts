@@ -43,8 +43,8 @@ export type AgentSubscriptionRepository = {
    */
   hasEndpoint(keyId: KeyId, endpointUrl: string, nowMs: number): Promise<boolean>;
   /**
-   * Creates a subscription, which replaces one with the same `mcpId`. It expires at the end of its key at the latest. Returns the
-   * subscription, or the reason why it was not created.
+   * Creates a subscription. It replaces an earlier subscription with the same `mcpId`. If its API key has an expiry, the subscription
+   * expires not later than the key. Returns the subscription, or the reason why it was not created.
    */
   create(
     subscription: NewAgentSubscription,

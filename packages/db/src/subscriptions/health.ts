@@ -9,7 +9,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 
 const columns = selectList(subscriptions, ["id", "projectId", "eventTypes"], "s");
 
-/** An ask endpoint that lists the types of posts it receives, such as notices. */
+/** An ask endpoint that has a list of event types. svc sends it only posts of these types, for example notices of standing programs. */
 type NoticeEndpoint = Readonly<Row<typeof subscriptions, "id" | "projectId" | "eventTypes">>;
 
 /**

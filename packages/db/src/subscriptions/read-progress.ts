@@ -9,7 +9,8 @@ const ofQueue = { project_id: "$1::uuid", subscription_id: "$2::uuid" };
 
 const scan = scanOf("deliveries", "project_id, subscription_id, id, state, last_attempt_at", {
   key: ofQueue,
-  // This condition makes PostgreSQL use the right index: another index of deliveries also begins with the project.
+  // Without this condition, PostgreSQL could use another index of deliveries that also begins with the project. With this condition, it
+  // uses the index deliveries_subscription.
   condition: "subscription_id = $2::uuid",
   from: `'${firstUuid}'::uuid`,
   before: `'${lastUuid}'::uuid`,

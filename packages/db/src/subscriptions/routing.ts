@@ -102,7 +102,7 @@ const endOfKey = statement<{ id: string }>(
   where s.key_id = any(array(select id from ended)) and s.inactive_reason <> 'revoked' returning s.id`,
 );
 
-/** Ends subscriptions of a key to other toolkits than those in $3. Uses the index subscriptions_key. */
+/** Ends those subscriptions of the key $1 whose toolkit is not in the list $3. Uses the index subscriptions_key. */
 const endNarrowed = statement<{ id: string }>(
   "end_narrowed_subscriptions",
   `update subscriptions s set active = false, inactive_reason = 'revoked', expires_at = $2::timestamptz

@@ -12,8 +12,8 @@ const adoptLeft = statement<Record<never, never>>(
 );
 
 /**
- * Moves waiting tasks of ended subscriptions to the current epoch. It finds each subscription with waiting tasks by one index lookup,
- * checks the subscription by its key, and then updates the tasks of the ended ones.
+ * Moves waiting tasks of inactive or deleted subscriptions to the current epoch (the part of the queue in which tasks are claimed). It
+ * finds each subscription with waiting tasks by one index lookup, and checks the subscription by its key. Then it updates the tasks.
  */
 const adoptEnded = statement<Record<never, never>>(
   "adopt_ended_deliveries",

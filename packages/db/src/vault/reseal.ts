@@ -32,9 +32,9 @@ export function sealedTableNames(): readonly string[] {
 }
 
 /**
- * Returns the next rows of a table, at most `limit`. A value is old if its bytes sort before `oldBefore`. This works because values sealed
- * with vault keys sort before values sealed with data keys, and values of older data keys before those of newer ones. Uses the primary key,
- * for any statistics. Only a rotation runs this.
+ * Returns the next rows of a table, at most `limit`. A value is old if its bytes are less than `oldBefore`. Values of vault keys are less
+ * than values of data keys, and values of older data keys are less than those of newer ones. The query always uses the primary key,
+ * whatever statistics PostgreSQL has. Only a rotation of keys runs it.
  */
 export async function readSealedPage(
   db: Executor,
@@ -91,8 +91,8 @@ function tableOf(name: string): SealedTable {
 }
 
 /**
- * Returns the statement that reads a page. Keys are passed as texts and then cast to the types of their columns. Texts would sort in a
- * different order, so the index provides the order.
+ * Returns the statement that reads a page: the next rows of the table after a key. Keys are passed as texts and cast to the types of their
+ * columns. The index provides the order, because texts would sort in a different order.
  */
 function pageText({ name, key, project, columns, named }: SealedTable, isBehind: boolean): string {
   const keys = key.map(({ name: column }) => `t."${column}"`);

@@ -10,7 +10,10 @@ export type VaultRotation = Omit<typeof vaultRotations.$inferSelect, "leaseOwner
 export type VaultVersion = {
   /** The last rotation; undefined before the first. */
   readonly rotation: Pick<VaultRotation, "number" | "state" | "toKeyId" | "lastOldNumber"> | undefined;
-  /** Number of data keys, together with the number of the last data key. */
+  /**
+   * A text made of two numbers: how many data keys exist, and the number of the newest data key. It changes when a data key is created or
+   * deleted.
+   */
   readonly keys: string;
 };
 
@@ -144,7 +147,10 @@ export async function findVaultCheck(db: Executor): Promise<Buffer | undefined> 
   return row?.sealed;
 }
 
-/** Replaces the check value of the vault. */
+/**
+ * Replaces the check value of the vault. The check value is a known text in encrypted form; it shows which vault key encrypts the data
+ * keys.
+ */
 export async function replaceVaultCheck(db: Executor, sealed: Buffer): Promise<void> {
   await db.orm.update(vaultCheck).set({ sealed }).where(eq(vaultCheck.id, 1));
 }

@@ -17,7 +17,10 @@ export type AgentJobsContext = JobsContext &
 /** A question that a task waits for, and the job that asks it. A program runs skills, which may ask too. */
 export type TaskAsk = { readonly ask: AskRecord; readonly job: JobRecord };
 
-/** Deepest nesting of programs that run skills. */
+/**
+ * Maximum number of levels at which a question is searched. A job may run a skill as a child job, and this child may run another skill. So
+ * the question may be some levels below the job.
+ */
 const depthMax = 4;
 
 /** Returns the question that a job or one of its children waits for, or undefined. */

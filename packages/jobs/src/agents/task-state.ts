@@ -32,7 +32,10 @@ function consolePlace(url: string, { id, projectId }: TaskAsk["job"], askId: str
   return `in the console, ${url}p/${projectId}/asks/${id}/${askId}, or where the question was sent`;
 }
 
-/** The caller that follows a task, and what its client can be asked. */
+/**
+ * The caller that follows a task. `principal`: the key that makes the caller's calls. `client`: the caller's MCP client, with the kinds of
+ * questions that the client can show to its user.
+ */
 type Follower = { readonly principal: ProjectPrincipal } & Pick<McpContext, "client">;
 
 /** Pause that a client should make between two reads of a running job, in milliseconds. */

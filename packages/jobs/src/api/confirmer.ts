@@ -11,7 +11,9 @@ type Planner = {
   readonly projectId: ProjectId;
   readonly keyIds: readonly KeyId[];
   readonly confirm?: readonly ConfirmRule[] | undefined;
-  /** The rules of these keys, if they were read for this request. */
+  /**
+   * The confirmation rules of the keys in `keyIds`, if this request has already read them. If undefined, they are read from the database.
+   */
   readonly known?: PlanRules | undefined;
 };
 
@@ -33,7 +35,7 @@ export async function confirmerOf(
 type Plan = {
   readonly program: Program;
   readonly estimate: ProgramEstimate;
-  /** True if one of the plan's skills would need an approval by its own rule. */
+  /** True if the program of one of the plan's skills has a rule (`approval`) by which the plan needs an approval. */
   readonly demandsApproval: boolean;
   /** Place of a skill that asks for an approval while it runs, for example `skills/tidy`. */
   readonly skillGate?: string | undefined;

@@ -24,7 +24,7 @@ import { toEstimate, toReceipt } from "./convert-receipts.ts";
 /** A job together with data from outside its database row: its program, its steps in the order in which they began, and its pending ask. */
 export type JobParts = {
   readonly job: JobRecord & Pick<ListedJob, "programHash">;
-  /** The program as people see it. Empty in a summary. */
+  /** The program as JSON text, with sensitive values masked for display. Empty in a summary. */
   readonly programJson: string;
   /** The program's title. Empty if it has none. */
   readonly title: string;

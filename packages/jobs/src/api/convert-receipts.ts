@@ -47,8 +47,8 @@ const estimateTexts = new WeakMap<EstimateDocument, string>();
 const writeEstimate = canonicalWriter(EstimateSchema);
 
 /**
- * Writes the canonical JSON of a receipt without approvals. A message would take three times as long: most of a job's end would be spent on
- * it.
+ * Writes the canonical JSON of a receipt without approvals. It writes the stored document directly. To build an API message first would
+ * take three times as long and would be most of the work at a job's end.
  */
 const writeReceipt: (receipt: ReceiptDocument) => string = canonicalWriter(ReceiptSchema, {
   receiptHash: () => '""',
@@ -61,8 +61,9 @@ const writeReceipt: (receipt: ReceiptDocument) => string = canonicalWriter(Recei
 });
 
 /**
- * Returns a function that writes a document as the canonical JSON of its message. The document has the message's field names, and all its
- * messages. `own`: how fields are written whose type is not text, a number, a list of texts or such a message.
+ * Returns a function that writes an object as the canonical JSON of a message type. The object must have the message type's field names,
+ * and must contain every nested message.
+ * `own`: writers for fields of other types. Texts, numbers, lists of texts and nested messages need no such writer.
  */
 function canonicalWriter(message: DescMessage, own: Readonly<Record<string, Writer>> = {}): (value: object) => string {
   // Names are ASCII, so this order is that of UTF-16.

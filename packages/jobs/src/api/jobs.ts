@@ -62,8 +62,8 @@ const walkedBytesMax = 33_554_432;
 const walkChunkSize = 200;
 
 /**
- * Returns the rows of one page for which `fits` is true, and one more row if the list continues. `walkedTo`: the last row read, if the page
- * stopped at its limits; undefined otherwise.
+ * Returns the jobs of one page for which `fits` is true. Returns one more job if the list continues. The search reads only a limited number
+ * of jobs. If it stops at this limit, `walkedTo` is the last job that was read; otherwise `walkedTo` is undefined.
  */
 async function walkPage(
   repository: Pick<JobRepository, "list">,
@@ -92,7 +92,7 @@ type Methods = Pick<
   "submitJob" | "checkProgram" | "getJob" | "listJobs" | "cancelJob"
 >;
 
-/** Returns the methods about jobs as a whole. */
+/** Returns the methods of JobsService that submit, check, read, list and cancel jobs. */
 export function jobMethods(context: JobsContext): Methods {
   const { db, clock, sealer, engine } = context;
   return {
@@ -107,7 +107,8 @@ export function jobMethods(context: JobsContext): Methods {
       const wait = { jobId: id, waitMs, signal: ctx.signal, isDriven: alone?.isDriven };
       const end = waitMs > 0 ? await context.waits.until(wait) : undefined;
       const { programJson } = request;
-      // The job of an earlier call with the same key has that call's program text. A later attempt keeps the receipts of earlier ones.
+      // The program text of this request is used only for a new job in its first attempt. A job of an earlier call with the same
+      // idempotency key has the program text of that call. A later attempt of a job also has the receipts of earlier attempts.
       const job =
         alone !== undefined && end?.state.attempt === 1
           ? toEndedJob(alone.job, end, programJson, alone.programHash)
@@ -185,14 +186,17 @@ function readSubmission({ programJson, idempotencyKey, mode, simulateFirst }: Su
 
 /** Most seconds that a call may wait: less than the timeout of clients and proxies. */
 const waitSecondsMax = 30;
-/** A call whose timeout is shorter than its wait is answered so many milliseconds before its timeout. */
+/**
+ * A waiting call is answered this many milliseconds before its own timeout. This matters only if the timeout is shorter than the wait that
+ * the call requested.
+ */
 const answeringMs = 1_000;
 
 /** Counts a call that is to wait, and returns how many milliseconds it waits. Throws WAIT_SECONDS_INVALID and QUOTA_OPEN_STREAMS. */
 function enterWait(waitSeconds: number, { signal, values, timeoutMs }: HandlerContext): number {
   if (waitSeconds > waitSecondsMax) throw jobFaults.WAIT_SECONDS_INVALID(waitSeconds, waitSecondsMax);
   if (waitSeconds === 0) return 0;
-  // A call that has left is not counted any more.
+  // The client may already have disconnected. Then this line throws, and the call is not counted as a waiting call.
   signal.throwIfAborted();
   values.get(waitContext)?.();
   return Math.min(waitSeconds * 1_000, Math.max(1, (timeoutMs() ?? Number.POSITIVE_INFINITY) - answeringMs));

@@ -76,8 +76,8 @@ async function readLog({ db }: LogContext, { projectId, jobId, afterSeq, limit }
 }
 
 /**
- * Streams a log from the database. Hints of this node only say when to read again. Rejects with the signal's reason if the caller or a
- * shutdown ends the stream, so that this is not taken for the end of the log.
+ * Streams the log entries of a job, read from the database. A hint (a signal inside this node) only says when to read again. If the caller
+ * or a shutdown ends the stream, it rejects with the signal's reason. So the caller does not think that the log has ended.
  */
 async function* watch(
   context: LogContext,
@@ -113,8 +113,8 @@ async function* watch(
       }
       signal.throwIfAborted();
       isExpected = grown.signal.aborted;
-      // After news the pause is short, because the log will probably grow again soon. It is also short after a hint, because a hint may
-      // arrive just before its commit.
+      // The next pause is short in two cases. If entries were read, the log will probably grow again soon. If another part of this node has
+      // just announced a new entry, that entry may not be committed yet.
       pauseMs = rows.length > 0 || grown.signal.aborted ? watchPollMsMin : Math.min(2 * pauseMs, pollMsOf(context));
     }
   } finally {

@@ -31,7 +31,10 @@ export function withNotes(answer: ToolAnswer, notes: readonly NoteMessage[]): To
 export type JobHints = {
   /** `end`: the end of the job, if this node has just committed it. */
   notify(jobId: Id<"job">, end?: JobEnd): void;
-  /** Calls `listener` at every hint about the job. Returns a function that ends the subscription. */
+  /**
+   * Calls `listener` at every hint (notice on this node that the job's log grew). `end`: the end of the job, if this node has just
+   * committed it. Returns a function that ends the subscription.
+   */
   subscribe(jobId: Id<"job">, listener: (end?: JobEnd) => void): () => void;
 };
 

@@ -48,14 +48,20 @@ export async function toJobs(
   });
 }
 
-/** Returns a job that was just stored alone, and does not read it from the database. `programJson`: the program as submitted. */
+/**
+ * Returns the API message of a job that was just stored and has no steps, questions or earlier attempts yet. It does not read the database.
+ * `programJson`: the program as submitted.
+ */
 export function toNewJob(job: JobRecord, programJson: string, programHash: string): Job {
   const listed = { ...job, programHash };
   const shown = { programJson: shownProgram(programJson), title: titleOf(programJson) };
   return toJob({ job: listed, ...shown, steps: [], pendingAsk: undefined, attempts: [] });
 }
 
-/** Returns a job of `toNewJob` after its end, from the memory of its driver. It equals the job that GetJob then returns. */
+/**
+ * Returns a newly submitted job after its end, from the memory of its driver instead of the database. The result equals the job that GetJob
+ * then returns.
+ */
 export function toEndedJob(
   job: JobRecord,
   { state, receipt, atMs }: JobEnd,
@@ -115,7 +121,7 @@ export function faultOfParams({ params: own }: Program, params: JsonObject): str
 function typeOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
-  // Exact numbers are objects of a separate class.
+  // A number that keeps all its digits is an object of a separate class. `isObject` returns false for such a number.
   return typeof value === "string"
     ? "a text"
     : typeof value === "boolean"

@@ -102,7 +102,8 @@ function narrowJobs(db: Executor, service: Service): Service {
     async listAsks(request, ctx) {
       const { asks, nextPageToken } = create(ListAsksResponseSchema, await service.listAsks(request, ctx));
       const reached = await reachedJobs(db, requireProject(ctx), idsOf(asks));
-      // Asks outside the scope are removed from the page. So a page may be shorter than its size even if another page follows.
+      // A key may be limited to some jobs. Asks of other jobs are removed from the page. So a page may be shorter than requested even if
+      // another page follows.
       return { nextPageToken, asks: asks.filter(({ jobId }) => reached(jobId as Id<"job">)) };
     },
     async getAsk(request, ctx) {
@@ -121,7 +122,10 @@ function narrowJobs(db: Executor, service: Service): Service {
   };
 }
 
-/** Returns a function that is true for a job in the caller's scope, and false for any other of these jobs. */
+/**
+ * Returns a function for the jobs `ids`. The function returns true for a job that is in the caller's access scope, and false for any other
+ * job.
+ */
 async function reachedJobs(
   db: Executor,
   { projectId, binding }: ReturnType<typeof requireProject>,

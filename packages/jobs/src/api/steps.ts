@@ -76,8 +76,8 @@ function toStep(at: StepInstruction, reading: Reading): MessageInitShape<typeof 
 }
 
 /**
- * Returns the state of a step: waiting, running, not reached, or how it ended. The receipt of an `if` ends as soon as a branch is chosen,
- * so for an `if` the job's position shows if it still runs.
+ * Returns the state of a step: waiting, running, not reached, or how it ended. The receipt of an `if` step is final as soon as a branch is
+ * chosen. So an `if` step counts as running while the job is still inside one of its branches.
  */
 function stateOf(at: StepInstruction, state: JobState): string {
   const receipt = state.steps.get(at.step.id)?.receipt;
@@ -90,7 +90,8 @@ function stateOf(at: StepInstruction, state: JobState): string {
 /** Returns the index of the job's position inside an `if`, or undefined if the job is not inside that `if`. */
 function standingIn({ step, index, next, end, handler = end }: StepInstruction, state: JobState): number | undefined {
   if (step.kind !== "if" || !state.steps.has(step.id)) return undefined;
-  // The error handler of an `if` follows its branches, after one jump instruction. The index before that jump ends the branches.
+  // In the list of instructions, the branches of an `if` come first. If the `if` has an error handler, one jump instruction and then the
+  // handler follow. The branches then end before the jump, otherwise at `end`.
   const behind = handler === end ? end : handler - 1;
   return state.positions.find((position) => position.index >= next && position.index > index && position.index < behind)
     ?.index;

@@ -85,7 +85,8 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   const within = skill === undefined ? [] : [skill.within];
   const isLive = submission.mode === "live";
   const seen: SeenAccounts = new Map();
-  // Asked beside the accounts, in one round trip. The plan of the first call uses the accounts again.
+  // The check of the program and the read of the plan rules run at the same time. The check stores the accounts that it looked up in
+  // `seen`. The plan of the job's first call uses them again.
   const [checked, known] = await Promise.all([
     checkForProject(context, { projectId, programJson, binding, within, isStored: skill !== undefined, seen }),
     isLive ? readPlanRules(context.db, projectId, [keyId]) : undefined,
@@ -162,8 +163,8 @@ function contentDigest({ mode, simulateFirst, skill, binding }: Submission, prog
 }
 
 /**
- * Returns the caller's access scope in the form in which it enters the digest. So a caller with another scope cannot get this job with the
- * same idempotency key.
+ * Returns the caller's access scope as JSON. This JSON is one part of the request digest, which is compared when an idempotency key is used
+ * again. So a caller with another scope does not get this job with the same key.
  */
 function bindingDigest({ entityId, accessClasses, toolkitSlugs, accountId }: JobBinding): JsonObject {
   const account = accountId === undefined ? {} : { accountId };

@@ -21,9 +21,14 @@ type JobWait = {
 /** The waits of one node for the ends of jobs. */
 export type JobWaits = {
   /**
-   * Resolves when the job has ended, when the time is over, or when more waiting brings nothing: the job waits for a person or for a later
-   * time, the job is missing, or this node stops. Returns the end of the job if its driver on this node has just committed it. Otherwise
-   * the caller reads the job. Rejects with the reason of the signal. The wait does not affect the job.
+   * Waits for a job. The wait has no effect on the job. Resolves in one of these cases:
+   * - The job has ended. If its driver on this node has just committed the end, the result is this end. Otherwise the caller must read the
+   *   job.
+   * - The time of the wait is over.
+   * - The job waits for a person or for a later time.
+   * - The job does not exist.
+   * - This node stops.
+   * Rejects if the signal of the wait aborts, with the reason of that signal.
    */
   until(wait: JobWait): Promise<JobEnd | undefined>;
   /** Ends all waits. From now on, `until` resolves at once. */
@@ -34,7 +39,10 @@ export type JobWaits = {
 const pollMsMin = 25;
 const pollMsMax = 500;
 
-/** Creates the waits of a node. A wait uses no connection while it waits. Hints end it at once; ends on other nodes are found by reads. */
+/**
+ * Creates the waits for the ends of jobs on a node. A waiting caller holds no database connection. If the job ends on this node, a hint
+ * ends the wait at once. If it ends on another node, repeated reads of the job find it.
+ */
 export function createJobWaits({ db, clock, hints }: { db: Executor; clock: Clock; hints: JobHints }): JobWaits {
   const waiting = new Set<() => void>();
   let isEnding = false;
@@ -84,10 +92,10 @@ export function createJobWaits({ db, clock, hints }: { db: Executor; clock: Cloc
   };
 }
 
-/** True if waiting until then brings nothing: the job has ended, or waits for a person or a later time. */
+/** True if it is useless to wait until `untilMs`: the job has ended, or it waits for a person or for a later time. */
 function isAtRest({ finishedAt, status, park, cancelRequestedAt }: JobRecord, untilMs: number): boolean {
   if (finishedAt !== null) return true;
-  // It is about to end.
+  // A job whose cancel was requested ends soon, so it is useful to wait for its end.
   if (cancelRequestedAt !== null) return false;
   if (status === "pending_plan_approval") return true;
   if (status !== "parked" || park === null) return false;

@@ -107,8 +107,9 @@ export type JobEngine = {
   /** Notifies the driver on this node, if any, that its job is to be cancelled. The request must already be stored. */
   cancel(jobId: Id<"job">): void;
   /**
-   * Applies a settled ask to its job, in the transaction that settles the ask. Before that, the caller must lock the job's row with
-   * `lockJob`, and only then the ask. No tool is called; the rest of the job is due at once. Call `wake` after the commit.
+   * Applies the outcome of an ask (question to people) to its job, in the transaction that settles the ask. The caller must first lock the
+   * job's row with `lockJob`, and then the ask. This function continues the job only as far as no tool must be called. It then makes the
+   * job due at once, so that a driver does the rest. Call `wake` after the commit.
    */
   settled(tx: Executor, jobId: Id<"job">): Promise<void>;
   /**
@@ -279,19 +280,21 @@ function worstClassOf(loaded: LoadedProgram): StoredAccessClass {
 }
 
 /**
- * Applies a settled ask to its job, in the transaction that settles the ask. It continues the job only as far as no tool must be called.
- * The caller has locked the job's row.
+ * Continues a job after its question was answered, in the transaction that stores the answer. It stops before the first tool call; the
+ * job's driver makes the calls later. The caller has locked the job's row.
  */
 async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">): Promise<void> {
   const job = await loadJob(tx, jobId, { lock: true });
   if (job === undefined) return;
   if (job.status === "running") return lookForAnswer(context, tx, job);
   if (job.status !== "parked" && job.status !== "pending_plan_approval") return;
-  // The job was parked by an administrator or paused while some branches were running. It reads the answer when it is released.
+  // An administrator has parked the job, or it was paused while some of its branches were running. So the answer to the question is not
+  // applied now. The job reads the answer when it is released or resumed.
   if (job.park?.before !== undefined && job.park.judgment === undefined) return;
   const { work, follower } = await takeJob(context, tx, job);
   const { port, startedMs } = follower;
-  // If the answer ends the job, its child jobs must end first. The job's driver does that.
+  // The job still has running child jobs. If the answer to its question ends the job, these child jobs must end first. So this function
+  // only makes the job's task due, and the job's driver applies the answer.
   if (openChildren(work.state).length > 0) return void (await port.commit(work, { task: { dueAtMs: startedMs } }));
   const settled = await follow(work, await resumeFromAsk(work.state, port), follower);
   if (settled === undefined) return;
@@ -302,8 +305,8 @@ async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">)
 }
 
 /**
- * Makes the job's task due after the answer to a branch's question, while other branches run. The job's driver then reads the answer, even
- * if the job otherwise only waits for its children.
+ * Called after people answered the question of one branch, while other branches of the job run. Makes the job's task due now. The job's
+ * driver then reads the answer, even if the job only waits for its child jobs.
  */
 async function lookForAnswer({ clock, onDue }: EngineContext, tx: Executor, job: JobRecord): Promise<void> {
   const { id: jobId, projectId } = job;

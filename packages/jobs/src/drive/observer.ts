@@ -9,7 +9,7 @@ export type EndedJob = {
   readonly status: JobStatus;
   readonly outcome: "complete" | "partial" | "none";
   readonly isSimulated: boolean;
-  /** Milliseconds from its submission to its end. */
+  /** Milliseconds from the submission of the job to the end of the job. */
   readonly durationMs: number;
   readonly steps: number;
   readonly calls: number;
@@ -73,7 +73,7 @@ const faultPoints = [
 export type FaultPoint = (typeof faultPoints)[number];
 
 /**
- * Called at a fault point. In production this function is absent. A test's function may end the process, or return a promise that never
- * resolves.
+ * Called at a fault point (a point of the work at which a test may end the node). In production this function is absent. A test's function
+ * may end the process, or return a promise that never resolves.
  */
 export type OnFaultPoint = (point: FaultPoint, at: { readonly stepId: string }) => Promise<void> | void;

@@ -25,8 +25,8 @@ export type CommitParts = {
   /** The call that begins with the commit. It is stored, so that svc knows about the call if the node dies. */
   readonly call?: CallRecord | undefined;
   /**
-   * True if the commit only gives the job back until a time. It then counts as progress only if the step action also made a call or wrote
-   * something.
+   * True if the commit only gives the job back until a later time. Such a commit counts as progress of the job only if the step action also
+   * made a call or wrote something.
    */
   readonly isWait?: boolean;
 };
@@ -77,7 +77,10 @@ export type LockedJob = {
   readonly lastSeq: number;
   /** True if a pause of the job is requested. */
   readonly isPaused: boolean;
-  /** Returns all asks of the job. If `chain` is given, withdraws the pending ask first, and returns the log entries of that too. */
+  /**
+   * Returns all asks (questions to people) of the job. If `chain` is given, first withdraws the pending ask. The result then also contains
+   * the log entries about the withdrawal.
+   */
   closeAsks(chain: readonly string[] | undefined): Promise<ClosedAsks>;
   commit(work: WorkingJob, parts: CommitParts): Promise<CommittedWork>;
 };
@@ -142,7 +145,10 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
 /** Thrown when the lease is lost. This driver's state of the job is then outdated. */
 export class LeaseLostError extends Error {
   override name = "LeaseLostError";
-  /** Resolves when the driver's calls are recorded. A caller inside a transaction must wait for this promise only after its transaction. */
+  /**
+   * Resolves when the calls that this driver made are stored in the ledger. If the code that catches the error is inside a transaction, it
+   * must wait for this promise only after the transaction.
+   */
   readonly recorded: Promise<void> | undefined;
 
   constructor(message: string, recorded?: Promise<void>) {

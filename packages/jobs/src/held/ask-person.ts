@@ -64,8 +64,8 @@ type PersonAskerContext = Pick<
 type AskResult = { readonly jobId: Id<"job"> } | { readonly refusal: Fault };
 
 /**
- * Maximum number of jobs that ask, one after another, about the same call without an idempotency key. It counts within the time that a
- * person has to answer.
+ * Maximum number of jobs that ask a person about the same call, one after another. It applies to calls without an idempotency key. Only
+ * jobs within the time that a person has for an answer count.
  */
 const repeatsMax = 20;
 
@@ -84,7 +84,8 @@ async function askPerson(context: PersonAskerContext, call: PersonalCall): Promi
     const asked = await askOnce(context, call, `:${period}:${repeat}`);
     if ("refusal" in asked) return asked;
     const job = await loadJob(context.db, asked.jobId);
-    // The earlier job has ended, and its answer covered only one call. So the loop asks about this call again.
+    // If the job of an earlier question about an equal call is still running, that job is returned. If it has ended, its answer covered
+    // only that earlier call. The loop then starts a new question for the present call.
     if (job !== undefined && !isEnd(job.status)) return asked;
   }
   return { refusal: jobFaults.CONFIRM_ASKED_TOO_OFTEN(call.action.slug, repeatsMax) };

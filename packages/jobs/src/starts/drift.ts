@@ -18,17 +18,21 @@ export type DriftReader = {
   look(programs: readonly JobProgramName[]): Promise<void>;
 };
 
-/** Maximum number of entries that the cache of differences keeps for one state of a catalog. If it is full, it is emptied. */
+/**
+ * Maximum number of entries in the cache of drift (changes of tool definitions since a program was stored). The maximum applies to one
+ * state of a catalog. If the cache is full, it is emptied.
+ */
 const keptMax = 50_000;
 
 /**
- * Cached differences for one state of a catalog. `programs`: by program. `pins`: by pinned definitions, which several programs can share.
+ * Cached differences between pinned tool definitions (stored with a program) and today's definitions, for one state of a catalog.
+ * `programs`: the differences by program. `pins`: the differences by set of pinned definitions, which several programs can share.
  */
 type DriftCache = { readonly programs: Map<string, readonly Drift[]>; readonly pins: Map<string, readonly Drift[]> };
 
 /**
- * Creates a reader of differences. For one state of a catalog it compares each set of pinned definitions once, even if several programs
- * share it.
+ * Creates a reader of the differences between a program's pinned definitions and the present tools. Several programs may share the same
+ * pinned definitions. They are then compared only once for each state of the catalog.
  */
 export function createDriftReader({ db, views }: DriftContext): DriftReader {
   const reader = createPinReader();

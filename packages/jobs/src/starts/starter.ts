@@ -40,7 +40,10 @@ export type StartableProgram = {
   /** True if each job of the program waits for approval before it begins. */
   readonly needsApproval: boolean;
   readonly programJson: string;
-  /** The pinned definitions as JSON text. */
+  /**
+   * The pinned definitions as JSON text: the definitions of the program's tools, as they were when the program was checked. The program
+   * runs on these definitions.
+   */
   readonly pins: string;
   /** The programs of the skills that the program runs. */
   readonly skills: readonly SkillProgram[];
@@ -54,7 +57,7 @@ export type StartCheck = {
   readonly role: Role;
   readonly binding: Binding | null;
   readonly programJson: string;
-  /** True if each start gives the program its input, so that the program itself need not contain one. */
+  /** True if every start makes an input for the program. The program then need not contain an input of its own. */
   readonly isInputMade: boolean;
   /** True if the program was accepted earlier. Faults of newer rules are then ignored. Default false. */
   readonly isStored?: boolean;
@@ -100,7 +103,10 @@ export type HeldPlan = { readonly program: Program; readonly estimate: EstimateD
 /** Creates the jobs of standing programs. The caller stores these jobs in its own transaction. */
 export type JobStarter = {
   check(asked: StartCheck): Promise<CheckedStart>;
-  /** Checks a single repeated call by the rules for calls in programs. Returns its faults; empty if it has none. */
+  /**
+   * Checks one call that a standing program repeats (a poll). The call must satisfy the same rules as a call in a program. Returns the
+   * faults of the call; empty if there are none.
+   */
   checkRead(asked: ReadCheck): Promise<readonly ReadFault[]>;
   /** Stores a program, so that it can be started later. Returns the digest that identifies the stored program. */
   keep(tx: Executor, projectId: ProjectId, program: StartableProgram): Promise<Buffer>;
@@ -201,10 +207,16 @@ type ReadCheck = {
   readonly args: JsonObject;
 };
 
-/** A fault of a repeated call. `path` begins with `call`, `entity` or `args`. */
+/**
+ * A fault of a call that a standing program repeats with the same arguments. `path` begins with `call`, `entity` or `args`, the part of the
+ * call that has the fault.
+ */
 type ReadFault = { readonly path: readonly string[]; readonly message: string; readonly hint: FaultText };
 
-/** Checks a repeated call by the rules for calls in programs: its tool, its account and its arguments. Returns its faults. */
+/**
+ * Checks a call that a standing program repeats with the same arguments. It applies the rules for calls in programs to the tool, the
+ * account and the arguments. Returns the faults of the call.
+ */
 async function checkRead(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, binding, call, entity, args }: ReadCheck,

@@ -18,7 +18,10 @@ import { shownOf } from "./shown.ts";
 import { withWrites } from "./simulated.ts";
 import { endStatuses, type JobStatus, movesOf, transitions } from "./statuses.ts";
 
-/** A row that a step fetched or made. Its number counts from 1 over all sets of the job. */
+/**
+ * A row that a step fetched or made. `rowNumber` numbers all rows of the job from 1, whatever set (group of rows made by one step) they
+ * belong to.
+ */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
 
 /** A row's place in the set of a map, with the state of the row's calls there. */
@@ -83,7 +86,10 @@ export function workOf(job: StoredState): WorkingJob {
   return { committed: state, state, pending: nothing };
 }
 
-/** Returns the names that references can use: the values of steps and the sizes of their sets. A set that lost rows has no size. */
+/**
+ * Returns the values that references in the program can use: the value of each step (`steps.<id>`) and the number of rows of each set
+ * (`rows.<set>`). If rows of a set were lost, its number of rows is left out.
+ */
 function followingFrom({ input, params, steps: entries, loaded: { flow } }: StoredState): DerivedState {
   const steps: Record<string, JsonValue> = {};
   const rows: Record<string, number> = {};
@@ -168,7 +174,10 @@ type Draft = {
   readonly pending: PendingDraft;
 };
 
-/** Returns a copy to which edits add. The lists are named one by one, because a loop over the names would make much garbage for each edit. */
+/**
+ * Returns a copy of the pending writes. Later changes of the job are added to this copy. The lists are copied by name, because a loop over
+ * their names would create much garbage for each change.
+ */
 function draftOf(pending: PendingWrites): PendingDraft {
   return {
     events: [...pending.events],
@@ -349,7 +358,10 @@ function patch({ job }: Draft, stepId: string, changed: (entry: StepEntry) => Pa
   job.steps.set(stepId, { ...entry, receipt: { ...entry.receipt, ...changed(entry) } });
 }
 
-/** Returns the receipt of a step that begins. If the step ran before, some counts of that run are kept. */
+/**
+ * Returns the receipt of a step that begins. If the step ran before, the new receipt keeps the number of attempts, the first start time and
+ * the decision.
+ */
 function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
   const before = job.steps.get(step.id)?.receipt;
   const tool = toolNamed(step);
@@ -644,7 +656,8 @@ function putQuestion({ job, pending }: Draft, { prepared, isOfPlan }: Extract<Ed
 function endJob({ job, nowMs }: Draft): void {
   if (!endStatuses.has(job.status)) throw new Error(`a job that is ${job.status} has not ended`);
   job.finishedAt = nowMs;
-  // A later attempt asks its own question about the plan, so the old one is dropped. The keys whose answers changed the job are kept.
+  // The question about the job's plan is dropped, because a later attempt asks its own question. `changedBy` (the keys whose answers
+  // changed the job) is kept.
   const { changedBy } = job.plan ?? {};
   job.plan = changedBy && { changedBy };
   job.undo = undefined;

@@ -27,7 +27,7 @@ export type MappedRow = {
   readonly state: "in" | RowState;
   readonly doneCalls: number;
   readonly errorCode: string;
-  /** Answers of the row's calls by call id, if a later call of the row needs them. */
+  /** The answers of the row's calls so far, by call id. Undefined if no later call of the row needs these answers. */
   readonly outputs: JsonObject | undefined;
   /** The fields of a new row. Present if the map keeps parts of answers, so that its row differs from the source row. */
   readonly data?: JsonObject | undefined;
@@ -43,32 +43,37 @@ export type UndoOf = {
 };
 
 /**
- * One change of a job. `apply` applies edits in their order, which is also the order of the log.
- * - `begin`: a step begins, or begins again with a new set, value and errors. `rows`: the first counts of its receipt. `now`: the time that
- *   its expressions used. `sinceMs`: the start time, if it is logged later.
- * - `receipt`, `calls`, `error`: change the step's receipt; calls are added, errors are counted by code.
+ * One change of a job. `apply` applies edits in the given order, and the job's log has the same order. A position is the place in the
+ * program at which a job, or one branch of it, is running. A receipt is the record of what a step did.
+ * - `begin`: a step begins. If it begins again, its set of rows, its value and its errors are empty again. `rows`: the first counts of its
+ *   receipt. `now`: the time that its expressions used. `sinceMs`: the start time, if the log gets it later.
+ * - `receipt`, `calls`, `error`: change the step's receipt. Numbers of calls are added, and errors are counted by code.
  * - `unsent`: writes that a simulation did not send.
- * - `called`: the step made a call; its result is committed together with its effects.
+ * - `called`: the step made a call. The call's result is committed together with its effects on the job.
  * - `value`: sets the value of `steps.<id>`.
  * - `finish`: the step ends, and its position moves to the index `to`. `isCut`: true if the job's end interrupts the step.
- * - `reopen`: another attempt continues the step, with `progress` if a position is at this step.
+ * - `reopen`: another attempt of the job continues the step. If a position is at this step, the edit has its `progress`.
  * - `skip`: the step is recorded as skipped without having begun.
  * - `forget`: the step's results are removed, so that it can run again.
- * - `fetched`: rows of an answer are added to the job and to the step's set.
- * - `chosen`: rows of another set are added to the step's set. `looked`: number of rows that were read for it.
- * - `made`: new rows, made from `looked` other rows, are added to the step's set.
+ * - `fetched`: rows of an app's answer are added to the job and to the step's set.
+ * - `chosen`: rows of another set are added to the step's set. `looked`: number of rows that were read to choose them.
+ * - `made`: new rows are added to the step's set. They were made from `looked` other rows.
  * - `mapped`: states of a map's rows after their calls.
  * - `turned`: all rows of the set in the state `from` change to the state `to`.
- * - `go`: a position moves from one index to another. `fork`: one position becomes one for each branch. `join`: all positions become one.
- * - `progress`: progress of the step at a position. `block`: progress of a running block; undefined when it ends.
- * - `move`: changes the job's status. `park`: sets what the job waits for. `deadline`: stops, starts or resets the clock of the deadline.
+ * - `go`: a position moves from one index to another. `fork`: one position becomes one for each branch. `join`: the positions of all
+ *   branches become one.
+ * - `progress`: progress of the step at a position. `block`: progress of a running block (a step that contains steps); undefined when it
+ *   ends.
+ * - `move`: changes the job's status. `park`: sets what the job waits for. `deadline`: stops, starts or resets the clock of the job's
+ *   deadline.
  * - `use`: adds to the used part of the job's limits. `recorded`: ledger rows of ended calls.
- * - `generation`: later calls count as new calls; for a step in a branch, only the calls of that branch.
- * - `logProgress`: logs a step's progress, at most once in 5 seconds. `logUndo`: logs undoing, equally seldom unless `isAlways`.
- * - `asked`: a question that the next commit stores.
- * - `armUndo`: adds undo entries (how calls are undone).
- * - `child`: a child job that the next commit stores, to run a skill. `retryChild`: an ended child that is retried with the next commit.
- *   `endChildUndo`: the result of a child's undo entry.
+ * - `generation`: later calls count as new calls, not as repeats. For a step in a branch, this applies only to the calls of that branch.
+ * - `logProgress`: logs a step's progress, at most once in 5 seconds. `logUndo`: logs the progress of undoing at the same pace, or always
+ *   with `isAlways`.
+ * - `asked`: a question to people that the next commit stores.
+ * - `armUndo`: adds undo entries, which say how calls are undone.
+ * - `child`: a child job that the next commit stores, to run a skill. `retryChild`: an ended child job that the next commit retries.
+ *   `endChildUndo`: the result of a child job's undo entry.
  */
 export type Edit =
   | {
@@ -187,7 +192,7 @@ export type RetriedChild = {
   readonly resendsUnknown: boolean;
 };
 
-/** The step, row and call of the parent job that run a child job. */
+/** Place in the parent job at which a child job runs: the step, the number of the row, and the call. */
 type CallPlace = { readonly stepId: string; readonly ordinal: number; readonly callId: string };
 
 /** A child job and its state when it was read. If the child's state differs later, the child is read again. */
@@ -210,7 +215,10 @@ export type JobQuestion = Pick<
 /** A limit that a program declares. */
 export type LimitName = "toolCalls" | "writes" | "rows" | "asks";
 
-/** Ways in which a job ends before its calls may be undone. The program declares for which of them undo is made. */
+/**
+ * Causes for the end of a job. After such an end, svc can undo the job's calls. The program declares the causes (for example only `failed`)
+ * after which the calls are undone.
+ */
 export type Cause = "failed" | "aborted" | "cancelled";
 
 /**

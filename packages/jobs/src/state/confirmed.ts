@@ -25,8 +25,8 @@ export function isConfirmed(state: JobState): boolean {
 }
 
 /**
- * Returns the part of the plan record that is still needed after its question is answered: the confirmation, and the keys that changed the
- * job. Returns undefined if it has neither.
+ * Returns the part of the plan's record that is still needed after people answered the question about the plan. It consists of the
+ * confirmation and of the keys that changed the job. Returns undefined if the record has no confirmation and no such keys.
  */
 export function keptOfPlan(plan: PlanProgress | undefined): PlanProgress | undefined {
   const { confirmed, changedBy } = plan ?? {};

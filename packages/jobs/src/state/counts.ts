@@ -2,10 +2,10 @@ import type { CallCounts, RowCounts } from "@svc/db/documents/calls";
 import type { UsedDocument } from "@svc/db/documents/jobs";
 import type { StepErrorDocument } from "@svc/db/documents/step-receipt";
 
-/** No rows. */
+/** Counts of rows before any row is counted: zero for each state. */
 export const noRows: RowCounts = { in: 0, ok: 0, failed: 0, skipped: 0, unknown: 0 };
 
-/** No calls. */
+/** Counts of calls before any call is counted: zero for each kind. */
 export const noCalls: CallCounts = { read: 0, write: 0, destructive: 0, retried: 0, unknown: 0 };
 
 /** Nothing used of any limit. */
@@ -28,7 +28,10 @@ const errorsMax = 10;
 
 const sampleMax = 500;
 
-/** Returns the errors of a step with one more occurrence added. It has at most 10 codes, the most frequent first. */
+/**
+ * Returns the list of a step's errors after one more error has occurred. The list counts the errors by code. It has at most 10 codes, the
+ * most frequent first.
+ */
 export function addError(
   errors: readonly StepErrorDocument[],
   { code, ordinal, message }: { code: string; ordinal: number; message: string },

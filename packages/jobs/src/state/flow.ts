@@ -1,6 +1,9 @@
 import type { Step, StepOf } from "@svc/program";
 
-/** The count in a step's receipt that is the size of the step's set: `in` (all rows taken) or `ok`. Undefined if the step makes no set. */
+/**
+ * Name of the row count that equals the number of rows in the step's set. `in`: all rows that the step took. `ok`: rows that succeeded.
+ * Undefined if the step makes no set.
+ */
 export type SetSize = "in" | "ok" | undefined;
 
 /**
@@ -77,7 +80,7 @@ export type Flow = {
   readonly indexOf: ReadonlyMap<string, number>;
 };
 
-/** For each kind of step, the properties that `flatten` needs. */
+/** The properties of each kind of step that the function `flatten` needs. `flatten` turns the steps of a program into a flat list. */
 export type FlowKinds = Readonly<Record<Step["kind"], { readonly set: SetSize; readonly needs: string }>>;
 
 /**
@@ -104,8 +107,8 @@ function layList(steps: readonly Step[], inside: readonly EnclosingStep[], layin
 }
 
 /**
- * Adds a step, its inner steps and its error handler to the list. The step's own entry comes first, and gets its indexes when they are
- * known.
+ * Adds a step to the list of instructions, with the steps inside it and its error handler. The instruction of the step comes first. Its
+ * jump targets (for example `next`) are set later, after the steps inside it were added.
  */
 function layStep(step: Step, inside: readonly EnclosingStep[], laying: FlowBuilder): void {
   const { instructions, kinds } = laying;
@@ -129,7 +132,10 @@ function layStep(step: Step, inside: readonly EnclosingStep[], laying: FlowBuild
   instructions[index] = { ...own, next: isBlock ? next : end, otherwise: otherwise ?? end, end, handler, branches };
 }
 
-/** Adds the branches of a `parallel` to the list, one after another, each followed by its end. Returns their indexes. */
+/**
+ * Adds the instructions of each branch of a `parallel` step to the program's instruction list. The branches follow one another. A `join`
+ * instruction ends each branch. Returns the indexes of the branches in the list.
+ */
 function layBranches(step: StepOf<"parallel">, { index, inside }: FlowPlace, laying: FlowBuilder): LaidBlock {
   const { instructions } = laying;
   const branches = step.branches.map(({ name, steps }, branch) => {
@@ -189,8 +195,9 @@ function layHandler(step: Step, inside: readonly EnclosingStep[], laying: FlowBu
 }
 
 /**
- * Returns the step at an index, or the step to which a jump at this index leads. At the end of a round, branch or handler, returns the step
- * to which it belongs. Returns undefined at the end of the program.
+ * Returns the step at an index of the flat list. If the entry at the index is a jump, returns the step at the target of the jump. If it is
+ * the end of a round, a branch or an error handler, returns the step that contains this round, branch or handler. Undefined at the end of
+ * the program.
  */
 export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];

@@ -64,8 +64,9 @@ export type JobFacts = {
 };
 
 /**
- * Place of a job in the flat list of its program's steps. `progress`: progress of the step there; undefined if it has not begun.
- * `generation`: in a branch, the number of its call round, so that repeated calls in one branch do not affect the others.
+ * Position of a job in the flat list of its program's steps. `progress`: progress of the step at `index`; undefined if that step has not
+ * begun. `generation`: only in a branch; number of the branch's current call round. With it, repeated calls of one branch do not affect
+ * other branches.
  */
 export type Position = {
   readonly index: number;
@@ -107,11 +108,11 @@ export type StoredState = JobFacts & {
   readonly status: JobStatus;
   /** The job's positions: usually one; inside a `parallel`, one for each branch, in the order of the branches. */
   readonly positions: readonly Position[];
-  /** State of the running blocks, by step id. */
+  /** State of the steps that contain other steps (for example `if` or `parallel`) and have not ended, by step id. */
   readonly blocks: Blocks;
   /**
-   * The plan record. Present while the plan is simulated, while people are asked about it, and if a confirmation or changing keys must be
-   * kept.
+   * Record of what happens to the job's plan before and after its approval. It is present while the plan is simulated, and while people are
+   * asked about the plan. It also stays present if a person has confirmed the job, or if answers of a key changed what the job sends.
    */
   readonly plan: PlanProgress | undefined;
   /** Set while the job is being undone. */

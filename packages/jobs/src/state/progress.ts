@@ -15,7 +15,10 @@ type CallProgress = {
   readonly retry?: RetryProgress;
   /** Generation (number of the call round) of the step's call. Present if an earlier attempt of the job began that call. */
   readonly generation?: number;
-  /** Generation (number of the call round) in the key that the app received. Present if the call is to be repeated with the same key. */
+  /**
+   * Generation (number of the call round) in the idempotency key that the app received. Present only if the call must be repeated with the
+   * same key.
+   */
   readonly appGeneration?: number;
   /**
    * Present if an earlier attempt of the job left the step's write in doubt (executed or not). The write is not sent again; a person is
@@ -33,7 +36,10 @@ type ProgressFields = {
   readonly map: {
     /** Ordinal (number in the set) of the first row that has not ended. */
     readonly next?: number;
-    /** Ordinals of rows at or after `next` that have already ended. */
+    /**
+     * Numbers of rows (positions in the set) that have already ended although an earlier row has not. `next` is the number of the first row
+     * that has not ended; each number here is `next` or higher.
+     */
     readonly ended?: readonly number[];
     /** Set if the map runs rows again after an answer or retry: the state of the rows that it runs again. */
     readonly again?: "failed" | "unknown";
@@ -55,7 +61,7 @@ type ProgressFields = {
      * Child jobs that ended because this job ended. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call.
      */
     readonly endedChildren?: Readonly<Record<string, Id<"job">>>;
-    /** Present if retried child jobs of rows send their writes in doubt again. */
+    /** Present if retried child jobs of rows send again the writes whose outcome is unknown. */
     readonly resendsUnknown?: true;
   };
   readonly reduce: {
@@ -124,11 +130,12 @@ export type StepFailure = {
 };
 
 /**
- * Progress of a running block.
- * - `until`: number of rounds begun, and the earliest time of the next round in epoch milliseconds.
- * - `error`: for a step in its error handler, the error, and the inner step that failed, if it was another step.
- * - `parallel`: branches that have begun a call, branches that ended early, and the first failure.
- * - `asked`: for a step in a branch that asks, the park that the job gets when nothing else can continue.
+ * Progress of a running block (a step that contains other steps).
+ * - `until`: `rounds` is the number of rounds begun; `wakeAt` is the earliest time of the next round, in epoch milliseconds.
+ * - `error`: the error of a step whose error handler runs. `failedIn` is the inner step that failed, if it was another step.
+ * - `parallel`: `begun` lists branches that have begun a call, `over` lists branches that ended early, and `failed` is the first failure.
+ * - `asked`: for a step in a branch that asks people, `park` says why the job waits. The job gets this value when no other branch can
+ *   continue.
  */
 export type BlockProgress =
   | { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number }

@@ -7,7 +7,7 @@ type Path = readonly (string | number)[];
 /** A program, and the tools whose schemas mark sensitive parts of its rows. */
 type RowProgram = Pick<LoadedProgram, "program" | "flow" | "tools">;
 
-/** True if a value over the rows of a set reveals sensitive data. */
+/** True if a value that is computed over the rows of a set (for example `sum amount`) reveals sensitive data. */
 export function isSensitiveValue(rows: RowProgram, setId: string, reduction: Reduction): boolean {
   if (reduction.kind === "count") return false;
   if (reduction.kind !== "text") return isSensitiveField(rows, setId, reduction.field);

@@ -23,9 +23,15 @@ export type ShownJob = {
   readonly scope: JobScope;
   /** Arguments from people's answers that replace those of the program, by step. Sensitive values are `***`. */
   readonly stepArgs: JsonObject;
-  /** Removes sensitive values from a text in which an app or the program included them. */
+  /**
+   * Returns a text without sensitive values of the job. Such values can be in a text (for example an error message) that an app or the
+   * program made.
+   */
   readonly redact: Redactor;
-  /** The sensitive values as texts, numbers and names. */
+  /**
+   * All sensitive values and sensitive names of the job's data, each as a text. Numbers are texts here too. No message for people may
+   * contain these texts.
+   */
   readonly secrets: readonly string[];
 };
 

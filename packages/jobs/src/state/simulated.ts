@@ -13,7 +13,10 @@ export type SimulatedCalls = Readonly<
   Record<string, { readonly count: number; readonly first: readonly SimulatedCall[] }>
 >;
 
-/** Unsent writes of a step action. `count`: their number. `calls`: those that may be shown. */
+/**
+ * Writes that one action of a step did not send, because the job is a simulation. `count`: number of these writes. `calls`: the first of
+ * them, with contents that people may see.
+ */
 export type UnsentWrites = { readonly count: number; readonly calls: readonly SimulatedCall[] };
 
 /** Maximum number of writes whose contents are shown for each call of a step. */
@@ -21,7 +24,10 @@ const callsMax = 10;
 
 const charactersMax = 65_536;
 
-/** True if one more write of a call may be shown. */
+/**
+ * True if the plan of a simulated job may show the content of one more unsent write of this call. False if it already shows the maximum for
+ * the call (10).
+ */
 export function showsMore(simulated: SimulatedCalls, stepId: string, callId: string): boolean {
   const shown = simulated[stepId]?.first.filter((call) => call.callId === callId) ?? [];
   return shown.length < callsMax;

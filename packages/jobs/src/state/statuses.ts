@@ -21,7 +21,10 @@ export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   cancelled: attempted,
 };
 
-/** The status changes of an approval dry run. It ends with its answer, and nothing of its program runs. */
+/**
+ * The status changes of an approval dry run, which only asks people to approve a plan. The dry run ends when a person answers. It runs no
+ * step of its program.
+ */
 const rehearsed: typeof transitions = {
   ...transitions,
   pending_plan_approval: [...transitions.pending_plan_approval, "succeeded"],

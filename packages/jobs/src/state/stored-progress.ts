@@ -18,15 +18,15 @@ import type { JobStatus } from "./statuses.ts";
 /** Progress in the form that is stored encrypted in `jobs.progress`. Version 0.1 stored `LegacyProgress` instead. */
 type StoredProgress = {
   readonly version: 2;
-  /** The positions whose steps have begun. */
+  /** Positions of the job in its program. Only positions at which the step has begun are stored. */
   readonly positions: readonly BegunPosition[];
-  /** Absent while no block is running. */
+  /** Progress of the running blocks (steps that contain other steps). The field is absent while no block is running. */
   readonly blocks?: Blocks;
   readonly plan?: PlanProgress;
   readonly undo?: UndoProgress;
   /** Absent until a step's progress is logged, and in records of version 0.1. */
   readonly progressLoggedAt?: number;
-  /** Absent until a step makes rows from other rows. */
+  /** Number of rows that steps have made from other rows. Absent if no step has made such rows yet. */
   readonly rowsMade?: number;
   /** Absent until a simulated job reaches a write. */
   readonly simulated?: SimulatedCalls;
@@ -52,7 +52,10 @@ type LegacyProgress = {
   readonly totals?: Readonly<Record<string, Total>>;
 };
 
-/** The parts of a job from which the missing kind of a record of version 0.1 is found. */
+/**
+ * The fields of a job that are needed to read its progress as version 0.1 stored it. Such a record does not contain the kind of the step.
+ * svc finds the kind from these fields.
+ */
 export type ProgressOwner = {
   readonly status: JobStatus;
   readonly saga: SagaDocument;

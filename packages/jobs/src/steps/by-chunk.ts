@@ -13,7 +13,7 @@ export type MadeOfChunk =
       readonly edits: readonly Edit[];
       /** Number of rows of the chunk that the step processed. If the chunk is slow, the next action reads the unprocessed rows again. */
       readonly looked: number;
-      /** Further progress of the step for the next action, for example running totals. */
+      /** Values that the next step action needs to continue this step, for example running totals. Absent if nothing must be kept. */
       readonly kept?: Omit<ProgressOf<"reduce">, "kind" | "stepId" | "next">;
     };
 
@@ -30,7 +30,10 @@ export function byChunk<Kind extends ChunkedKind>(chunked: Chunked<Kind>): StepK
   return (at, effects) => advanceByChunk(at, effects, chunked);
 }
 
-/** Runs one step action over a chunk of rows. `given`: the chunk, if it was already read before memory was reserved for it. */
+/**
+ * Runs one step action on one chunk (a group of consecutive rows). `given`: the rows of the chunk, if they were already read while the
+ * action waited for memory. Returns the change that the action makes.
+ */
 async function advanceByChunk<Kind extends ChunkedKind>(
   at: StepAt<Kind>,
   effects: StepEffects,

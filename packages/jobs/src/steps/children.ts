@@ -10,7 +10,10 @@ import type { CallPlace, Child, LoadedSkill } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 import type { ChildLimits } from "./shared-limits.ts";
 
-/** Returns the part of a child's state for which its parent waits: the final status, `parked/` with the reason, or `under way`. */
+/**
+ * Returns the state of a child job in the form that its parent job compares: the final status, `parked/` with the reason of the park, or
+ * `under way`. The parent job waits until this text changes.
+ */
 export function standingOf({ status, parkReason }: Pick<Child, "status" | "parkReason">): string {
   if (status === "parked") return `parked/${parkReason}`;
   return isEnd(status) ? status : "under way";
@@ -27,8 +30,9 @@ export function waitsForPerson({ status, parkReason }: Child): boolean {
 }
 
 /**
- * Returns the edits that park a job if all its running children wait for people, or that let it run again if one of them continues. The
- * deadline's clock stops if it is stopped for all these children. Returns no edits for a job with running branches.
+ * Returns the edits for a job that waits for its child jobs. If all running children wait for people, the job is parked. If one of them
+ * continues, the job runs again. The clock of the job's deadline stops only if it is stopped for all these children. Returns no edits for a
+ * job with running branches.
  */
 export function standWith(state: JobState, stepId: string, open: readonly Child[], nowMs: number): Edit[] {
   if (state.positions.length > 1) return [];
@@ -69,18 +73,27 @@ export function mostOf({ callsMax, writesMax, rowsMax, asksMax }: PinnedSkill["e
   return { toolCalls: timesMax * callsMax, writes: timesMax * writesMax, rows: rowsMax, asks: asksMax };
 }
 
-/** True if for at least one limit less is left (`room`) than the child may need (`most`). False if enough of every limit is left. */
+/**
+ * Compares, for each limit, the rest that the parent has (`room`) with the maximum that the child may need (`most`). True if the rest is
+ * too small for at least one limit. False if it is enough for every limit.
+ */
 export function isTight(room: ChildLimits, most: ChildLimits): boolean {
   return limitNames.some((name) => room[name] < most[name]);
 }
 
-/** Returns for each limit the sum of `room` and `used`. A child that continues may use its earlier use again. */
+/**
+ * Returns, for each limit, `room` (what is left) plus `used` (what the child job has used). If a child job continues, its own earlier use
+ * must not reduce what it may use.
+ */
 export function withUsed(room: ChildLimits, used: ChildLimits): ChildLimits {
   const sum = (name: LimitName) => room[name] + used[name];
   return { toolCalls: sum("toolCalls"), writes: sum("writes"), rows: sum("rows"), asks: sum("asks") };
 }
 
-/** Returns, for each limit, the smaller of `room` and `most`. What is left over stays available for other children. */
+/**
+ * Returns, for each limit, the smaller of two values. `room`: the amount that the parent job has left. `most`: the maximum for one child.
+ * The rest of `room` stays available for other children.
+ */
 export function withinMost(room: ChildLimits, most: ChildLimits): ChildLimits {
   const within = (name: LimitName) => Math.min(room[name], most[name]);
   return { toolCalls: within("toolCalls"), writes: within("writes"), rows: within("rows"), asks: within("asks") };

@@ -20,7 +20,10 @@ import type { JobState, LoadedProgram } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import type { SharedLimits } from "./shared-limits.ts";
 
-/** The place of a call in its job. svc never silently executes two calls of the same place. */
+/**
+ * Identifies a call in its job by the step, the row and the call's id (for example the call `send` for row 3 of the step `notify`). svc
+ * never silently executes two calls with the same place.
+ */
 export type CallPlace = {
   readonly stepId: string;
   /** Ordinal (number in the set) of the row. 0 for a step without rows. For an undo call, the number of the undo entry. */
@@ -42,8 +45,8 @@ export type Invocation = {
   /** Secrets that are inserted into the arguments when the call is sent. */
   readonly secretUses: readonly SecretSlot[];
   /**
-   * Generation (number of the call round) from which the key for the app is computed. It stays the same if the app must recognize a
-   * repeated call.
+   * Generation from which svc computes the idempotency key that the app gets. A generation is the number of a job's call round; a rerun of
+   * the job begins a new round. If the app must recognize a repeated call, the generation does not change.
    */
   readonly appGeneration: number;
 };
@@ -89,13 +92,13 @@ export type SetChunk = {
 };
 
 /**
- * Decrypted rows that were requested by their row numbers. `rows`: number of requested rows, counted from the first, that are present.
- * `fields`: their fields, by row number.
+ * Decrypted rows that were requested by their row numbers. If not all fit into memory, only the first requested rows are present. `rows`:
+ * number of these rows. `fields`: the fields of each row, by row number.
  */
 export type OpenedRows = {
   readonly rows: number;
   readonly fields: ReadonlyMap<number, JsonObject>;
-  /** Approximate memory of all opened rows, in bytes. */
+  /** Approximate memory of the decrypted fields of all these rows, in bytes. */
   readonly bytes: number;
 };
 
@@ -107,7 +110,10 @@ export type RowRange = {
   readonly setId: string;
   readonly fromOrdinal: number;
   readonly limit: number;
-  /** Approximate limit of the sealed bytes of fields and answers. The page ends with the row that reaches this limit. */
+  /**
+   * Approximate maximum size of the page of rows, in bytes. The encrypted fields and call answers of the rows count. The page ends with the
+   * row that reaches this size.
+   */
   readonly bytesMax: number;
   readonly state?: "failed" | "unknown" | undefined;
   readonly states?: readonly RowState[] | undefined;
@@ -154,7 +160,10 @@ export type CallTurn = {
 export type Child = {
   readonly id: Id<"job">;
   readonly status: JobStatus;
-  /** Reason why the child is parked. Empty if it is not parked. */
+  /**
+   * Reason why the child job is parked (interrupted until something happens, for example until a person answers). Empty if the child is not
+   * parked.
+   */
   readonly parkReason: string;
   /** True if the clock of the child's deadline is stopped. */
   readonly isClockStopped: boolean;
@@ -183,7 +192,10 @@ export type KnownKeys = { rows: number; readonly keys: Set<string> };
 /** Functions through which a step reads or changes anything outside its job's state. */
 export type StepEffects = {
   readonly clock: Clock;
-  /** Cached keys of sets, by step, so that the rows need not be read again to find known items. */
+  /**
+   * Keys of the rows that a step's set already contains, cached by step. With these keys, the step recognizes items that it fetched before
+   * and need not read its rows again.
+   */
   readonly knownKeys: Map<string, KnownKeys>;
   /**
    * True if no further call of the job may begin now, for example because of a pause or because other jobs wait. The step action then ends
@@ -232,7 +244,10 @@ export type StepEffects = {
     rows: readonly ReadRow[],
     isDue: () => boolean,
   ): Promise<readonly CelOutcome[]>;
-  /** Returns the computed values of an expression for rows. It stops early in the same cases as `testRows`. */
+  /**
+   * Returns the values of an expression, one for each row, in the order of the rows. It ends early in two cases: the expression has no
+   * value for a row, or `isDue` becomes true meanwhile.
+   */
   computeRows(
     state: JobState,
     expression: Expression,
@@ -254,7 +269,7 @@ export type StepEffects = {
   openRows(state: JobState, rowNumbers: readonly number[], bytesMax: number): Promise<OpenedRows>;
   /** Returns the pinned version of a skill, and its loaded program. `name`: the name that the job's program uses for the skill. */
   loadSkill(state: JobState, name: string): Promise<LoadedSkill>;
-  /** Returns the reason why an ended child cannot continue where it stopped, or undefined if the child can continue. */
+  /** Returns the reason why an ended child job cannot continue where it stopped. Undefined if it can continue. */
   whyNotTakenOn(state: JobState, id: Child["id"]): Promise<string | undefined>;
   /** Returns the child jobs with these ids. Deleted jobs are left out. */
   readChildren(state: JobState, ids: readonly Child["id"][]): Promise<readonly Child[]>;

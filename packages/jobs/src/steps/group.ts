@@ -23,7 +23,10 @@ export const groupKind: StepKind<"group"> = {
 
 type Group = { readonly fields: JsonObject; readonly totals: readonly RunningTotal[] };
 
-/** Memory of a group, and of each of its computed values, in bytes. Texts and lists are counted separately. */
+/**
+ * Memory in bytes of one group of rows. The next constant, `totalBytes`, is the memory of each value that is computed over the group. Texts
+ * and lists in these values are counted separately.
+ */
 const groupBytes = 192;
 
 const totalBytes = 160;

@@ -31,8 +31,9 @@ export type InvokeResult =
 export type UsedCalls = { toolCalls: number; writes: number };
 
 /**
- * Use and results of the calls of one step action, or of one row in it. They reach the job when its change is applied. `used`: the use of
- * these calls. `all`: the sum over all rows that run at the same time.
+ * Counts of the calls of one step action, or of one row in it. The counts are added to the job when the change of this step action is
+ * applied. `used`: the calls and writes that count for the job's limits. `all`: the same for all rows that run at the same time. `calls`:
+ * the calls by result.
  */
 export type Tally = {
   readonly used: UsedCalls;
@@ -154,7 +155,7 @@ function reserve(calling: CallerState, isWrite: boolean): "toolCalls" | "writes"
   return undefined;
 }
 
-/** Subtracts a counted call that was not made. */
+/** Removes a call from the counts for the job's limits. It is used for a call that was counted in advance but not made. */
 function giveBack(calling: CallerState, isWrite: boolean): void {
   if (calling.isUndo === true) return;
   use(calling, isWrite, -1);

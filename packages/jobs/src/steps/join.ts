@@ -108,7 +108,10 @@ export const joinKind: StepKind<"join"> = {
 
 type JoinStep = StepAt<"join">["step"];
 
-/** The kept parts of the right rows. The key is the text of their compared values. Each part has its values in the order of `keep`. */
+/**
+ * The values that a join keeps from the rows of its second (right) set. The map's key is the text of the values that the join compares.
+ * Each inner list has the values of one row, in the order of `keep`.
+ */
 type Rights = ReadonlyMap<string, readonly (readonly JsonValue[])[]>;
 
 function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
@@ -135,7 +138,10 @@ function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: PartialComm
   });
 }
 
-/** Memory of one key of compared values, and of each right row with this key, in bytes. The kept parts count in addition. */
+/**
+ * Memory in bytes that svc assumes for each different value of the compared fields (`keyBytes`) and for each right row that it keeps
+ * (`rightBytes`). The fields that `keep` takes from the right row are added to this.
+ */
 const keyBytes = 96;
 const rightBytes = 96;
 
@@ -194,12 +200,12 @@ function* unpaired(step: JoinStep, rows: readonly ReadRow[], { rights, types }: 
 
 const noValues: readonly JsonValue[] = [];
 
-/** Number of pairs that are made before they are stored together. */
+/** Number of pairs (rows made from two matching rows) that are made before they are stored together. */
 const pairsAtOnce = 500;
 
 /**
- * Makes one row of each pair of matching rows, and stores the rows part by part. Returns true if it stopped because the set has no room for
- * them.
+ * Makes one row of each pair of matching rows. Stores the new rows in parts while it continues. Returns true if it stopped because the set
+ * of new rows may not have more rows.
  */
 function* pair(
   step: JoinStep,

@@ -56,8 +56,8 @@ function skipFollowing({ state, instruction }: StepAt<"judge">): Edit[] {
 }
 
 /**
- * Returns the edits with which the job goes back to an earlier step, with the changes of the answer. The job gets a new generation, so all
- * calls from there are made again.
+ * Returns the edits that send the job back to an earlier step, with the changes in the answer. Calls from that step on are made again. For
+ * this, the job gets a new generation (a number that distinguishes repeated calls from earlier ones).
  */
 function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: readonly string[]): Edit[] {
   const { program, flow } = state.loaded;

@@ -75,7 +75,7 @@ export class RowChildren {
     return this.#begun.size + this.#takenOn.size;
   }
 
-  /** True if the result of an ended or deleted child is not taken yet, so that its row can continue. */
+  /** True if a child job has ended or was deleted, and the map has not yet used its result. The row of this child job can then continue. */
   get hasEnded(): boolean {
     return this.#ended.size + this.#gone.size > 0;
   }
@@ -106,7 +106,10 @@ export class RowChildren {
     return { children: Object.fromEntries(known) };
   }
 
-  /** Returns the places and ids of the children that the step action began or retries. */
+  /**
+   * Returns the child jobs that this step action started or retries. Each entry has the place of the child (position of its row, and number
+   * of calls before it in that row) and the id of the child job.
+   */
   #newOnes(): (readonly [string, Id<"job">])[] {
     const begun = [...this.#begun].map(([place, { id }]) => [place, id] as const);
     return [...begun, ...[...this.#takenOn].map(([place, { ended }]) => [place, ended.id] as const)];
@@ -139,7 +142,10 @@ export class RowChildren {
     return [this.#open, this.#begun, this.#takenOn, this.#ended].some((known) => known.has(place));
   }
 
-  /** Returns the ended child that an earlier run of the row left at its next call, or undefined if there is none. */
+  /**
+   * Returns the ended child job that belongs to the row's next call. The child job ended in an earlier attempt or step action, because it
+   * failed or its parent job ended. Returns undefined if there is none.
+   */
   #stoppedAt(work: RowWork): Id<"job"> | undefined {
     return work.childId ?? this.#at.progress.endedChildren?.[placeOf(work)];
   }
@@ -186,8 +192,8 @@ export class RowChildren {
     work.childId = id;
     if (child === undefined) return fail(work, childMissing);
     if (child.status === "succeeded") {
-      // The child succeeded although its parent ended first. Its use and its undo entry are already stored with the parent, so only its
-      // result is taken.
+      // The child job succeeded after its parent job had ended. The calls that the child used, and its undo entry, are already stored with
+      // the parent. So only the child's result is taken over now.
       const fault = childFault(child, call.skill);
       if (fault !== undefined) return fail(work, fault);
       work.childId = undefined;
@@ -209,7 +215,8 @@ export class RowChildren {
     const limits = limitsIn(withinMost(left, most), loaded.program.limits, concurrency);
     const resendsUnknown = progress.resendsUnknown === true;
     this.#takenOn.set(placeOf(work), { ended: child, retried: { id, limits, resendsUnknown } });
-    // The earlier use is part of the new reservation. So it is subtracted here, and counted again when the child ends.
+    // The retried child job has already used a part of its limits. The new reservation includes that part. So the part is subtracted from
+    // the job's use here. It is counted again when the child ends.
     this.#hold(limits);
     this.#giveBack(child.used);
     this.#effects.shared?.giveBack(child.used);
@@ -256,8 +263,8 @@ export class RowChildren {
       { name: call.skill, ...skill },
       { id, place, input: checked.input, limits: limitsIn(within, skill.loaded.program.limits, concurrency) },
     );
-    // An earlier child of this call ended for good. The new child exists in addition to it, so it gets the job's present generation and
-    // with it another key.
+    // An earlier child job of this call has ended and cannot continue. A new child is started in addition. It must not get the idempotency
+    // key of the earlier one. Therefore it gets the job's present generation (number of the call round), which is part of the key.
     const before = work.childId === undefined ? progress.generation : undefined;
     this.#begun.set(placeOf(work), { ...child, generation: before ?? state.generation });
     this.#hold(child.limits);
@@ -273,7 +280,10 @@ export class RowChildren {
     for (const name of limitNames) this.used[name] -= used[name];
   }
 
-  /** Returns what is left of the job's limits after subtracting the use of this step action's rows and the reservations of its children. */
+  /**
+   * Returns how much the children of this step action may still use of the job's limits. Subtracted are the use by the step action's rows
+   * and the amounts reserved for running children.
+   */
   #room(): ChildLimits {
     const { shared } = this.#effects;
     if (shared !== undefined) return shared.room();

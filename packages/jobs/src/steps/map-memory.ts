@@ -19,8 +19,8 @@ const lookMs = 100;
 type HeldRow = { bytes: number };
 
 /**
- * The memory of a map's rows. A small amount is not charged. More is charged to the project, at twice its size because svc makes copies,
- * until the amount is small again. The runner itself adds the rows' sizes to `bytes`.
+ * The memory that rows of a map use. A small amount is free. A larger amount counts, at twice its size, against the memory limit of the
+ * project, because svc makes copies. This ends when the amount is small again. The code that runs the rows adds their sizes to `bytes`.
  */
 export class MapMemory {
   /** Memory of the rows and of their calls' ledger rows, in bytes. */
@@ -43,14 +43,17 @@ export class MapMemory {
     this.#isWanted = isWanted;
   }
 
-  /** Gives charged memory back if little is in use, and lets waiting rows check again. */
+  /**
+   * Releases reserved memory if the map now uses only little. Also wakes the rows that wait for memory, so that they check if memory is
+   * free.
+   */
   settle(): void {
     if (this.bytes <= passingBytesMax && this.#charging === undefined) this.release();
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
 
-  /** Gives all charged memory back. */
+  /** Releases all memory that this map has charged to its project. Other jobs can then use that memory. */
   release(): void {
     this.#hold?.release();
     this.#hold = undefined;
@@ -126,7 +129,10 @@ const textBytes = 24;
 const containerBytes = 64;
 const entryBytes = 24;
 
-/** Returns the approximate memory of a text, in bytes. Characters of any language are covered. */
+/**
+ * Returns the approximate memory of a text, in bytes. It counts two bytes for each UTF-16 unit, so the result is large enough for texts in
+ * any language.
+ */
 export function memoryOfText({ length }: string): number {
   return textBytes + 2 * length;
 }

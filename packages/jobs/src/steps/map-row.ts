@@ -28,7 +28,7 @@ const rowBytesMax = 33_554_432;
 /** A map step that has begun. */
 export type MapAt = StepAt<"map"> & { readonly progress: ProgressOf<"map"> };
 
-/** A row whose calls a map makes. It exists for one step action. */
+/** A row of a map step, with the state of its calls. The object exists only during one step action (unit of the step's work). */
 export type RowWork = {
   readonly ordinal: number;
   readonly rowNumber: number;
@@ -56,21 +56,21 @@ export type RowWork = {
    * repeated.
    */
   appGeneration?: number | undefined;
-  /** Id of the failed child job at the row's next call. */
+  /** The next call of the row runs a skill as a child job. If that child job failed, this is its id. */
   childId?: Id<"job"> | undefined;
   /** Present if the row's next call is to be retried: the number of its attempts, and when it is due. */
   retry?: RetryProgress | undefined;
 };
 
 /**
- * Extra key among the stored answers of a row. It is empty, and ids of calls never are. For a row in doubt its value is `appGeneration`, a
- * number. For a failed row it is `childId`, a text.
+ * Additional key in the stored call answers of a row. It is the empty text, which is never the id of a call. If the outcome of the row's
+ * last call is unknown, its value is the number `appGeneration`. If the row failed, its value is the text `childId`.
  */
 const stoppedAt = "";
 
 /**
- * Returns the answers of a row that must be stored, or undefined if a later action needs none. For a row in doubt, `appGeneration` is
- * added; for a failed row, `childId`.
+ * Returns the answers of a row's calls that svc must store for a later step action. Returns undefined if no later action needs them. For a
+ * row in doubt (its write may have been executed), `appGeneration` is added. For a failed row, `childId` is added.
  */
 function keptOutputs({ state, doneCalls, outputs, appGeneration, childId }: RowWork): JsonObject | undefined {
   if (state === "unknown" && appGeneration !== undefined) return { ...outputs, [stoppedAt]: appGeneration };
@@ -110,7 +110,10 @@ export function answersOf({ outputs }: Pick<SetRow, "outputs">): JsonObject {
   return answers;
 }
 
-/** Returns a row in the form in which a map runs it. `own`: what earlier step actions stored for this row, if anything. */
+/**
+ * Returns a row of a set together with its state in the map: its successful calls, its retries and their outputs. `own`: the data that
+ * earlier step actions of this map stored for the row; undefined if there are none.
+ */
 export function rowWorkOf(
   row: SetRow,
   own: SetRow | undefined,
@@ -161,7 +164,8 @@ export type RowJobs = {
 };
 
 /**
- * Makes the remaining calls of a row in their order, until one fails or must wait. Returns the limit that stopped the row, if a limit did.
+ * Makes the remaining calls of a row in their order, until one call fails or must wait. If a limit of the job or a shared limit stopped the
+ * row, returns this limit.
  */
 export async function runRow(
   { state, step, progress }: MapAt,
@@ -269,8 +273,8 @@ function rowTooLarge(callId: string): CallFault {
 }
 
 /**
- * Returns the outcome of a call's condition for a row. It gets a copy of the answers, because the evaluator caches by object and later
- * calls add answers.
+ * Evaluates the condition of a call for a row and returns the outcome. The evaluator gets a copy of the answers: it caches each object that
+ * it gets, and later calls change the original answers.
  */
 function testCall(condition: Expression, state: JobState, { row, outputs }: RowWork, effects: StepEffects) {
   return effects.test(state, condition, { row, calls: { ...outputs } });

@@ -7,14 +7,20 @@ import { type MapAt, type RowJobs, type RowParts, type RowWork, runRow } from ".
 import type { RowWindow } from "./map-window.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
-/** Number of ended rows that are stored without a wait. After `keptAfterMs`, `some` rows are enough, and after `laterMs` any number. */
+/**
+ * Number of ended rows that are stored at once, without a wait for more rows. After `keptAfterMs` milliseconds, 32 ended rows (`some`) are
+ * enough. After `laterMs` further milliseconds, any number is enough.
+ */
 const much = 200;
 const some = 32;
 const keptAfterMs = 20;
 const laterMs = 40;
 /** Number of ended but unstored rows at which no further row begins. */
 const endedMax = 2 * much;
-/** Number of rows that must end before the run again uses all its slots. It lost slots because a call limit was full. */
+/**
+ * The run of a map processes fewer rows at a time after a call limit was full. After this number of further rows has ended, it processes as
+ * many rows at a time as before.
+ */
 const comebackRows = 50;
 
 /**
@@ -34,13 +40,14 @@ export type RowsEnd = {
   /** True if every row of the map has ended. */
   readonly isDone: boolean;
   /**
-   * Limit of the job that stopped the run, if any. `fullUntilMs`: instead, the time until which a limit shared with other calls is full.
+   * The job's limit that stopped the calls, if one did. `fullUntilMs`: set if a call limit shared with other jobs stopped them; that limit
+   * is full until this time.
    */
   readonly limit: "toolCalls" | "writes" | undefined;
   readonly fullUntilMs: number | undefined;
 };
 
-/** Dependencies of a run of rows. */
+/** Dependencies of RowsRun, which makes the calls of a map step for many rows. */
 export type RowsContext = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;
@@ -81,7 +88,7 @@ export class RowsRun {
   #isInLine = false;
   /** True if no row is ready to begin and none is being read. */
   #isDry = false;
-  /** Number of rows that have ended in this run. */
+  /** Number of the map's rows that have ended since this object began to run rows. */
   #endedCount = 0;
   #waiting = 0;
   #endedSinceFull = 0;
@@ -197,7 +204,8 @@ export class RowsRun {
 
   #move(): void {
     this.#moved.resolve();
-    // Each abort would make an error as its reason, also of a signal that is aborted already.
+    // `abort` is called only once for each signal. Each call would create an error object as the reason, even if the signal is already
+    // aborted.
     if (!this.#isPressing.signal.aborted && this.#isDue()) this.#isPressing.abort();
   }
 
@@ -224,7 +232,8 @@ export class RowsRun {
 
   /** Begins rows while slots are free. Each row begins when the node has time for it, because incoming requests come first. */
   #begin(): void {
-    // Rows that begin in the same loop would also have to stop for the same reasons. So these are checked only once.
+    // The reasons to stop (for example a reached limit or a requested pause) are the same for all rows that begin in this loop. So they are
+    // checked only before the first row.
     for (let isFirst = true; this.#hasRow(isFirst); isFirst = false) {
       const turn = this.#context.effects.spareTime();
       if (turn !== undefined) {

@@ -45,12 +45,15 @@ export class RowWindow {
   /** All rows read so far, beginning with the first unfinished row. */
   readonly #entries = new Map<number, Entry>();
   readonly #queue: RowWork[] = [];
-  /** Number of rows read so far that had not ended in an earlier step action. */
+  /** Number of rows read so far. Rows that had already ended in an earlier step action (unit of the step's work) do not count. */
   #readCount = 0;
   #nextOrdinal: number;
   #isAtEnd = false;
 
-  /** `used`: the object that counts the use of limits, if child jobs of the step count in it too. */
+  /**
+   * `used`: object that counts how much of the job's limits is used. The caller passes it if child jobs of the step must be counted in the
+   * same object. Default: a new object.
+   */
   constructor(at: MapAt, effects: StepEffects, { memory, used = { ...noUsedCalls } }: WindowParts) {
     this.#at = at;
     this.#memory = memory;
@@ -59,7 +62,7 @@ export class RowWindow {
     this.#nextOrdinal = at.progress.next ?? 0;
   }
 
-  /** True if a row can begin. */
+  /** True if at least one row was read and has not started yet. The method `take` then returns such a row. */
   get hasNext(): boolean {
     return this.#queue.length > 0;
   }
@@ -76,20 +79,24 @@ export class RowWindow {
     this.#queue.unshift(work);
   }
 
-  /** Removes ended rows that are about to be stored. Returns the map's progress to store with them. */
+  /**
+   * Removes ended rows from the rows that this map step has in memory, because they are stored next. Returns the progress of the map, which
+   * is stored together with these rows.
+   */
   pass(ended: readonly RowWork[]): ProgressOf<"map"> {
     this.#passAll(ended);
     return this.#progress(({ next }) => this.#retriesKept(next));
   }
 
   /**
-   * Removes the last ended rows. Returns the progress, the rows that are still open, and `isDone`, true if the map has no rows left. The
-   * open rows are stored in their present state.
+   * Removes the rows that ended last (`ended`). Returns the map's progress and `open`, the unfinished rows. The unfinished rows are stored
+   * in their present state. `isDone` is true if the map has no rows left.
    */
   close(ended: readonly RowWork[]): { open: readonly RowWork[]; isDone: boolean; progress: ProgressOf<"map"> } {
     this.#passAll(ended);
     const open = this.#listOpen();
-    // If `retries` is present, even without entries, the next step action knows that rows may be stored between two of their calls.
+    // A row can be stored after one of its calls and before the next call. The field `retries` informs the next step action that this may
+    // be so. So it is set, even if it has no entries, while rows are open.
     const retries = open.length === 0 ? undefined : { ...retriesOf(open), ...this.#retriesUnread() };
     return { open, isDone: this.#isAtEnd && open.length === 0, progress: this.#progress(() => retries) };
   }
@@ -105,13 +112,17 @@ export class RowWindow {
     const { retries: _retries, ended: before = [], ...rest } = this.#at.progress;
     const [next = this.#nextOrdinal] = this.#entries.keys();
     const endedHere = [...this.#entries].flatMap(([ordinal, { isTaken }]) => (isTaken ? [ordinal] : []));
-    // Earlier step actions may have ended rows beyond those that this step action has read. They stay in the list of ended rows.
+    // An earlier step action may have read more rows than this step action. Rows that it has ended, and that this step action has not read,
+    // stay in the list of ended rows.
     const ended = [...endedHere, ...before.filter((ordinal) => ordinal >= this.#nextOrdinal)];
     const retries = retriesAt({ next });
     return { ...rest, next, ...(ended.length > 0 && { ended }), ...(retries && { retries }) };
   }
 
-  /** Returns the retries of calls of rows that this step action did not change. Returns undefined if there can be none. */
+  /**
+   * Returns the planned retries that this step action did not change: each belongs to a call for one row of the map. Returns undefined if
+   * no retry was planned before, or if all of them are for rows that have ended.
+   */
   #retriesKept(next: number): Retries | undefined {
     const { retries: before, next: from = 0 } = this.#at.progress;
     if (before === undefined || next >= from + spanMax) return undefined;
@@ -127,13 +138,13 @@ export class RowWindow {
   /** True if further rows are to be read now: few are left to begin, and there is room for more. */
   mayRead({ ended, waiting }: LeftRows): boolean {
     const isWanted = this.#queue.length < pageRows && this.#readCount - ended + pageRows <= openMax;
-    // While a row waits for a retry, only rows that were already read begin. An app that refuses requests then does not get ever more of
-    // them.
+    // If a row waits for a retry, no further rows are read. Rows that were already read still begin. So an app that refuses requests does
+    // not get more and more of them.
     const hasRoom = this.#memory.bytes < handBytesMax && this.#entries.size + pageRows <= spanMax;
     return isWanted && !this.#isAtEnd && waiting === 0 && hasRoom;
   }
 
-  /** Reads the next rows. */
+  /** Reads the next page of rows from the source set of the map, and puts the rows that have not ended into the waiting queue. */
   async read(): Promise<void> {
     const { progress } = this.#at;
     const { again, retries } = progress;
@@ -201,12 +212,15 @@ function retriesOf(works: readonly RowWork[]): Retries {
   );
 }
 
-/** Limits for settling rows in one step action: number of rows, and approximate encrypted bytes. */
+/**
+ * Limits of one step action that changes rows with unknown outcome to `ok`. `limit`: number of rows. `bytesMax`: approximate size of their
+ * encrypted data, in bytes.
+ */
 const atOnce = { limit: 200, bytesMax: 1_048_576 };
 
 /**
- * True if the program undoes calls, and at least one call of the map has an undo. Then rows in doubt that people treat as done need undo
- * entries.
+ * True if an undo entry is needed for a write that people treat as done although its outcome is unknown. This is the case if the program
+ * undoes calls, and at least one call of the map has an undo. False for a simulated job.
  */
 export function undoesDoubt({ isSimulated, loaded }: JobState, { calls }: MapAt["step"]): boolean {
   if (isSimulated || loaded.program.sagaOn.length === 0) return false;
@@ -214,8 +228,9 @@ export function undoesDoubt({ isSimulated, loaded }: JobState, { calls }: MapAt[
 }
 
 /**
- * Returns the change that settles one part of the rows in doubt (executed or not) that people treat as done. Each row becomes `ok`, and its
- * write gets an undo entry. If the undo call needs the unknown answer, a failed undo is counted.
+ * Returns the change for the next group of rows in doubt (executed or not). People decided that these rows count as done. Each row becomes
+ * `ok`, and its write gets an undo entry. If the undo call needs the app's answer to the write, which is unknown, the undo counts as
+ * failed.
  */
 export async function settleDoubt({ state, step, progress }: MapAt, effects: StepEffects): Promise<Change> {
   const range = { setId: step.id, state: "unknown", fromOrdinal: 0, ...atOnce } as const;

@@ -119,8 +119,8 @@ type RanRows = {
 };
 
 /**
- * Returns the change at the end of a step action, for a map that runs skills. It stores new children together with the rows' progress.
- * While children run, the map waits for them.
+ * Returns the change with which the driver ends a step action (unit of work) of a map that runs skills. The change stores new child jobs
+ * together with the progress of the rows. While child jobs run, the map waits for them.
  */
 function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
@@ -146,8 +146,8 @@ function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, eff
 }
 
 /**
- * Returns the edits that store ended rows, with their counts, errors, undo entries and ledger rows. Also returns the map's total counts
- * after that.
+ * Returns the changes of the job that store ended rows of a map. These changes contain the rows' counts, errors, undo entries and recorded
+ * calls. Also returns the total row counts of the map after these changes.
  */
 function partEdits(
   { step, progress: { again } }: MapAt,
@@ -189,8 +189,8 @@ function countRow(rows: RowCounts, ended: keyof RowCounts, again: "failed" | "un
 }
 
 /**
- * Returns what the job does after this step action. It is given back only if every unfinished row waits. Otherwise another step action
- * follows, which may find further rows.
+ * Returns what the job does after this step action. If every unfinished row waits (for example for a retry), the node gives the job back
+ * until the first of these times. Otherwise another step action follows; it may read further rows of the map.
  */
 function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
   const nowMs = clock.now();
@@ -200,12 +200,12 @@ function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
   return { kind: "until", atMs: Math.min(...dueAts, fullUntilMs ?? Number.POSITIVE_INFINITY) };
 }
 
-/** Highest possible ordinal. Source rows never have it, so no row is left from there on. */
+/** Highest possible number of a row in a set. No row of a source set has this number. If a map continues at it, no row is left to read. */
 const lastOrdinal = 2_147_483_647;
 
 /**
- * Returns the change when every row of a map has ended. First it asks about rows in doubt (executed or not), then about failed rows if they
- * are more than the program tolerates. Otherwise the step ends.
+ * Called after every row of a map has ended. Returns the next change of the job. First it asks people about rows in doubt (executed or
+ * not). Then it asks about failed rows, if they are more than the program tolerates. Otherwise it ends the step.
  */
 function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;
@@ -220,8 +220,8 @@ function conclude(at: MapAt, counts: RowCounts): Change {
       next: { kind: "on" },
     };
   }
-  // The next ordinal becomes the highest possible one, so that no source row is read again. After an answer the step comes back to this
-  // point, unless the answer runs rows again.
+  // Sets the position of the next source row to the highest possible one, so that no source row is read again. If a question follows, the
+  // step continues from here after the answer, unless the answer runs rows again.
   const edits: Edit[] = [{ kind: "progress", progress: { ...progress, next: lastOrdinal } }];
   if (counts.unknown > 0) return askAbout(at, "unknown", counts, edits);
   const { tolerate } = step;

@@ -56,7 +56,10 @@ const systemContinuations = {
   undo_stuck: ["proceed", "retry-with", "abort"],
 } as const satisfies Readonly<Record<string, readonly Continuation[]>>;
 
-/** Returns one of svc's own questions, which has no deadline. */
+/**
+ * Returns a question that svc itself asks, and not the program (for example about a call with an unknown outcome). Such a question has no
+ * deadline.
+ */
 export function systemQuestion(kind: keyof typeof systemContinuations, stepId: string, question: string): JobQuestion {
   return { ...undeclared, stepId, pointId: kind, kind, question, continuations: systemContinuations[kind] };
 }

@@ -37,7 +37,7 @@ async function addChunk(
   return { edits: [counted], looked, kept: { totals: Object.fromEntries(kept) } };
 }
 
-/** Returns the form in which a running value is stored between two step actions. */
+/** Returns the form in which a running total (for example a sum over the rows so far) is stored between two step actions. */
 function storedTotal({ count, sum, best, text, list, bytes }: RunningTotal): Total {
   return {
     count,

@@ -70,8 +70,8 @@ type SortValue = JsonNumber | boolean | string | undefined | null;
 type Present = Exclude<SortValue, null>;
 
 /**
- * Number of characters of a text that are compared when rows are sorted. Only these characters are held in memory, so that a large set
- * fits.
+ * Maximum number of characters of a text that sorting compares. Only these characters of each text are kept in memory. So the memory is
+ * enough for sets with many rows.
  */
 const textMax = 256;
 
@@ -96,7 +96,10 @@ export function isScattered(rowNumbers: readonly number[]): boolean {
   return jumps > rowNumbers.length / 8;
 }
 
-/** Rows being sorted: their numbers and their sort values, one list for each key. */
+/**
+ * Rows that are being sorted. It stores the number of each row. For each field by which the rows are sorted, it stores a list with the
+ * rows' values of that field.
+ */
 export class OrderedRows {
   readonly #by: readonly SortKey[];
   readonly #numbers: number[] = [];

@@ -68,7 +68,8 @@ async function retryChild(
   if (fault !== undefined) return { edits: [progress], next: { kind: "fail", stepId: step.id, ...fault } };
   if (child.status === "succeeded") return { edits: [...uncounted, progress], next: { kind: "on" } };
   const { skill, loaded } = await effects.loadSkill(state, step.skill);
-  // The child's limits hold for all its attempts together. So its earlier use is added to what is left for it now.
+  // The child job's limits apply to all its attempts together. Its earlier attempts have already used a part. So the new limits are this
+  // used part plus what the parent job can still give.
   const { shared, clock } = effects;
   const most = withUsed(mostOf(skill.estimate), child.used);
   const left = withUsed(shared?.room() ?? roomOf(state), child.used);

@@ -12,8 +12,8 @@ const firstBytes = 65_536;
 const mostBytes = 4_194_304;
 
 /**
- * Maximum size of a chunk of rows that are read and not kept (passing rows), in bytes, up to which it is not charged. Only chunks of large
- * rows are larger.
+ * Some rows are only read and passed on, not kept in memory. A chunk of such rows is not counted as used memory up to this size, in bytes.
+ * Only chunks with large rows exceed this size.
  */
 export const passingBytesMax = 1_048_576;
 
@@ -22,8 +22,9 @@ const lookMs = 100;
 const againMs = 500;
 
 /**
- * The memory that a step action holds for rows of a set. It requests memory before it reads rows, and waits while other jobs hold too much.
- * While it waits, it keeps its slot if no other job needs the slot, or if it already holds memory.
+ * The memory that a step action holds for rows of a set. The step action requests memory before it reads rows, and waits while other jobs
+ * hold too much. While it waits, it may keep its slot (the right to run on this node). It keeps the slot if no other job needs it, or if it
+ * already holds memory.
  */
 export class SetMemory {
   readonly #at: Pick<StepAt, "state" | "step">;
@@ -57,8 +58,8 @@ export class SetMemory {
   }
 
   /**
-   * Runs a step action over a chunk of large rows as soon as there is memory for the chunk. `begun`: edits to commit if the action must end
-   * before that.
+   * Runs `act`, a step action over a chunk of large rows, as soon as there is memory for the chunk. If the driver must stop earlier,
+   * returns a change that commits the edits `begun`. Otherwise the step tries again later.
    */
   static whilePassing(
     at: Pick<StepAt, "state" | "step">,
@@ -78,8 +79,8 @@ export class SetMemory {
   }
 
   /**
-   * Waits until there is memory for the kept rows and for the next chunk, and returns true. `isLast`: true if no chunk follows. Returns
-   * false if the step action must end; then call `stop`.
+   * Waits until there is memory for the rows kept so far and for the next chunk (group of rows). Then returns true. `isLast`: true if no
+   * chunk follows. Returns false if the step action (unit of the step's work) must end. Then call `stop`.
    */
   hasRoom({ isLast = false } = {}): Promise<boolean> {
     this.#bytes += this.#chunkBytes;
@@ -111,8 +112,9 @@ export class SetMemory {
   }
 
   /**
-   * Waits until the account has memory for `held` bytes and for passing rows. For passing rows it takes only what is left, so that they
-   * never fail. Returns false if the step action must end.
+   * Requests memory for the step action, and waits until it is granted. `held`: bytes for rows that stay in memory. In addition, it
+   * requests bytes for rows that are read and then dropped. This addition never exceeds the action's limit, so such rows cause no failure.
+   * Returns false if the action must end.
    */
   async #grow(held: number): Promise<boolean> {
     const { bytesMax } = this.#hold;
@@ -124,7 +126,10 @@ export class SetMemory {
     return true;
   }
 
-  /** Returns the change that ends a step action after `hasRoom` or `hasRoomToPass` returned false. */
+  /**
+   * Returns the change with which a step action ends early, because it did not get enough memory. Call it after `hasRoom` or
+   * `hasRoomToPass` has returned false.
+   */
   stop(writer: SetWriter): Promise<Change> {
     const next = this.nextOfStop();
     if (next === undefined) return writer.giveUp();
@@ -132,8 +137,8 @@ export class SetMemory {
   }
 
   /**
-   * Returns what the job does after such a stop: it is given back, or the step fails because its rows need too much memory. Returns
-   * undefined if the driver itself must stop.
+   * The step action may have stopped because of memory. Returns what the job does then: the driver gives the job back for later, or the
+   * step fails because its rows need too much memory. Returns undefined if only the driver must stop.
    */
   nextOfStop(): Extract<Change["next"], { kind: "until" | "fail" }> | undefined {
     if (this.#stopped === "wanted") return { kind: "until", atMs: this.#effects.clock.now() + againMs };

@@ -10,7 +10,8 @@ import type { CallAt } from "./step-kind.ts";
 type SetPart = Omit<ChunkRange, "fromOrdinal">;
 
 /**
- * Receives the rows of a set. `memory`: the account for the rows. `holds`: true if the receiver keeps memory after a chunk is processed.
+ * Receives the rows of a set, chunk by chunk. `memory`: the memory budget that is charged for the rows. `holds`: true if the receiver still
+ * needs memory for a chunk after it has processed the chunk.
  */
 type SetTaker = {
   readonly memory: SetMemory;
@@ -48,7 +49,7 @@ export async function eachChunk(
   }
 }
 
-/** Approximate memory of one key, in bytes. */
+/** Approximate memory in bytes for the key of one row. The key is the value that identifies the row in its set. */
 const keyBytes = 160;
 /**
  * Largest number of keys that a driver keeps in memory from one page to the next. For a larger set, the keys are read again for each page.
@@ -92,15 +93,16 @@ async function knownKeysOf(
 ): Promise<KnownKeys | undefined> {
   const rows = state.steps.get(step.id)?.receipt.rows?.in ?? 0;
   const known = effects.knownKeys.get(step.id);
-  // If the numbers of rows differ, a commit was lost. The cached keys then include keys of rows that are not stored, so the keys are read
-  // again.
+  // Compares the number of rows in the cache with the stored number. If the numbers are equal, the cached keys are used. If not, a commit
+  // was lost and some cached keys belong to unstored rows. The keys are then read again.
   if (known?.rows === rows) {
     memory.add(known.keys.size * keyBytes);
     return known;
   }
   const keys = new Set<string>();
   if (rows === 0) return { rows, keys };
-  // The app has answered. A cancel or a pause that arrives now does not drop the page, whichever node reads the keys.
+  // The keys of the step's rows are read to the end, even if the job is cancelled or paused now. The app has already answered, so stopping
+  // here would lose the page of its answer. The same applies on every node.
   const isRead = await eachChunk(
     state,
     { setId: step.id },
@@ -121,7 +123,10 @@ async function knownKeysOf(
   return isRead ? { rows, keys } : undefined;
 }
 
-/** Returns the items whose keys are not known as rows, and adds these keys to the known keys. */
+/**
+ * Returns the items whose key is not in `known`, each as a row with the fields in `keep`. Items without a key are returned too. Adds the
+ * keys of these items to `known`.
+ */
 function* unknownOf(
   list: readonly JsonValue[],
   { key, keep }: { readonly key: string; readonly keep: readonly string[] },

@@ -26,8 +26,8 @@ function charactersOf(row: JsonObject): number {
 type WrittenStep = Pick<StepAt, "state" | "instruction"> & { readonly step: Step };
 
 /**
- * Writes the set of a step that makes its whole set in one step action. It commits in parts, so that no commit is large. The action first
- * drops what an earlier, interrupted action left; this is safe because such a step makes no calls.
+ * Stores the row set of a step that makes all its rows in one step action. The rows are committed in several parts, so that no commit is
+ * large. An earlier action may have been interrupted; its rows are first removed. This is safe, because such a step makes no calls.
  */
 export class SetWriter {
   readonly #at: WrittenStep;
@@ -92,7 +92,8 @@ export class SetWriter {
     const edits = this.#edits;
     this.#edits = [];
     this.#waiting = 0;
-    // Waits until the part before is committed. This part is committed while the next one is made.
+    // Waits until the previous part of the set is committed. The commit of the present part begins afterwards. While it runs, the step can
+    // already make the next part.
     await this.#keeping;
     this.#keeping = this.#keep([...edits, { kind: "logProgress", stepId: this.#at.step.id }]);
     // The error is not lost: the code that awaits `#keeping` gets it.
@@ -109,7 +110,10 @@ export class SetWriter {
     return { edits: [...this.#edits, finish], next: { kind: "on" } };
   }
 
-  /** Returns the change that ends the step action early. A later action makes the whole set again. */
+  /**
+   * Returns the change that ends this step action (one unit of the step's work) before its set of rows is complete. A later step action
+   * makes the whole set again.
+   */
   async giveUp(): Promise<Change> {
     await this.#keeping;
     return { edits: this.#edits, next: { kind: "commit" } };

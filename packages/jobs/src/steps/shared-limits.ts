@@ -14,7 +14,7 @@ const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies re
 export class SharedLimits {
   /** The job's stored use, and the use by calls, rows and questions since then. A child's use is added when the child ends. */
   readonly own: { -readonly [Name in LimitName]: number };
-  /** Number of branches. */
+  /** Number of branches of the job that share these limits. */
   readonly branches: number;
   readonly #limits: Limits;
   /** The parts of the limits that running children have reserved, by child. */
@@ -27,7 +27,10 @@ export class SharedLimits {
     this.#limits = limits;
   }
 
-  /** True if a child is running. When it ends, a part of its reservation may be free again. */
+  /**
+   * True if a child job is running. Each running child reserves a part of the job's limits (for example of its tool calls). When the child
+   * ends, the unused rest of this reservation is free again.
+   */
   get isHeld(): boolean {
     return this.#held.size > 0;
   }
@@ -37,7 +40,7 @@ export class SharedLimits {
     this.#held.set(id, room);
   }
 
-  /** Releases the reservation of a child that never began. */
+  /** Removes the reservation of limits (for example of tool calls) that a child job holds. Used if the child job never began. */
   release(id: Id<"job">): void {
     this.#held.delete(id);
   }
@@ -47,7 +50,10 @@ export class SharedLimits {
     for (const name of limitNames) this.own[name] -= used[name];
   }
 
-  /** Adds the use of an ended child and releases its reservation. */
+  /**
+   * Adds the calls, writes, rows and questions that an ended child job has used to the use of this job. Also removes the amounts that were
+   * reserved for this child. Does nothing if the child has no reservation.
+   */
   take({ id, used }: { readonly id: Id<"job">; readonly used: ChildLimits }): void {
     if (!this.#held.delete(id)) return;
     for (const name of limitNames) this.own[name] += used[name];

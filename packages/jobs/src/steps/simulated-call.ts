@@ -35,8 +35,8 @@ const argumentsMax = 4_096;
 const masked = "***";
 
 /**
- * Returns the count of writes that a simulated call would send: one for a write, none for a read. Its contents are included if fewer than
- * the maximum are shown so far.
+ * Returns what a simulated call would have sent. `count`: 1 for a write, 0 for a read. `calls`: the contents of the write, left out if the
+ * job already shows the maximum number of writes for this call.
  */
 export function unsentWrite(state: JobState, write: FilledWrite): UnsentWrites {
   const { call, place } = write;

@@ -18,7 +18,10 @@ export const sortKind: StepKind<"sort"> = {
   answer: undefined,
 };
 
-/** Number of rows from which the order in storage matters. A reader of fewer rows decrypts each storage block only once in any order. */
+/**
+ * Up to this number of rows, the order of the rows in storage does not matter to later readers. A reader of so few rows decrypts each
+ * storage block only once in any order.
+ */
 const scatteredMin = 2_000;
 
 function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: PartialCommit): Promise<Change> {

@@ -19,7 +19,10 @@ export type StepAt<Kind extends Step["kind"] = Step["kind"]> = {
 /** A step that is one call: a tool call, or an HTTP request of the program. */
 export type CallAt = StepAt<"call"> | StepAt<"http">;
 
-/** A question that was settled. `chain`: causes that the log names for the changes that follow. */
+/**
+ * A question that was settled. `chain`: the principals (for example a key or a contact) that the log names as the cause of the changes that
+ * follow.
+ */
 export type SettledQuestion = {
   readonly kind: AskKind;
   readonly stepId: string;
@@ -34,8 +37,8 @@ export type SettledQuestion = {
 export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
 
 /**
- * One kind of step, as the driver runs it. Steps are data: a step action gets the job and the effects (functions that reach outside), and
- * returns its changes. If a kind makes calls, the step's beginning is committed before the first call.
+ * Code that runs one kind of step. A step itself is only data (a part of the program). A step action gets the job and functions for reads
+ * and calls, and returns the changes of the job. If a kind makes calls, the beginning of the step is committed before the first call.
  */
 export type StepKind<Kind extends Step["kind"]> = {
   /**
@@ -43,9 +46,14 @@ export type StepKind<Kind extends Step["kind"]> = {
    * everything, including the step's beginning, because the action makes calls; the driver begins the step.
    */
   readonly needs: "nothing" | "rows" | "commit";
-  /** The count of rows that is the size of the step's set. Undefined if the step makes no set. */
+  /**
+   * Name of the row count in the step's receipt (for example `ok`) that equals the number of rows in the step's set. Undefined if the step
+   * makes no set.
+   */
   readonly set: SetSize;
-  /** The first counts of the step's receipt, if the driver begins the step. Undefined if the receipt has no first counts. */
+  /**
+   * Row counts with which the receipt of the step starts, if the driver begins the step. Undefined if the receipt starts without counts.
+   */
   readonly beginsWith?: RowCounts;
   /**
    * Returns the first call of the next step action, or undefined if it is not certain. The driver begins this call in the commit before the
@@ -57,11 +65,15 @@ export type StepKind<Kind extends Step["kind"]> = {
   ) => Promise<FirstCall | undefined> | FirstCall | undefined;
   /** Runs one step action. Its edits begin the step if it has not begun. */
   advance(at: StepAt<Kind>, effects: StepEffects, keep: PartialCommit): Promise<Change> | Change;
-  /** For a kind that repeats its steps: returns what follows at the end of a round. `progress` of `at` is undefined there. */
+  /**
+   * For a step kind that repeats its inner steps (for example `until`): returns the change at the end of a round, so that another round
+   * begins or the step ends. In `at`, `progress` is undefined.
+   */
   readonly again?: (at: StepAt<Kind>, round: AgainInstruction, effects: StepEffects) => Promise<Change>;
   /**
-   * Returns the progress with which a retry continues a failed or interrupted step. Undefined or `"anew"` means that the step begins again
-   * with a new set, value and calls. A kind that writes never repeats a write that is done or in doubt.
+   * Function that returns the progress with which a retry continues a failed or interrupted step. If it returns undefined, or if this field
+   * is a text, the step begins from the start and makes its set, value and calls again. Kinds that write never send a write again that was
+   * executed or may have been executed.
    */
   readonly retried: ((at: RetriedAt<Kind>, retry: JobRetry) => StepProgress | undefined) | "anew";
   /**
@@ -84,7 +96,9 @@ export type RetriedAt<Kind extends Step["kind"] = Step["kind"]> = StepAt<Kind> &
  */
 export type JobRetry = { readonly generation: number; readonly resendsUnknown: boolean };
 
-/** A call that the next step action is certain to make. */
+/**
+ * The call that the next step action (one unit of a step's work) makes with certainty. `invocation`: the call with its arguments filled in.
+ */
 export type FirstCall = { readonly invocation: Invocation; readonly turn: CallTurn };
 
 /** Returns the set that a step reads, and the states of the rows that it reads. */

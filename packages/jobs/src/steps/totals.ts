@@ -38,12 +38,13 @@ export function runningTotal({ count, sum, best, text = "", list = [], bytes = 0
 
 const nothing: Total = { count: 0, sum: 0, best: null };
 
-/** The parts of a row that values over rows use. */
+/** The properties of a row that are needed to compute a value over many rows (for example a sum). */
 type ReducedRow = Pick<ReadRow, "data" | "state" | "ordinal">;
 
 /**
- * Adds rows to the values that are computed, with a possible pause after each row. Returns the reason if a row cannot be added, or
- * undefined. `scope`: names that texts can use in addition to the row.
+ * Includes rows in running totals (for example a sum or a list of texts). It yields after each row, so that other work can run. Returns a
+ * fault if a row cannot be included, otherwise undefined.
+ * `scope`: the names that text templates can use in addition to the row's fields.
  */
 export function* addRows(
   totals: readonly RunningTotal[],
@@ -60,8 +61,8 @@ export function* addRows(
 }
 
 /**
- * Adds one row to the values that are computed. Returns the reason if it cannot be added, or undefined. `scope`: names that texts can use
- * in addition to the row.
+ * Includes one row in running totals (for example a sum or a list of texts). Returns a fault if the row cannot be included, otherwise
+ * undefined. `scope`: the names that text templates can use in addition to the row's fields.
  */
 export function addRow(
   totals: readonly RunningTotal[],
@@ -76,7 +77,7 @@ export function addRow(
   return undefined;
 }
 
-/** Returns the final values over rows, by name. */
+/** Returns the values that a step computes over all its rows (for example a sum or a count), by the name of the value. */
 export function valuesOf(totals: readonly RunningTotal[], reductions: Reductions): JsonObject {
   return Object.fromEntries(
     reductions.map(([name, reduction], index) => [name, resultOf(totals[index] as RunningTotal, reduction)]),
@@ -133,7 +134,10 @@ function computed(field: string): string {
   return `{"${field.split(".").at(-1)}": "double(row.${field})"}`;
 }
 
-/** Adds a number to a sum. Returns a misfit if the value is not a number, because leaving it out would silently give a wrong sum. */
+/**
+ * Adds a number to a sum. If the value is not a number, returns a function that makes the error message (a misfit). Leaving the value out
+ * would silently give a wrong sum.
+ */
 function addNumber(total: RunningTotal, value: JsonValue): Misfit | undefined {
   if (!isJsonNumber(value)) {
     return (field) => {

@@ -44,8 +44,8 @@ async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Ch
 }
 
 /**
- * Returns the reason why a wait cannot begin: the job would expire before it ends. Returns undefined if the wait can begin, also while the
- * deadline's clock is stopped, because the expiry is then unknown.
+ * Returns why a wait cannot begin: the job would expire before the end of the wait. Returns undefined if the wait can begin. It can also
+ * begin while the job's deadline is stopped, because the job's expiry is then unknown.
  */
 function faultOfTime(wakeAt: number, { deadline }: JobState): string | undefined {
   if (!("atMs" in deadline) || wakeAt < deadline.atMs) return undefined;

@@ -29,20 +29,23 @@ export type AskedPoint = {
   readonly leftOut: ReadonlySet<string>;
 };
 
-/** Returns the path of the field in which a step names its point. */
+/** Returns the path of the field in which a step names the judgment point (question to people) that it asks. */
 export function placeOf({ step, field }: PointUse): Path {
   return [...pathOf(step.pointer), ...field];
 }
 
 /**
- * True if a point of the document has this field, but the reader left the field out because it is faulty. Its absence is then not reported
- * again.
+ * True if the program text has this field of a judgment point (question to people), but the reader left it out because it is faulty. The
+ * absence of the field is then not reported again.
  */
 export function hasField({ faults }: Check, { pointer }: Point, field: string): boolean {
   return faults.has(`${pointer}/${field}`);
 }
 
-/** Checks a point at its step: the names it uses, and that its continuations are possible there. Records every fault. */
+/**
+ * Checks a judgment point (a question of the program) at the step that asks it. The check covers the names that the point uses, and that
+ * each of its answers is possible there. Records every fault.
+ */
 export function checkAskedPoint(asked: AskedPoint, check: Check): void {
   const { point, use } = asked;
   checkQuestion(asked, check);
@@ -101,7 +104,10 @@ const preparing: ReadonlySet<string> = new Set([
   "take",
 ]);
 
-/** Reports a point whose answer `skip` would skip a step that only prepares data: the steps after it would run with less data. */
+/**
+ * Checks the answer `skip` of a judgment point (a question of the program). Reports a fault if no step follows that the answer could skip.
+ * Also reports a fault if the next step only prepares data, because the steps after it would run with less data.
+ */
 function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint, check: Check): void {
   const { faults } = check;
   if (!point.continuations.includes("skip")) return;
@@ -193,7 +199,8 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
     const hint = "go back to a step after it: a write is never repeated";
     fault(`would repeat ${running.id}, which runs a skill that writes`, hint);
   }
-  // If the call does not exist at all, checkOverrideTarget reports it.
+  // If the call whose arguments an answer may change does not exist in the program, this function reports nothing. The function
+  // checkOverrideTarget reports that fault.
   if (target.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
   const hint = `go back to ${target.step} or to a step before it`;
   fault(`does not run ${target.step} again, but overrides its arguments`, hint);
@@ -243,7 +250,10 @@ function writesAfterSkip(program: Program, judge: Step, next: Step, check: Check
     });
 }
 
-/** Returns the steps that run after a step: those after it in its list, then those after each enclosing block. */
+/**
+ * Returns the steps that run after a step. First come the later steps of the same list. If a block contains this list, the steps after the
+ * block follow, and so on outwards.
+ */
 function followersOf(list: readonly Step[], sought: Step): readonly Step[] {
   for (const [index, step] of list.entries()) {
     if (step === sought) return list.slice(index + 1);

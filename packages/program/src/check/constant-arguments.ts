@@ -18,7 +18,8 @@ const known = new Set<string>();
 function isZone(text: string): boolean {
   if (known.has(text)) return true;
   const traces = Error.stackTraceLimit;
-  // An invalid name throws an error that is only used as a value. Its stack trace would take longer than all other work here.
+  // For an invalid name, the function returns an error object, and only its existence is checked. Its stack trace is not needed, and making
+  // it would take longer than all other work here.
   Error.stackTraceLimit = 0;
   try {
     const found = !isCelError(hours({ time, zone: text }));
@@ -41,7 +42,8 @@ function placeOf(zone: string): string {
   return zone.slice(zone.lastIndexOf("/") + 1).toLowerCase();
 }
 
-// Constants of functions, checked once before they fail for every row.
+// The following functions check constant arguments of a function (for example the pattern of `matches()`). A wrong constant is found once,
+// before it fails for every row.
 
 /** A problem of a constant, and what would be right. */
 export type ConstantFault = { readonly message: string; readonly hint: string };

@@ -130,8 +130,8 @@ function filledPart(part: ValueTemplate, constants: Constants): ValueTemplate {
 }
 
 /**
- * Maximum size of a value that the check fills in: number of values in it, and characters. A larger value is filled in at run time, with
- * the limits of the run.
+ * Maximum size of a constant that the check writes into the program in place of a reference. `values`: number of values inside it.
+ * `characters`: its length. A larger constant replaces its reference only at run time, within the limits of the run.
  */
 const filledMax = { values: 1_000, characters: 10_000 };
 

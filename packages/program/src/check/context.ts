@@ -10,8 +10,8 @@ export type AccountQuestion = { readonly toolkit: Toolkit; readonly entity: stri
 export type CheckContext = {
   readonly view: CatalogView;
   /**
-   * Returns one answer for each question, in the same order. Called at most once for each program, and not at all without questions. No
-   * question occurs twice.
+   * Returns for each question, in the same order, true if the project has the account that the question describes. Called at most once for
+   * each program, and not at all without questions. No question occurs twice.
    */
   hasAccounts(questions: readonly AccountQuestion[]): Promise<readonly boolean[]>;
   /**
@@ -42,7 +42,7 @@ export type CheckContext = {
   readonly isInputMade?: boolean;
 };
 
-/** State of one check: its findings so far, and the questions to ask after the whole program was read. */
+/** The state while one program is checked: the faults found so far, and what is known about the tools and skills that the program names. */
 export type Check = {
   readonly faults: FaultList;
   readonly view: CatalogView;

@@ -73,8 +73,8 @@ export function hintOfName(name: string, whole: string, scope: Scope): string {
 type Side = { readonly node: Expr | undefined; readonly type: ValueType };
 
 /**
- * Why a comparison is never true. `isNote`: true if it is only a note, because the allowed values are those of a tool's argument, and the
- * app may answer others.
+ * The reason why a comparison is never true. `isNote`: true if it is reported as a note and not as a fault. This is so if the compared
+ * value comes from a tool's argument: the app may answer with values that the tool does not list.
  */
 type MemberFault = ConstantFault & { readonly isNote?: boolean };
 
@@ -129,8 +129,9 @@ function faultOfValue(side: Side, node: Expr | undefined, scope: Scope): MemberF
 }
 
 /**
- * Returns a fault if this side can never have the value. Null is never a fault, because an app may answer null anywhere. A value that is
- * not a scalar is reported by its type.
+ * Returns a fault if one side of a comparison can never have the value of the other side. `Side`: the expression on that side, and its
+ * type. Null is never a fault, because an app may answer null anywhere. Lists and objects are not checked here; another check reports their
+ * type.
  */
 function faultOf({ node, type }: Side, value: JsonValue | undefined): MemberFault | undefined {
   const own = membersOf(type);

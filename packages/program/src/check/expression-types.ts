@@ -39,7 +39,7 @@ export type ExpressionWalk = {
    */
   readonly guarded: ReadonlySet<string>;
   fault(message: string, hint: string): void;
-  /** Records a fault of a rule that version 0.1 did not have. It does not count for stored programs. */
+  /** Records a fault of a rule that did not exist in version 0.1. Such a fault is ignored for programs that are already stored. */
   youngerFault(message: string, hint: string): void;
   noName(message: string, hint: string): void;
   /** Adds a note on a comparison that may never be true. */
@@ -170,8 +170,8 @@ function isDate(typed: TypedPart | undefined): boolean {
 }
 
 /**
- * Returns the JSON type of a function's result, or undefined if unknown. `string` of a time returns the text of a time, whose type is
- * known.
+ * Returns the JSON type of a function's result, or undefined if the type is unknown. The function `string` with a time as its argument
+ * returns the text of a time, which has a known type.
  */
 function typeOfResult(name: string, { signature }: CelResult, first: TypedPart | undefined): ValueType {
   if (name === "string" && first?.kind === "timestamp") return timestampType;

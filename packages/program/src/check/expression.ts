@@ -14,7 +14,7 @@ import { type ExpressionWalk, type TypedPart, typeOf } from "./expression-types.
 /** Hint for a text in quotes that has a line break in it. */
 const lineBreaks = String.raw`write a line break in a text as \n (in JSON: \\n), as in 'one\ntwo'`;
 
-/** The general hint, used if no specific hint fits. */
+/** Hint for a faulty expression. It is used if no more specific hint fits the fault. */
 const celWords =
   'write CEL: && || ! == != < > in, texts in quotes, size(x), x.contains("a"), list.exists(x, x == "a"), condition ? a : b';
 
@@ -179,8 +179,8 @@ function identOf(node: Expr | undefined): string | undefined {
 }
 
 /**
- * Returns the id of a failed step whose error a condition excludes, although the condition is in the handler of that error: it can never be
- * true. Returns undefined if there is no such step.
+ * Finds a condition that can never be true. The condition is in the error handler of a failed step, but requires that this step has no
+ * error. Returns the id of that step. Returns undefined if the condition has no such fault.
  */
 function ruledOut({ failed }: Scope, { source }: Pick<Expression, "source">): string | undefined {
   if (failed === undefined || /\|\||\?/.test(source)) return undefined;

@@ -77,7 +77,10 @@ function noteAnswer({ id, tool, rows, pointer }: StepCall, text: string, { actio
   }
 }
 
-/** Adds a note if a program has a saga but no call with an undo. Calls of its skills count too. */
+/**
+ * Adds a note if a program declares a saga (undoing its calls after a failure), but none of its calls has an undo. A program that runs a
+ * skill gets no note, because calls of the skill may have an undo.
+ */
 function noteSaga({ steps, sagaOn }: Program, { faults }: Check): void {
   if (sagaOn.length === 0) return;
   const isUndone = [...stepsOf(steps)].some((step) => {
@@ -135,8 +138,8 @@ export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Sc
 }
 
 /**
- * Returns the waits of a list of steps. Conditions may exclude each other, so only the longest conditional step is added to the
- * unconditional ones: this path can certainly happen.
+ * Returns the shortest and the longest total wait of a list of steps. Conditions of two steps may exclude each other. So the longest wait
+ * contains only one conditional step, in addition to all unconditional steps. The job can certainly take this path.
  */
 function waitedOfList(steps: readonly Step[], ownMs: OwnMs): WaitTimes {
   const each = steps.map((step) => waitedOfStep(step, ownMs));
@@ -165,7 +168,7 @@ function waitedInside(step: Step, ownMs: OwnMs): WaitTimes {
       };
     }
     case "until":
-      // An `until` runs at least one round.
+      // The body of an `until` step runs at least once. So the shortest waiting time of the program contains the waits of one round.
       return waitedOfList(step.body, ownMs);
     default:
       return { leastMs: ownMs(step), mostMs: ownMs(step) };

@@ -13,10 +13,13 @@ import { mayWrite } from "./notes.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
 import type { PointUse } from "./steps.ts";
 
-/** Ids of steps and points that could not be read and are missing from the program. Their absence is not reported again. */
+/**
+ * Ids of steps, and ids of points (declared questions to people), that the checker could not read. They are missing in the parsed program.
+ * A reference to such an id is not reported, because its fault was already reported.
+ */
 export type LeftOutIds = { readonly steps: ReadonlySet<string>; readonly points: ReadonlySet<string> };
 
-/** Checks every use of a point, and every point itself. Records every fault. */
+/** Checks the judgment points of a program (questions to people), and each step that asks one of them. Records every fault. */
 export function checkPoints(program: Program, uses: readonly PointUse[], leftOut: LeftOutIds, check: Check): void {
   for (const use of uses) {
     const point = program.points.get(use.point);
@@ -60,7 +63,8 @@ function checkPoint(
     faults.add("PROGRAM_POINT_INVALID", [...path, "overrides", "rerunFrom"], message, hint);
   }
   if (overrides !== undefined) checkOverrideTarget(program, point, overrides, leftOut, check);
-  // A step that was left out, or a step that names an unknown point, may be the one that asks this point.
+  // True if it is known which steps ask this judgment point (question to people). A step that was left out, or a step that names an unknown
+  // point, may be the one that asks it.
   const isKnown = leftOut.size === 0 && uses.every((use) => program.points.has(use.point));
   if (own.length === 0 && isKnown && !faults.has(point.pointer)) checkUnasked(program, point, check);
 }

@@ -162,8 +162,8 @@ function ownUndoTools({ steps, sagaOn }: Program, { actions }: Check): Action[] 
 }
 
 /**
- * Returns a function that gives the access class of a call: of a request by its method, of a known tool by its definition. Other tools
- * count as `read`.
+ * Returns a function that gives the access class of a call. The method decides for an HTTP request. The definition decides for a known
+ * tool. A call of any other tool counts as `read`.
  */
 function classOf(actions: Check["actions"]): ClassOf {
   return (call) => effectOf(call, actions)?.access ?? "read";
@@ -285,7 +285,10 @@ function checkLimits(program: Program, { faults, actions }: Check, skills: Reado
   report("asks", asksMin, limits.asks, "questions in every run");
 }
 
-/** Creates a check. */
+/**
+ * Creates the object with which all parts of a program are checked. It contains the list of faults, the project's tools and the skills. It
+ * also caches compiled schema validators.
+ */
 function createCheck(
   faults: FaultList,
   { view, isStored = false, isInputMade = false }: Pick<CheckContext, "view" | "isStored" | "isInputMade">,
@@ -310,7 +313,8 @@ function createCheck(
     tenantValidator: (schema) => cached(shared, schema, () => tenant(schema)),
     validator(action, schema) {
       if (schema === action.inputSchema) return action.validateInput;
-      // Schemas of a tenant's own tools use patterns with linear time. Their validators are dropped with this check.
+      // The schemas of a private tool were written by a project. Their validators use only patterns that need linear time. These validators
+      // are cached only for this check of the program.
       if (action.ownerProjectId === "") return cached(partValidators, schema, () => createValidator(schema));
       return cached(shared, schema, () => tenant(schema));
     },

@@ -115,8 +115,8 @@ function keyOf({ toolkit, entity }: AccountQuestion): string {
 type Need = { readonly path: Path; readonly question: AccountQuestion };
 
 /**
- * Returns the accounts that the steps need. An undo that uses the account of its call adds none. If an entity could not be read, it is ""
- * and its fault is already recorded.
+ * Returns the accounts that the calls of the steps need. An undo call adds an account only if it uses another account than the call that it
+ * undoes. A call with an empty entity adds none, because the fault of its entity is already recorded.
  */
 function neededBy(steps: readonly Step[], { view, actions }: Pick<Check, "view" | "actions">): Need[] {
   const toolkitOf = (tool: string) => view.toolkits.get(actions.get(tool)?.toolkitSlug ?? "");

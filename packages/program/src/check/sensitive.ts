@@ -81,7 +81,10 @@ function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: 
   }
 }
 
-/** Checks the replacement for an absent value (`else`), because it is written in the program. */
+/**
+ * Checks that a sensitive argument has no readable value in `else` (the replacement for an absent value). This value is written in the
+ * program, and people who can read the program could read it. Records a fault if there is one.
+ */
 function walkElse(
   context: Walk,
   { otherwise }: ValueTemplate & { readonly kind: "reference" | "text" },
@@ -98,7 +101,10 @@ function walkEntries(context: Walk, template: ValueTemplate, place: SchemaPlace,
   }
 }
 
-/** Checks a text. If all its parts are written in the program, the program reveals the text; otherwise each part decides. */
+/**
+ * Checks a text in a sensitive argument. Reports a fault if the text is written completely in the program, because a job shows its program.
+ * Otherwise checks each reference in the text.
+ */
 function checkText(context: Walk, parts: readonly (string | Reference)[], place: SchemaPlace, path: Path): void {
   const references = parts.filter((part) => typeof part !== "string");
   if (references.length === 0) context.report(path, "is written in the program");
@@ -106,8 +112,8 @@ function checkText(context: Walk, parts: readonly (string | Reference)[], place:
 }
 
 /**
- * Checks an expression. If it uses only constants of the program, its value can be read from the program; otherwise the values that it uses
- * decide.
+ * Checks an expression that computes the value of a sensitive argument. It may not use only constants of the program, because anyone can
+ * read the value in the program. Otherwise each value that the expression uses is checked.
  */
 function checkComputedText(context: Walk, { source }: Expression, place: SchemaPlace, path: Path): void {
   const named = pathsNamed(source);

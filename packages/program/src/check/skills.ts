@@ -92,7 +92,10 @@ export function runnableOf(skills: CheckedSkills): ReadonlyMap<string, CheckedSk
   return new Map([...skills].flatMap(([name, skill]) => ("code" in skill ? [] : [[name, skill] as const])));
 }
 
-/** Returns the facts about skills that the check of steps needs. */
+/**
+ * Returns the data about each skill that the check of steps needs: its input schema, the type of its result, and if it may write. For a
+ * refused skill, returns the refusal.
+ */
 export function knownSkillsOf(skills: CheckedSkills): KnownSkills {
   return new Map<string, KnownSkill | RefusedSkill>(
     [...skills].map(([name, skill]) => {
@@ -140,7 +143,10 @@ export function skillGateOf(skills: ReadonlyMap<string, CheckedSkill>): string |
   return found && `skills/${found[0]}`;
 }
 
-/** Returns the tools that may undo the calls of skills that already succeeded. */
+/**
+ * Returns the tools with which svc may undo calls of skills. A skill may have succeeded before the program undoes its calls, so all undo
+ * tools of these skills are included.
+ */
 export function undoToolsOf(skills: ReadonlyMap<string, CheckedSkill>): readonly Action[] {
   return [...skills.values()].flatMap(({ accepted }) => accepted.undoTools);
 }

@@ -28,7 +28,10 @@ export type PointUse = StepPoint & {
   readonly scope: Scope;
 };
 
-/** Checks every step. Returns the names that exist after the last step, and every use of a point. */
+/**
+ * Checks every step. Returns `scope`, the names that exist after the last step. Also returns `uses`: each place at which a step asks a
+ * point (question to people).
+ */
 export function checkSteps(
   steps: readonly Step[],
   points: ReadonlyMap<string, Point>,
@@ -52,8 +55,8 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
     const { own, inner } = checkStep(step, scope, walk);
     const all = [[step.id, own] as const, ...inner];
     for (const asked of asksOf(step)) {
-      // A question about rows may name the set of those rows, so it is checked with the results of its step. Stored questions may also name
-      // sets that later steps of the list make.
+      // A question about rows is checked together with the results of its step, because its text may name the set of these rows. In a
+      // stored program, a question about a step may also name sets that later steps make.
       const asOfNow = { ...scope, ended: new Map(asked.about === "step" ? ended : [...ended, ...all]) };
       const known = asked.about === "step" && walk.check.isStored ? scope : asOfNow;
       walk.uses.push({ ...asked, step, list, scope: known });
@@ -132,6 +135,6 @@ function onlyKnow(places: readonly string[]): string {
 
 /** Returns the type of `steps.<id>` for a step whose errors are handled: its answer, or its error. */
 function typeWithError(type: ValueType): ValueType {
-  // An answer with an unknown type may have any field, also `error`.
+  // If the answer's type is unknown, the answer may have any field, also `error`. The result is then an unknown type too.
   return type === undefined || !isObject(type.properties) ? undefined : { anyOf: [type, onlyError] };
 }

@@ -16,15 +16,16 @@ import { type Extent, literal, scalar } from "../run/extent.ts";
 import type { CelKind, Signature } from "../types/cel-signature.ts";
 
 /**
- * A function of expressions that CEL itself does not have, with the name of CEL's extension libraries. There is one entry for each number
- * of arguments, for all types. In `of` and `values`, the receiver comes first if there is one.
+ * A function that expressions can call although CEL itself does not have it. Its name is the name in CEL's extension libraries (for example
+ * `math.abs`). Each number of arguments has one entry. If the function is called on a value (the receiver), this value comes first in the
+ * parameters `of` and `values`.
  */
 export type CelFunction = {
   /** The name with its namespace, such as `math.abs`. */
   readonly name: string;
   /** True if the function is called on a value, such as `text.trim()`. False if all its values are arguments. */
   readonly isMethod: boolean;
-  /** Number of arguments. The receiver is not counted. */
+  /** Number of arguments in parentheses. For a method such as `text.trim()`, the value before the dot is not counted. */
   readonly count: number;
   readonly signatures: readonly Signature[];
   /**
@@ -117,7 +118,7 @@ export function outOfBounds(): Error {
   return new Error("index out of bounds");
 }
 
-/** Returns the extent of a text with this number of characters. */
+/** Returns the size measure (`Extent`) of a text. `text`: number of characters. */
 export function textExtent(text: number): Extent {
   return { items: 0, text, total: 1 + text / 16, depth: 0 };
 }

@@ -54,7 +54,7 @@ function total(items: readonly CelValue[]): CelInput {
   return sum;
 }
 
-/** Returns the extent of a result that is at most as large as its source. */
+/** Returns the extent (maximum size) of a function's result. The result is at most as large as the list from which it is made. */
 const noLarger = ([list = scalar]: readonly Extent[]): Extent => ({ ...list, depth: 0 });
 const walked = ([list = scalar]: readonly Extent[]) => list.total * stepsOf.value;
 /**

@@ -83,7 +83,7 @@ const quotes: Readonly<Record<string, string>> = {
 
 /** Returns the evaluation steps (units of work) of a function that reads each character of a text once. */
 const perCharacter = ([text = scalar]: readonly Extent[]) => text.text * stepsOf.made;
-/** Returns the extent of a result that is not longer than its source. */
+/** Returns the extent (maximum size) of a function's result. The result is not longer than the text from which it is made. */
 const noLonger = ([text = scalar]: readonly Extent[]) => textExtent(text.text);
 
 function onText(

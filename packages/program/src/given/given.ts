@@ -15,7 +15,8 @@ import { fieldType, filledIn, typesOf, type ValueType } from "../types/schema-ty
 import { firstScope, resolveType, type Scope } from "../types/scope.ts";
 
 /**
- * True if a path may be absent in a given value: an object on the path declares its required fields, and the next name is not one of them.
+ * True if a path may be absent in a given value. This is so if an object on the path declares which fields are required, and the path
+ * continues with another field of the object.
  */
 function mayLack(type: ValueType, path: Path): boolean {
   let current = type;
@@ -93,7 +94,7 @@ export function examineGiven({ template, scope }: GivenTemplate, schema: JsonSch
   return faults;
 }
 
-/** Fills in a template with given values. */
+/** Returns the value that a template makes with the given values. Returns a fault if the template cannot be filled in with them. */
 export function fillGiven({ template }: GivenTemplate, given: JsonObject): Resolution<JsonValue> {
   const filled = resolveValue(template, { input: given, params: {} });
   if (!("fault" in filled)) return filled;
@@ -120,12 +121,18 @@ function underInput(value: JsonValue, path: Path, onExpression: (path: Path) => 
   return Object.fromEntries(entries) as JsonObject;
 }
 
-/** Returns the text with `input.` added to each `{path}`. `{{` is a written brace and does not change. */
+/**
+ * Returns the text with `input.` added to each path in braces (`{name}` becomes `{input.name}`). `{{` means one literal brace and does not
+ * change.
+ */
 function textUnderInput(text: string): string {
   return text.replace(/\{\{|\{\s*/g, (brace) => (brace === "{{" ? brace : "{input."));
 }
 
-/** Removes the added `input.` from a message. */
+/**
+ * Removes the prefix `input.` from names in an error message. svc adds this prefix to check given values like the input of a program; the
+ * author did not write it.
+ */
 function asGiven(message: string): string {
   return message.replace(/\binput\.(?=[a-z])/g, "").replace(/^input /, "what is given ");
 }
@@ -134,8 +141,8 @@ function asGiven(message: string): string {
 export type GivenTypes = ReadonlyMap<string, ValueType>;
 
 /**
- * Checks a condition that uses values from outside a program, with the same rules as a program's own expressions. Records every fault. At
- * run time it gets bindings with the same names.
+ * Checks a condition that uses values from outside a program, with the same rules as a program's own expressions. Records every fault. When
+ * the condition is evaluated later, the values must have the names in `given`.
  */
 export function checkGivenExpression(expression: Expression, given: GivenTypes, faults: FaultList): void {
   const scope = firstScope(
@@ -149,8 +156,9 @@ export function checkGivenExpression(expression: Expression, given: GivenTypes, 
   const asked = new Set(paths.filter(({ isTest }) => isTest).map(textOf));
   for (const named of paths) {
     const { root, path, isTest } = named;
-    // Index of the first part of the path that may be absent; otherwise -1. A path inside has() may be absent, so it gets -1. Paths of rows
-    // do too, because tools seldom declare which fields always exist.
+    // Index of the first member of the path that may be absent in the given value; -1 if there is none. It is also -1 for a path inside
+    // `has()`, which may be absent.
+    // It is also -1 for paths of rows (`row`), because tools seldom declare which fields always exist.
     const lacked =
       isTest || root === "row"
         ? -1

@@ -30,7 +30,10 @@ const term = String.raw`(?<![\w.\[\]])[\w.\[\]${mark}]+(?:\([^()]*\))?`;
 /** CEL for today's date, such as 2026-11-24. */
 const dayOfNow = "string(now).substring(0, 10)";
 
-/** Pairs of a pattern and its CEL form. All are applied, in this order. */
+/**
+ * Each pair has a pattern for another language's notation and the replacement in the language CEL (for example `===` and `==`). All pairs
+ * are applied, in this order.
+ */
 const rewrites: readonly (readonly [RegExp, string])[] = [
   [/^\s*return\s+|;\s*$/g, ""],
   [/\$\{([^{}]*)\}|\{\{([^{}]*)\}\}/g, "$1$2"],
@@ -108,7 +111,10 @@ function rewriteDurations(source: string): string {
   );
 }
 
-/** Maximum characters of a source that is examined. A longer source is already refused because of its length. */
+/**
+ * Maximum length of an expression that is examined for the syntax of another language, in characters. A longer expression is not examined,
+ * because its length is already a fault.
+ */
 const sourceMax = 1_024;
 
 /**
@@ -145,7 +151,10 @@ function withoutArrow(source: string): string {
   return source.slice(whole.length).replaceAll(new RegExp(`(?<![\\w.])${name}\\.`, "g"), "row.");
 }
 
-/** Returns a source in which patterns between slashes (`/a.b/`) and patterns of LIKE are written as texts. */
+/**
+ * Returns an expression in which patterns of other languages are replaced by functions of CEL. For example, `x =~ /a.b/` becomes
+ * `x.matches('a.b')`, and `x like "a%"` becomes `x.startsWith("a")`.
+ */
 function withoutPatterns(source: string): string {
   return source
     .replaceAll(

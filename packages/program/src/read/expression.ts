@@ -27,7 +27,10 @@ const own = new RegExp(
 const form = String.raw`["']?\$(?:(?:cel|text|secret)["']?\s*[:(]|ref["']?\s*[:(]\s*["']?${root})`;
 /** Recognizes braces of any template language. */
 const any = new RegExp(String.raw`\{\{\s*[^{}\s][^{}]*\}\}|\$\{[^{}]+\}|\{\s*${root}[^{}]*\}|\{\s*${form}[^{}]*\}`);
-/** Recognizes a path in two braces inside `$text`. Two braces are one written brace there, so the path would be sent as its name. */
+/**
+ * Recognizes a path in two braces inside `$text`, such as `{{row.name}}`. This is a mistake: `{{` means one literal brace there. svc would
+ * send the text of the path and not its value.
+ */
 const doubled = new RegExp(String.raw`(?<!\{)\{\{\s*(?:${root}|${form})[^{}]*\}\}`);
 
 /** True if a plain text looks like a template. */
@@ -35,7 +38,7 @@ export function looksLikeTemplate(text: string): boolean {
   return text.includes("{") && any.test(text);
 }
 
-/** True if a constant text looks like a path of the program. */
+/** True if a constant text contains braces around a name of the program (for example `{row.id}`). The author probably meant a path. */
 export function namesPlace(text: string): boolean {
   own.lastIndex = 0;
   return text.includes("{") && own.test(text);
@@ -98,7 +101,10 @@ function pathIn(braced: string): string | undefined {
   return parsePath(path) === undefined ? undefined : path;
 }
 
-/** Returns the text in the form of `$text`. A long text is reduced to its paths. */
+/**
+ * Returns a text rewritten in the form of `$text`: paths of the program in single braces (for example `{row.id}`). From a long text only
+ * the paths are kept, with `…` between them.
+ */
 function textOf(text: string): string {
   let written = "";
   let at = 0;

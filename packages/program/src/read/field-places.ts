@@ -16,8 +16,8 @@ const aliases: Readonly<Record<string, string>> = {
 const placesMax = 3;
 
 /**
- * Returns a function that finds where a field of a document belongs, by the document's JSON Schema. `outside`: a field that is outside of
- * the document, next to it.
+ * Returns a function that takes a field's name and returns a hint where in the document the field belongs. The places come from the
+ * document's JSON Schema. `outside`: name of a field that belongs next to the document, not into it.
  */
 export function placesOf(schema: JsonSchema, outside: string): FieldPlaces {
   const places = new Map<string, string[]>();

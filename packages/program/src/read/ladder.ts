@@ -15,7 +15,10 @@ export function principalSchema(example: string): JsonSchema {
   };
 }
 
-/** Reads the contact of a hop. A contact that cannot be read becomes "", so that the indexes of the other hops in faults stay right. */
+/**
+ * Reads the contact of one hop (stage of an escalation, in which one contact is asked). If the contact cannot be read, returns an empty
+ * text. The hop then stays in the list, so the other hops keep their numbers in fault messages.
+ */
 export function readPrincipal(fields: ShapeFields | undefined, reader: ShapeReader): string {
   return (fields && reader.text(fields.at("principal"), { max: 200 })) ?? "";
 }

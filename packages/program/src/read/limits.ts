@@ -38,7 +38,9 @@ export function withOldForms(programJson: string): string {
   return JSON.stringify(Array.isArray(program["steps"]) ? { ...program, steps: stepsOf(program["steps"]) } : program);
 }
 
-/** Returns the steps with changed values. Only arguments of calls contain values. */
+/**
+ * Returns a copy of the steps in which the values inside the arguments of calls are replaced by `valuesOf`. Everything else is unchanged.
+ */
 function stepsOf(steps: readonly JsonValue[]): JsonValue[] {
   return steps.map((step) => {
     if (!isObject(step)) return step;

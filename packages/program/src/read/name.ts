@@ -3,14 +3,20 @@ import { formatValue, isObject } from "@svc/core";
 import type { JsonValue } from "../json.ts";
 import type { ShapeNode, ShapeReader } from "./shape.ts";
 
-/** The form of ids of steps and points, and of names of reduced values. Expressions use these names. */
+/**
+ * The allowed form of three kinds of names: ids of steps, ids of points (questions to people), and names of values computed over rows.
+ * Expressions use these names.
+ */
 export const idForm = {
   max: 64,
   pattern: /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
   hint: "write 1 to 64 letters, digits and _, a letter first",
 };
 
-/** Returns the JSON Schema of an id, or of the name of a set or point. */
+/**
+ * Returns the JSON Schema for a short name in a program: the id of a step, the name of a row set, or the name of a judgment point (a
+ * question to people).
+ */
 export function nameSchema(description: string, example: string): JsonSchema {
   return { description, type: "string", pattern: idForm.pattern.source, examples: [example] };
 }

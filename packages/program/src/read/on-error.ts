@@ -26,7 +26,10 @@ const callOutcomes: readonly string[] = [
   "missing_scope",
 ];
 
-/** Further codes of failed steps that a program can handle. LIMIT_REACHED is missing, because it always ends the job. */
+/**
+ * Error codes of failed steps that an `onError` can name, in addition to the outcomes of calls. LIMIT_REACHED is not in the list, because
+ * this error always ends the job.
+ */
 const stepCodes: readonly string[] = [
   "ANSWER_TOO_LARGE",
   "CHILD_ABORTED",
@@ -100,7 +103,10 @@ export const onErrorForm: ObjectForm = {
 
 const codePattern = /^[A-Z][A-Z0-9_]*$/;
 
-/** Reads an error rule without its steps. */
+/**
+ * Reads the object `onError` of a step: the error codes that it handles, and if the job then continues. The steps inside the object are
+ * read elsewhere. Returns undefined if the value is not a valid object.
+ */
 export function readErrorRule(node: ShapeNode, reader: ShapeReader): ErrorRule | undefined {
   const fields = reader.fields(node, onErrorForm);
   if (fields === undefined) return undefined;

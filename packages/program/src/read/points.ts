@@ -27,7 +27,10 @@ const overridesForm: ObjectForm = {
   examples: [{ target: "params", rerunFrom: "open" }],
 };
 
-/** Reads the overrides of an answer. */
+/**
+ * Reads the field `overrides` of a judgment point (question to people). It says which params or arguments an answer to the question may
+ * change. Returns undefined if `target` is not valid.
+ */
 function readOverrides(node: ShapeNode, reader: ShapeReader): Overrides | undefined {
   const fields = reader.fields(node, overridesForm);
   if (fields === undefined) return undefined;
@@ -64,7 +67,7 @@ function readAnswerSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | un
   return schema;
 }
 
-/** The JSON Schema of `answerSchema`. */
+/** The JSON Schema of the field `answerSchema` of a judgment point. This field contains the schema that a `retry-with` answer must fit. */
 const answerSchema: JsonSchema = {
   ...ref("schema"),
   description: "Form of a retry-with answer, closed with additionalProperties: false.",
@@ -84,7 +87,7 @@ const hopForm: ObjectForm = {
   examples: [{ principal: "lead", timeout: "4h" }],
 };
 
-/** Maximum points of a program. */
+/** Maximum number of judgment points (questions to people) that a program may declare. */
 const programPointsMax = 100;
 
 const continuations = ["proceed", "retry-with", "skip", "abort"] as const satisfies readonly Continuation[];
@@ -137,7 +140,7 @@ const ladderFields = {
 
 const requiredOfLadder = ["continuations", "escalation"];
 
-/** A point as an example in hints. */
+/** Example of a judgment point (a question that steps may ask people). Hints show this example to the author of a program. */
 export const pointExample =
   '{"question": "{rows.open} would go out. Continue?", "continuations": ["proceed", "abort"], "escalation": [{"principal": "owner"}]}';
 
@@ -176,7 +179,10 @@ const pointForm: ObjectForm = {
   ],
 };
 
-/** Definitions of the JSON Schema for points. */
+/**
+ * Definitions for the JSON Schema of `points` (the questions to people in a program). `point`: one question. `hop`: one stage of its
+ * escalation.
+ */
 export const pointDefinitions: Readonly<Record<string, JsonSchema>> = {
   hop: schemaOf(hopForm),
   point: schemaOf(pointForm),

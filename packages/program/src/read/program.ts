@@ -65,7 +65,10 @@ const sagaForm: ObjectForm = {
   examples: [{ on: ["failed", "aborted"] }],
 };
 
-/** Reads the ends of a job after which the saga undoes its calls. Returns an empty list if the program has no saga. */
+/**
+ * Reads the field `saga.on` of a program. It lists the results of a job (such as `failed`) after which svc undoes the job's calls. Returns
+ * the list, or an empty list if the program has no saga.
+ */
 function readSaga(node: ShapeNode, reader: ShapeReader): readonly SagaEnd[] {
   const fields = node.value === undefined ? undefined : reader.fields(node, sagaForm);
   const items = fields?.has("on") ? reader.items(fields.at("on"), endCount) : undefined;

@@ -13,7 +13,7 @@ import { kindText } from "./name.ts";
 /** Why a text is not a reference, template or path. */
 export type SyntaxFault = { readonly fault: string };
 
-/** The roots of references. */
+/** Names with which a reference may begin. For example, the reference `steps.fetch.id` begins with `steps`. */
 export const referenceRoots: ReadonlySet<string> = new Set([
   "input",
   "params",
@@ -67,7 +67,10 @@ function parseReference(text: string, pointer: string): Reference | SyntaxFault 
   return { text, root: root as ReferenceRoot, path, pointer };
 }
 
-/** Parses `$text`. `{path}` is a reference, and `{{` is a written `{`. A `}` outside of a reference is a plain character. */
+/**
+ * Returns the parsed text of a `$text` value, or its syntax fault. `{path}` is a reference. `{{` means the character `{`. A `}` outside of
+ * a reference is an ordinary character.
+ */
 export function parseText(text: string, pointer: string): TextTemplate | SyntaxFault {
   const parts: (string | Reference)[] = [];
   let literal = "";
@@ -177,7 +180,10 @@ function parseElse(
   return "faulty";
 }
 
-/** Returns the value of a replacement: without its `$literal` wrapper if it has one, otherwise unchanged. */
+/**
+ * Returns the value that `else` gives, which is used if a reference has no value. If that value is an object with only `$literal`, returns
+ * the content of `$literal`.
+ */
 function meant(value: JsonValue): JsonValue {
   if (!isObject(value) || !Object.hasOwn(value, "$literal") || Object.keys(value).length > 1) return value;
   return value.$literal ?? null;

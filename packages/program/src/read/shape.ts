@@ -72,7 +72,10 @@ export type ShapeFields = { at(name: string): ShapeNode; has(name: string): bool
 /** Maximum unknown names of an object that are reported one by one. */
 const unknownMax = 20;
 
-/** The kind of document that is read. `schema`: the address of its JSON Schema. `places`: where its fields belong. */
+/**
+ * The kind of document that a reader reads. `schema`: the address of the document's JSON Schema. `places`: returns a hint that says where a
+ * misplaced field belongs.
+ */
 export type ReaderDocument = { readonly schema: string; readonly places: FieldPlaces };
 
 const programDocument: ReaderDocument = { schema: schemaPath, places: strayHint };

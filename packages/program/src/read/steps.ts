@@ -93,7 +93,8 @@ function readStep(node: ShapeNode, standing: ListPlace, walk: Walk): Step | unde
     leaveOut: (inner) => leaveOut(inner, walk),
   });
   if (step === undefined) walk.leftOut.add(id);
-  // A handler on a step that cannot have one is reported, and otherwise ignored.
+  // Some kinds of steps cannot have an error handler (`onError`). If such a step has one, a fault is recorded at another place, and the
+  // handler is not read here.
   const onError = languageOf(kind).takesOnError === true ? readOnError(fields, standing, walk) : undefined;
   return step === undefined || onError === undefined ? step : { ...step, onError };
 }
@@ -130,7 +131,8 @@ function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | u
   // Words that end a run are checked first, because some are similar to fields of other kinds of steps.
   const isFailing = place !== "map" && failingStep(value) !== undefined;
   const meant = named.length === 0 && !isFailing ? meantKind(value, kinds) : undefined;
-  // The step is read as the kind that was meant; faults in its fields are reported separately.
+  // The author wrote a field that looks like a misspelled or foreign name of one step kind. The step is read as that kind. Faults in its
+  // fields are reported separately.
   if (meant !== undefined) return meant;
   const { message, near, instead } = named.length === 0 ? strangerOf(value, kinds, place) : togetherOf(named, value);
   if (instead !== undefined) {
@@ -208,7 +210,10 @@ function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: St
   return { message, near, instead };
 }
 
-/** Returns how to reach a result for which there is no kind of step, or whose kind is not allowed in a map. */
+/**
+ * Returns advice for a step of an unknown kind, or of a kind that is not allowed in a map. The advice describes how to get the same result
+ * with other steps. Returns undefined without such advice.
+ */
 function insteadOf(unknown: readonly string[], outside: Step["kind"] | undefined): string | undefined {
   if (outside === "if") return 'decide for each row with "when" at a call';
   if (outside !== undefined) return `do it before or after the map, over the rows of a filter or of the map itself`;
@@ -245,7 +250,7 @@ function hintOfId(value: ShapeNode["value"]): string {
   return id === "" ? idForm.hint : `write ${JSON.stringify(id)}: 1 to 64 letters, digits and _, a letter first`;
 }
 
-/** True if a name asks for a union of several sets, which no step makes. */
+/** True if the name of a field in a step means a union of several sets (for example `union` or `concat`). No kind of step makes a union. */
 function isUnion(name: string): boolean {
   return /^(union|merge|append|concat|combine)/.test(name.slice(0, 40).toLowerCase());
 }

@@ -22,7 +22,10 @@ export function isForeignForm(value: JsonObject): boolean {
   return [expressionKeys, joinKeys, pathKeys, timeKeys].some((keys) => keys.has(key));
 }
 
-/** Returns what to write instead of a value in the form of another language. Returns undefined if the form is unknown. */
+/**
+ * Returns advice for a value that the author wrote in the form of another workflow language. The advice is the form to write in a program.
+ * Returns undefined if svc does not know the form.
+ */
 export function meantForm(value: JsonValue | undefined): string | undefined {
   if (typeof value === "string") return undefined;
   if (Array.isArray(value)) return joined(value as readonly JsonValue[]);
@@ -43,7 +46,10 @@ function form(name: "$cel" | "$ref" | "$text", text: string): string {
   return JSON.stringify({ [name]: text.slice(0, repeatedMax) });
 }
 
-/** Returns the parts of `Fn::Join`, whose first item is the separator. */
+/**
+ * Returns the items of a list that is the argument of `Fn::Join` (a function of another language). There, the first item is a separator and
+ * the second item is the list of texts. The result is the texts with the separator between them. Any other list is returned unchanged.
+ */
 function flat(items: readonly JsonValue[]): readonly JsonValue[] {
   const [first, second, ...rest] = items;
   if (typeof first !== "string" || !Array.isArray(second) || rest.length > 0) return items;
@@ -80,7 +86,10 @@ function joined(items: readonly JsonValue[]): string | undefined {
 /** Pattern for names that other languages often use for the current row, at the start of a path. */
 const rowWords = /^(?:\$?(?:json|item|it|this|record|each|element|entry|self))\.(?=[A-Za-z_])/;
 
-/** Returns a path of a program for a path that is written in another language. Returns undefined if unknown. */
+/**
+ * Converts a path in the form of another workflow language (for example `$.item.name`) to the form of a program's path. Returns undefined
+ * if svc does not know the form.
+ */
 export function pathOfWords(text: string): string | undefined {
   const bare = text
     .trim()
@@ -114,7 +123,10 @@ export function hintOfSetField(set: string, field = "id"): string {
   return `rows.${set} is the number of rows in the set: make a value of them, ${list} and "steps.found.${field}[0]" for the first, or "sum ${field}" for a total; or name row.${field} in a map, compute or filter of ${set}`;
 }
 
-/** Returns what to write for a `$text` with a computation in its braces. Returns undefined if it has none. */
+/**
+ * Returns a correct form for a `$text` whose braces contain more than a plain path (for example a sum). Returns undefined if the text has
+ * no braces, or if svc cannot understand their content.
+ */
 export function textForm(text: string): string | undefined {
   if (text.length > repeatedMax) return undefined;
   const parts = text.split(/\{([^{}]*)\}/);

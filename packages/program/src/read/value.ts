@@ -8,9 +8,10 @@ import { parsePath, parseTemplate, parseText } from "./reference.ts";
 import type { ShapeNode } from "./shape.ts";
 import { hintOfForeign, isForeignForm, meantForm, pathOfWords, textForm } from "./value-advice.ts";
 
-// Reads values, and recognizes values in the form of other languages.
+// Reads the values in a program, for example the arguments of a call. If an author used the form of another template language, such as
+// `${name}`, the fault contains the correct form.
 
-/** The general hint, used if no specific hint fits. */
+/** Hint for a value that is not valid. It lists all forms of a value, and is used if no other hint describes the author's mistake. */
 const valueForms =
   'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}; {"$literal": …} is a value taken unchanged';
 
@@ -35,7 +36,10 @@ function writeForm(at: Path, meant: string): string {
   return `${isWhole ? 'instead of the whole {"$text": …} ' : ""}write ${meant}`;
 }
 
-/** Reads a text with `{path}` references. */
+/**
+ * Reads a text that may contain references such as `{path}`. Returns the parsed template. Returns undefined and records a fault if the text
+ * is malformed.
+ */
 export function readText(text: string, path: Path, faults: FaultList): TextTemplate | undefined {
   if (hasDoubledPath(text)) templateFault(faults, path, doubledPath, text);
   const template = parseText(text, pointerOf(path));
@@ -117,7 +121,10 @@ function templateFault(faults: FaultList, path: Path, message: string, text: str
   faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, rightForm(text));
 }
 
-/** Records a syntax fault. `found`: the text of the `$ref` or `$text`; undefined if no other form is possible for it. */
+/**
+ * Records a syntax fault of a `$ref` or `$text`. `found`: the text of the `$ref` or `$text`, from which a hint with the correct form is
+ * made. Undefined if no such hint can be made.
+ */
 function syntaxFault(faults: FaultList, path: Path, message: string, found: JsonValue | undefined): void {
   if (path.at(-1) === "$ref" && typeof found === "string") {
     faults.add("PROGRAM_REFERENCE_INVALID", path, message, hintOfPath(found));
@@ -135,19 +142,25 @@ function syntaxFault(faults: FaultList, path: Path, message: string, found: Json
   faults.add("PROGRAM_REFERENCE_INVALID", path, message, meant === undefined ? hint : writeForm(path, meant));
 }
 
-/** Returns the first path of another language that is in braces, or undefined. */
+/**
+ * Returns the first path in braces that has the form of another language (for example `event.id` in `{event.id}`). Returns undefined if the
+ * text has none.
+ */
 function foreignIn(text: string): string | undefined {
   const [, found] = /\{\s*((?:events?|fire)\.[\w.[\]]{1,200}|rows\.\w{1,64}[.[][\w.[\]]{1,200})\s*\}/.exec(text) ?? [];
   return found;
 }
 
-/** Returns what to write for a `$text` with a path of another language. */
+/**
+ * Returns a hint for a `$text` that contains a path in the form of another language (for example `{event.id}`): the correct form to write.
+ * Returns undefined if the text contains no such path.
+ */
 function hintOfForeignText(text: string): string | undefined {
   const found = foreignIn(text);
   return found === undefined ? undefined : hintOfForeign(found);
 }
 
-/** Returns what to write for a path that starts with an unknown name. */
+/** Returns the hint for a path whose first name is unknown. The hint says what the author should write instead. */
 function hintOfPath(text: string): string {
   const foreign = hintOfForeign(text);
   if (foreign !== undefined) return foreign;

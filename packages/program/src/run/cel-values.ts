@@ -40,8 +40,8 @@ function isLong(value: unknown): boolean {
 }
 
 /**
- * Returns rows as maps for the evaluator, each with the shared values of `given`. A row without values of its own is null. Converts at
- * least one row, and stops when `isOver` returns true.
+ * Returns the values that the evaluator uses for each row: the shared values `values`, and the fields of the row as `row`. For null, there
+ * are only the shared values. Converts at least one row, and stops early if `isOver` returns true.
  */
 export function celRows(
   values: CelValues,

@@ -37,15 +37,15 @@ export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) 
   const costing = costingOf(tree, paths);
   return (values, rows) => {
     const { steps, extent } = costing({ reached: reachAll(paths, values, rows), locals: noLocals });
-    // A computed value is also written as JSON.
+    // The result of the expression is also written as JSON later. Therefore the steps for writing it are added to the cost.
     const written = extent.total * stepsOf.value * (1 + extent.depth);
     return stepsOf.evaluation + steps + written;
   };
 }
 
 /**
- * Returns a function that computes the cost of a part of an expression. `paths`: a list to which the chains of names in that part are
- * added.
+ * Returns a function that computes the cost of a part of an expression. `paths`: a list to which the function adds each path in that part
+ * (for example `row.amount`).
  */
 function costingOf(node: Expr | undefined, paths: Chain[]): CostFunction {
   const { exprKind } = node ?? { exprKind: { case: undefined } };
@@ -100,8 +100,8 @@ function costingOfPath(node: Expr | undefined, paths: Chain[]): CostFunction {
 }
 
 /**
- * Returns a function that computes the cost of a macro such as `filter` or `map`. The macro's list is evaluated twice, because its length
- * is checked first. The list that it makes is built by joining lists, so it is nested as deep as it is long.
+ * Returns a function that computes the cost of a macro such as `filter` or `map`. The input list of the macro is evaluated twice, because
+ * its length is checked first. The result list is built by joining one list for each item. So it counts as nested as deep as it is long.
  */
 function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFunction {
   if (node?.exprKind.case !== "comprehensionExpr") return () => ({ steps: 0, extent: scalar });
@@ -121,7 +121,8 @@ function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFun
     });
     const first = accuInit(scope);
     const once = loopStep(within(first.extent)).extent;
-    // If each round joins another value to the result, the result grows. A boolean or a count does not grow.
+    // A loop may join a value to its result in each round (for example `a + b` for lists). Then the result grows with the number of rounds.
+    // A result that is a boolean or a number does not grow.
     const made: Extent =
       once.depth === 0
         ? once

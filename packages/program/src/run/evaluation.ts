@@ -148,8 +148,9 @@ function patternOf(pattern: string): LinearRegExp {
 const { BOOL, INT, STRING } = CelScalar;
 
 /**
- * The functions of expressions. Functions that are slow for long texts take steps before they run. The costs are those of cost.ts, so an
- * expression whose computed cost is within the limit is never stopped. Each pattern is compiled once.
+ * The functions that expressions can call. A function that is slow for long texts charges its evaluation steps (units of work) before it
+ * runs. The steps are computed as in cost.ts. So an expression whose computed cost is within the limit is never stopped. Each regular
+ * expression is compiled once.
  */
 export const meteredEnv = celEnv({
   funcs: [
@@ -234,7 +235,10 @@ function describeCelError(message: string, tree: Expr): string {
   return conversions.length === 0 ? told : `${told}: ${conversions.join("; ")}`;
 }
 
-/** For each conversion function of CEL: what it accepts, and how to convert other values. */
+/**
+ * Texts for error messages. For each conversion function of CEL, the text says which values the function accepts, and sometimes how to
+ * write other values.
+ */
 const takenBy: Readonly<Record<string, string>> = {
   timestamp: `timestamp takes a text such as 2026-11-24T09:00:00Z; for a date, write timestamp(date + "T00:00:00Z")`,
   duration: "duration takes a text such as 90s or 2h30m",
@@ -245,7 +249,10 @@ const takenBy: Readonly<Record<string, string>> = {
   decode: "base64.decode takes a text in base64",
 };
 
-/** Returns what the conversion functions in an expression accept. One of them failed, but the evaluator does not report which one. */
+/**
+ * Returns one text for each conversion function in an expression: the text says which values the function accepts (for example `bool takes
+ * true or false as a text`). One of these conversions failed, but the evaluator does not report which one.
+ */
 function conversionsOf(tree: Expr): readonly string[] {
   const found = new Set<string>();
   const look = (node: Expr) => {

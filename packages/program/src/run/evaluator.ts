@@ -22,7 +22,10 @@ export type Evaluator = {
   ): Promise<readonly CelOutcome[]>;
   /** Returns the value of an expression. `row`: present if the expression may name one. */
   compute(expression: Expression, bindings: CelBindings, row: CelRow, work: Work): Promise<CelComputed>;
-  /** Returns the values of an expression for rows, under the same rules as `testRows`. */
+  /**
+   * Returns the values of an expression, one for each row. The order of the values, and the reasons to stop before the last row, are the
+   * same as for `testRows`.
+   */
   computeRows(
     expression: Expression,
     rows: readonly CelRow[],
@@ -41,8 +44,8 @@ export type CelComputed = { readonly value: JsonValue } | CelFailure;
 export const inlineStepsMax = 500_000;
 
 /**
- * Number of rows whose cost is computed together before they are evaluated on the event loop. One row takes little time compared with the
- * call itself.
+ * Number of rows whose cost is computed in one function call, before these rows are evaluated on the event loop. One row takes little time
+ * compared with the function call.
  */
 const rowsAtOnce = 20;
 
@@ -72,7 +75,10 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     compiled.set(expression, made);
     return made;
   };
-  /** Evaluates rows on the event loop or in the pool, as their cost requires. */
+  /**
+   * Evaluates an expression for several rows. Cheap rows are evaluated on the event loop. Expensive rows are evaluated in a thread of the
+   * pool, if there is one. Returns the results in the order of the rows.
+   */
   const runRows = async <T extends object>(
     { expression, rows, bindings, asks }: Asked,
     run: (compiled: CompiledExpression) => Running<T>,
@@ -91,7 +97,8 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
       do {
         const some = rows.slice(outcomes.length, outcomes.length + rowsAtOnce);
         const stepsOfAny = bound(bindings, some);
-        // If one of the rows is expensive, only the first row is measured, to find out if it is the expensive one.
+        // The estimate for these rows together is high, so at least one row is expensive. In this case only the first row is estimated
+        // again, to find out if it is expensive.
         const next = stepsOfAny > inlineStepsMax ? some.slice(0, 1) : some;
         const steps = next.length === some.length ? stepsOfAny : bound(bindings, next);
         if (steps > inlineStepsMax && pool !== undefined) return batchOf(rows, outcomes.length, steps);

@@ -15,7 +15,9 @@ export type CelBindings = {
   readonly input?: JsonObject | undefined;
   /** Number of rows of each set, by the set's name. */
   readonly rows?: JsonObject | undefined;
-  /** Values of steps, by the step's id. Expressions use only their scalars. */
+  /**
+   * Values of the finished steps, by step id. An expression can use only those texts, numbers and booleans that are inside these values.
+   */
   readonly steps?: JsonObject | undefined;
   /** Answers of earlier calls for the same row of a map, by the call's id. */
   readonly calls?: JsonObject | undefined;
@@ -31,7 +33,8 @@ export type CelBindings = {
 /** An expression that is ready to run. */
 export type CompiledExpression = {
   /**
-   * Returns the maximum steps (cost.ts) of evaluating any one of these rows. Computing this takes a small part of the evaluation's time.
+   * Returns an upper bound of the evaluation steps (units of work, see cost.ts) that the expression needs for any one of these rows.
+   * Computing the bound is much faster than the evaluation.
    */
   bound(bindings: CelBindings, rows: readonly CelRow[]): number;
   /**
@@ -79,7 +82,7 @@ function rowsOf(
   return celRows(now === undefined ? values : { ...values, now: celTime(now) }, Object.values(given), each, isOver);
 }
 
-/** Returns the answer of a condition. */
+/** Converts the value of a condition to its outcome. Returns an error if the value is not true or false. */
 function truthOf(value: CelValue): CelOutcome {
   return typeof value === "boolean" ? { value } : { error: "is not true or false" };
 }

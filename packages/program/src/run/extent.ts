@@ -1,10 +1,10 @@
-/** The maximum size of a value and of everything inside it. So the extent of a list also holds for each item. */
+/** The maximum size of a value and of every value inside it. So the size of a list is also a maximum for the size of each item. */
 export type Extent = {
   /** Items of the longest list, or fields of the largest object. */
   readonly items: number;
-  /** Characters of the longest text. */
+  /** Number of characters of the longest text that is in the value. If the value is itself a text, its number of characters. */
   readonly text: number;
-  /** Measure of the whole size: one for each value and name inside, plus one for every 16 characters. */
+  /** Approximate size of the whole value. Each value and each name inside counts 1, and every 16 characters of text count 1 more. */
   readonly total: number;
   /** Nesting of joined lists (`a + b`). Reading an item goes through all of the joined lists. */
   readonly depth: number;
@@ -37,18 +37,27 @@ export function extentOf(value: unknown): Extent {
   return whole;
 }
 
-/** The size of the values to which a chain of names (`row.a.b`) leads. It holds for each of several starting values. */
+/**
+ * The size of the values to which a chain of names such as `row.a.b` leads. If the chain starts from several values (one for each row), the
+ * size is large enough for each of them.
+ */
 export type PathExtent = {
-  /** A size that is large enough for each of the values to which the chain leads. */
+  /**
+   * A size that is large enough for every value that the chain of names (for example `row.a.b`) can lead to. There may be several values,
+   * because the chain may have several starting values.
+   */
   readonly extent: Extent;
-  /** Number of fields or items in the largest object or list through which the chain goes. */
+  /**
+   * Number of fields or items in the largest object or list on the path of the chain of names (for example `row` and `row.a` for
+   * `row.a.b`).
+   */
   readonly items: number;
 };
 
 /** A chain of names in an expression. */
 export type Chain = { readonly root: string; readonly path: readonly (string | number)[] };
 
-/** The size for a chain of names that leads to nothing. */
+/** The size that is assumed for a path such as `row.a.b` if no value exists at it. */
 export const nothingReached: PathExtent = { extent: scalar, items: 0 };
 
 /**
@@ -63,7 +72,10 @@ export function reachAll(
   return chains.map(({ root, path }) => reach(root === "row" ? rows : [values[root]], path));
 }
 
-/** Follows a chain of names from each start. Returns a size that is large enough for each result; a missing result counts as nothing. */
+/**
+ * Follows a chain of names (for example `.a.b`) from each starting value. Returns a size that is large enough for every value found. If the
+ * chain finds no value, this counts as nothing.
+ */
 function reach(starts: readonly unknown[], path: readonly (string | number)[]): PathExtent {
   let reached: PathExtent | undefined;
   for (const start of starts) {
@@ -101,7 +113,7 @@ function largest(a: Extent, b: Extent): Extent {
   };
 }
 
-/** Returns the extent of a constant. */
+/** Returns the size measure (`Extent`) of a constant value. */
 export function literal(value: unknown): Extent {
   const length = typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
   return length === 0 ? scalar : { items: 0, text: length, total: 1 + length / 16, depth: 0 };

@@ -4,13 +4,17 @@ import { isRawJson, nearestDouble, type RawNumber } from "@svc/core/raw-json";
 // expression returns that double unchanged, the result has all the original digits.
 
 /**
- * For each double of an evaluation that replaces a longer number: that number. `unclear`: the double replaces several different numbers.
+ * JSON numbers with too many digits for a double. The key is the double that replaces the number during an evaluation. The value is the
+ * original number, or `unclear` if the double replaces several different numbers.
  */
 type LongNumbers = ReadonlyMap<number, RawNumber | "unclear">;
 
 const known = new WeakMap<object, LongNumbers>();
 
-/** The long numbers of the current evaluation. Evaluation is synchronous, so one variable is enough. */
+/**
+ * The long numbers (numbers with more digits than a double holds) of the evaluation that runs now. Evaluation is synchronous, so one
+ * variable is enough.
+ */
 let current: LongNumbers | undefined;
 
 /** Records which doubles in `values` replace longer numbers. `given`: the JSON values with the original numbers. */
@@ -29,7 +33,10 @@ export function noteLongNumbers(values: object, given: readonly unknown[]): void
   known.set(values, found);
 }
 
-/** Starts an evaluation with these values: from now on, their long numbers are used. */
+/**
+ * Must be called before an expression is evaluated with `values`. JSON numbers with more digits than a double can hold were recorded for
+ * these values. From this call on, results can contain all digits of these numbers.
+ */
 export function beginWith(values: object): void {
   current = known.get(values);
 }
@@ -44,7 +51,10 @@ export function longNumberOf(double: number): RawNumber | "unclear" | undefined 
 
 type NumberFindings = { readonly raws: readonly RawNumber[]; readonly numbers: ReadonlySet<number> };
 
-/** Cache of the long numbers found in a value, because many rows share the same value. */
+/**
+ * Cache of the long numbers in a value. A long number has more digits than a double holds. Many rows share the same value, so each value is
+ * searched only once.
+ */
 const foundBefore = new WeakMap<object, NumberFindings>();
 
 function foundIn(value: unknown): NumberFindings {

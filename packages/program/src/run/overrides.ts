@@ -20,8 +20,9 @@ export const noOverrides: AppliedOverrides = { params: {}, args: {} };
 export type OverrideFault = { readonly pointer: string; readonly message: string };
 
 /**
- * Checks the overrides of an answer against the schema of its point. An empty text means no overrides. Returns the earlier and new
- * overrides combined, or every fault. The caller has already checked that the continuation is `retry-with`.
+ * Checks the overrides of an answer (changes to params and call arguments). They must fit the schema of the judgment point that asked. An
+ * empty text means no overrides. Returns the job's earlier overrides combined with the new ones, or all faults. The caller has already
+ * checked that the answer is `retry-with`.
  */
 export function applyOverrides(
   before: AppliedOverrides,
@@ -49,7 +50,7 @@ function parse(text: string): JsonObject | undefined {
     const value = parseExactJson(text);
     return isObject(value) ? (value as JsonObject) : undefined;
   } catch {
-    // A text that is not JSON is reported like a value that is not an object.
+    // If the text is not JSON, the result is also undefined. The caller then reports the same fault as for a value that is not an object.
     return undefined;
   }
 }
@@ -58,12 +59,12 @@ function merge(before: JsonObject, values: JsonObject): JsonObject {
   return Object.fromEntries([...Object.entries(before), ...Object.entries(values)]);
 }
 
-/** Returns the params of a job after the changes of answers. */
+/** Returns the params of a job, with the values that people's answers changed. */
 export function paramsWith(program: Program, { params }: AppliedOverrides): JsonObject {
   return merge(program.params, params);
 }
 
-/** Returns the arguments of a call after the changes of answers. A value from an answer replaces the whole argument. */
+/** Returns the arguments of a call, with the values that people's answers changed. A value from an answer replaces the whole argument. */
 export function argumentsWith(
   call: { readonly id: string; readonly args: ValueTemplate },
   { args }: AppliedOverrides,

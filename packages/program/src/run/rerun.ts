@@ -2,8 +2,9 @@ import type { Program } from "../program.ts";
 import { listsOf, type Step, stepsOf } from "../steps/index.ts";
 
 /**
- * The steps that a rerun repeats, in the order of the program, or why a rerun is not possible. `block`: not possible, because the rerun
- * would leave a step (other than an `if`) that contains the judge step.
+ * Result of a request to run steps again. `steps`: the repeated steps, in the order of the program. `fault`: the reason why it is not
+ * possible. For example, `block` means that the judge step (which asks the question) is inside a step other than an `if`. The rerun would
+ * have to leave that step.
  */
 export type RepeatedSteps =
   | { readonly steps: readonly Step[] }
@@ -26,7 +27,10 @@ export function rerunOf(program: Program, from: string, judge: string): Repeated
   return { steps: all.slice(start, end + 1).filter((step) => !isElsewhere(all, step, judge)) };
 }
 
-/** True if the judge step is inside a block other than an `if`, or in an error handler: a rerun would have to leave it. */
+/**
+ * True if the judge step (a step that asks people) is in an error handler, or inside a block other than an `if`. To run earlier steps
+ * again, the job would have to leave this handler or block.
+ */
 function isLeft(list: readonly Step[], judge: string): boolean {
   return [...stepsOf(list)].some((step) => {
     const lists = step.kind === "if" ? [step.onError?.steps ?? []] : listsOf(step);
@@ -39,7 +43,10 @@ function holds(list: readonly Step[], id: string): boolean {
   return [...stepsOf(list)].some((step) => step.id === id);
 }
 
-/** True if both steps are in one enclosing step, but in different branches of it. The branch without the judge step is not repeated. */
+/**
+ * True if `step` and the judge step (a step that asks people) are in different branches of the same enclosing step. If the branch of the
+ * judge step runs again, the branch of `step` is not repeated.
+ */
 function isElsewhere(all: readonly Step[], step: Step, judge: string): boolean {
   return all.map(listsOf).some((lists) => {
     const taken = lists.find((list) => holds(list, judge));

@@ -39,12 +39,12 @@ export type ResolveFault = {
   readonly message: string;
 };
 
-/** A filled-in value, or why there is none. */
+/** Result of filling in a template: the value, or the fault that prevents it. */
 export type Resolution<T> = { readonly value: T } | { readonly fault: ResolveFault };
 
 /**
- * Fills in a template. Returns a fault if a source is absent or null and has no `else`, or if a text contains an object or list. Stops at
- * the first fault.
+ * Returns the value of a template with its references filled in. Returns a fault if a referenced value is absent or null and has no
+ * replacement (`else`). Also returns a fault if a `$text` would contain an object or a list. Stops at the first fault.
  */
 export function resolveValue(template: ValueTemplate, scope: RunScope): Resolution<JsonValue> {
   switch (template.kind) {
@@ -153,7 +153,10 @@ export function resolveText(
   return { value: text };
 }
 
-/** Fills in the declared result: scalars by name. An absent source becomes null. Returns a fault if a value is not a scalar. */
+/**
+ * Returns the declared result of a program: each name with its value. A value must be a text, number, boolean or null; otherwise the
+ * function returns a fault. If a reference leads to nothing, its value is null.
+ */
 export function resolveResult(result: DeclaredResult, scope: RunScope): Resolution<JsonObject> {
   const entries: [string, JsonValue][] = [];
   for (const [name, template] of result) {

@@ -70,7 +70,7 @@ function zoneTime(ms: number, zone: string): ClockTime {
   return dateOf(midnight + seconds * 1000 + (((ms % 1000) + 1000) % 1000));
 }
 
-/** Created once for each zone, because creation takes a hundred times as long as use. */
+/** Cached date formats, by time zone. Creating a date format takes a hundred times as long as using it. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const formatsMax = 600;
 

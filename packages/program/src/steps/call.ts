@@ -21,7 +21,10 @@ import {
 } from "./parts/tool-call.ts";
 import { noUse, type Use } from "./use.ts";
 
-/** One tool call: a step of its own, or one in the `do` of a map, which has no `rows`. */
+/**
+ * A step that makes one tool call. The same form is used for each call in the `do` of a map. A call in a `do` must not have the field
+ * `rows`.
+ */
 export type CallStep = AnyStep & StepCall & { readonly kind: "call" };
 
 const { args, retry, timeout } = callOptions;
@@ -91,10 +94,11 @@ export const callLanguage: StepLanguage<CallStep> = {
     if (call.undo !== undefined) checkUndo(call, call.undo, action?.outputSchema, scope, check);
     const answer: StepOutcome = { ...nothing, value: { type: action && answerTypeOf(action) } };
     const set = setOf(call, action, check);
-    // The step leaves its answer as a value. A call in a map (`scope.calls`) always does, because later calls of the map name its answer;
-    // `rows` there is reported separately.
+    // The step has its answer as a value, and no set of rows. This is true for every call inside a map (`scope.calls`), because later calls
+    // of the map use its answer. If such a call has the field `rows`, the fault is reported elsewhere.
     if (set === undefined || scope.calls !== undefined) return { own: answer, inner: [] };
-    // The step leaves a set. If `rows` could not be read, the author may have meant a value or a set, so both are accepted.
+    // The step makes a set of rows. If its field `rows` could not be read, the author may have meant a single value or a set. So later
+    // steps may use both without a further fault.
     return {
       own: call.rows === undefined ? { ...nothing, value: { type: undefined }, set } : { ...nothing, set },
       inner: [],
@@ -126,7 +130,10 @@ function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: C
   return checkRows(rows, [...pathOf(pointer), "rows"], action, check);
 }
 
-/** Returns the use (calls, writes, rows) of at least one and at most `count` calls of a tool. */
+/**
+ * Returns the use (calls, writes, rows) of a call that is made at least once and at most `count` times. `access`: the access class of the
+ * called tool.
+ */
 function useOfCalls(count: number, access: AccessClass): Use {
   return {
     ...noUse,

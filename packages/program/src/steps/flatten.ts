@@ -13,7 +13,7 @@ export type FlattenStep = AnyStep &
   RowSource & {
     readonly kind: "flatten";
     readonly field: string;
-    /** Fields that the new rows get from the item. */
+    /** Fields that each new row gets from its list item, with their paths in the item (for example `item.email`). */
     readonly keep: AddedFields;
   };
 

@@ -175,8 +175,8 @@ function checkConfirm(fields: ShapeFields, method: HttpCall["method"], { faults 
 }
 
 /**
- * Checks `rows` of a request. An answer to HEAD has no rows. For counted pages, the first page is given in the URL's query or in `start`,
- * not in both.
+ * Checks the field `rows` of an `http` step, and records faults. A HEAD request must have no `rows`, because its answer has no body. The
+ * number of the first page may be in the URL's query or in `start`, but not in both.
  */
 function checkRowsOfRequest(
   fields: ShapeFields,

@@ -153,7 +153,7 @@ export function runsOf(steps: readonly Step[]): readonly string[] {
   return [...new Set([...stepsOf(steps)].flatMap(ownRunsOf))];
 }
 
-/** Returns the points that a step may ask. */
+/** Returns the points (questions to people) that a step can ask while it runs. */
 export function asksOf(step: Step): readonly StepPoint[] {
   return languageOf(step.kind).asks(step);
 }

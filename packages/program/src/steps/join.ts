@@ -22,7 +22,10 @@ export type JoinStep = AnyStep &
     readonly join: JoinKind;
     /** Pairs of fields that must be equal: one of the left rows, one of the right rows. */
     readonly on: readonly (readonly [left: Path, right: Path])[];
-    /** Fields that the new rows get from the right rows. */
+    /**
+     * A join combines left rows (of its own set) with right rows (of the set `right`). This field lists what the new rows get from the
+     * right rows.
+     */
     readonly keep: AddedFields;
   };
 

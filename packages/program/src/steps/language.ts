@@ -33,7 +33,9 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   readonly takesOnError?: boolean;
   /** Definitions that the step's JSON Schema refers to. */
   readonly definitions: Readonly<Record<string, JsonSchema>>;
-  /** Words that hints use for the step's results and for its part that has a current row. */
+  /**
+   * Words that hints use for the results of the step. They also name the part of the step that can use `row` (the current row of a set).
+   */
   readonly named: StepWords;
   /** Reads a step. Returns undefined if the step cannot be used. Records every fault. */
   read(base: StepBase, fields: ShapeFields, reading: StepReadContext<Inner>): S | undefined;
@@ -42,16 +44,20 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   /** Returns the lists of steps inside the step (its branches). The calls of a map are not such a list. */
   lists(step: S): readonly (readonly Inner[])[];
   /**
-   * Returns the step's own calls, in order. Calls in its branches are not included. Pins, accounts, overrides and approvals depend on this.
+   * Returns the calls that the step makes itself, in order. Calls of steps in its branches are not included. svc uses this list to find the
+   * pins, accounts, overrides and approvals that a program needs.
    */
   calls(step: S): readonly StepCall[];
   /** Returns the skills that the step runs itself, by the program's names for them. Absent for a kind that runs no skills. */
   runs?(step: S): readonly string[];
-  /** Returns the points that the step may ask. */
+  /** Returns the points (declared questions to people) that this step may put to a person, for example if it fails. */
   asks(step: S): readonly StepPoint[];
   /** Returns the use of a step (calls, rows, asks), including the steps inside it. */
   estimate(step: S, measure: Measure<Inner>): Use;
-  /** Returns the maximum rows of the set that the step makes. Absent for a kind whose sets have no limit of their own. */
+  /**
+   * Returns the maximum number of rows in the set that the step makes. A kind of step does not have this function if only the general limit
+   * of rows applies to its sets.
+   */
   setSize?(step: S, measure: Pick<Measure<Inner>, "rows" | "sizeOf">): number;
 };
 
@@ -60,9 +66,15 @@ export type StepRefusal = { readonly message: string; readonly hint: string };
 
 /** Words for hints, such as "a filter". A word is undefined if steps of this kind never have that result or part. */
 export type StepWords = {
-  /** Word for a step of this kind that leaves a value (`steps.<id>`). */
+  /**
+   * Name of the step kind in hints about values (for example "a filter"). Undefined if a step of this kind never has a value in
+   * `steps.<id>`.
+   */
   readonly value: string | undefined;
-  /** Word for a step of this kind that leaves a set of rows. */
+  /**
+   * Words for this kind of step, used in a hint about steps that leave a set of rows (for example "a filter"). Undefined if steps of this
+   * kind never leave a set.
+   */
   readonly set: string | undefined;
   /** The part of the step that can use `row`. `isExpression`: true if that part is an expression. */
   readonly row: { readonly place: string; readonly isExpression: boolean } | undefined;
@@ -75,9 +87,9 @@ export type StepPlace = "program" | "branch" | "map";
 export type StepReadContext<Inner extends AnyStep> = {
   readonly reader: ShapeReader;
   readonly limits: Limits;
-  /** Reads a list of steps inside the step. */
+  /** Reads a list of steps that is inside the step, and returns these steps. `count`: minimum and maximum number of steps in the list. */
   list(node: ShapeNode, place: StepPlace, count: Bounds): Inner[];
-  /** Removes a step that was already read. Other steps may still name it without a second fault. */
+  /** Leaves out a step that was already read. If other steps name this step, no second fault is recorded. */
   leaveOut(step: Inner): void;
 };
 
@@ -88,7 +100,7 @@ export type StepCheckContext<Inner extends AnyStep> = {
   readonly scope: Scope;
   /** Checks a list of steps inside the step. Returns the results of those steps, by id. */
   list(steps: readonly Inner[], scope: Scope): ReadonlyMap<string, StepOutcome>;
-  /** Checks a single step inside the step. */
+  /** Checks a single step that is inside the checked step (for example a call of a map). Returns the results that later steps can use. */
   step(step: Inner, scope: Scope): StepOutcomes;
 };
 
@@ -110,14 +122,14 @@ export type StepPoint = {
 export type Measure<Inner extends AnyStep> = {
   /** Maximum rows of one set. */
   readonly rows: number;
-  /** Maximum rows of all sets together. */
+  /** Maximum number of rows of all row sets of the program together. */
   readonly rowsMax: number;
   /** True if retries of a call are counted. False if each call counts once. */
   readonly isRepeating: boolean;
   /** Returns the maximum number of rows in the set of an earlier step. */
   sizeOf(set: string): number;
   classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
-  /** Returns the use of one run of a skill. */
+  /** Returns the calls, rows and questions that one run of a skill needs. */
   useOfSkill(name: string): Use;
   /** Returns the use (calls, rows, asks) of a list of steps inside the step. */
   list(steps: readonly Inner[]): Use;

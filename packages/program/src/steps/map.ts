@@ -27,8 +27,8 @@ export function isCall(step: RowStep): step is MapCall {
 }
 
 /**
- * A step that makes calls for each row of a set. It leaves a set with the same rows, fields kept from the answers, and the state in which
- * each row ended.
+ * A step that makes calls for each row of a set (list of rows). Its result is a new set with the same rows. Each row also gets fields from
+ * the answers of its calls, and its final state (for example `failed`).
  */
 export type MapStep = AnyStep &
   RowSource & {
@@ -170,7 +170,10 @@ export const mapLanguage: StepLanguage<MapStep, RowStep> = {
   setSize: ({ source }, { sizeOf }) => sizeOf(source),
 };
 
-/** Reports a point about failed or unknown rows of a map if no row can ever end in that state. Such a question would never be asked. */
+/**
+ * A map may declare a question (point) about its failed rows or its rows with an unknown outcome. Records a fault if no row can ever end in
+ * that state, because the question would then never be asked.
+ */
 function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, actions }: Check): void {
   const path = [...pathOf(pointer), "onRows"];
   const refused = (state: string, why: string, hint: string) =>
@@ -188,7 +191,8 @@ function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, a
 }
 
 /**
- * Returns the type of a field that is kept from an answer. If the call may be skipped, the field is null then; no replacement is needed.
+ * Returns the type of a field that a row keeps from a call's answer. If the call may be skipped, the program needs no replacement value:
+ * the field is then null.
  */
 function typeOfKept(
   step: MapStep,

@@ -7,7 +7,10 @@ import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage, StepReadContext } from "./language.ts";
 import { bothUses, noUse } from "./use.ts";
 
-/** A `parallel` step: named lists of steps (of type `Inner`) that run at the same time. The job continues after the last one. */
+/**
+ * A `parallel` step. It has named branches: lists of steps (of type `Inner`) that run at the same time. The job continues after the last
+ * branch has ended.
+ */
 export type ParallelStepOf<Inner extends AnyStep> = AnyStep & {
   readonly kind: "parallel";
   readonly branches: readonly { readonly name: string; readonly steps: readonly Inner[] }[];

@@ -110,7 +110,10 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
   };
 }
 
-/** Returns the use of something that runs at least once and at most `times` times. */
+/**
+ * Returns the use (calls, rows, questions) of a list of steps that runs at least once and at most `times` times. `once`: the use of one
+ * run.
+ */
 function repeatedUse(times: number, once: Use): Use {
   return { ...upTo(times, once), callsMin: once.callsMin, asksMin: once.asksMin };
 }

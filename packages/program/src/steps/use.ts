@@ -8,7 +8,7 @@ export type Use = {
   readonly writesMax: number;
   readonly destructiveMax: number;
   readonly rowsMax: number;
-  /** Questions that are always asked. */
+  /** Minimum number of questions: those that the step asks in any case. */
   readonly asksMin: number;
   readonly asksMax: number;
 };
@@ -29,7 +29,10 @@ export function bothUses(a: Use, b: Use): Use {
   return combine(a, b, (one, other) => one + other);
 }
 
-/** Returns the use (calls, rows, questions) of two parts of which only one runs. The rows and questions of both are added up. */
+/**
+ * Returns the use (calls, rows, questions) of two parts of which only one runs. For calls, the larger maximum counts. For rows and
+ * questions, the maxima of both parts are added.
+ */
 export function eitherUse(a: Use, b: Use): Use {
   return {
     ...combine(a, b, Math.max),

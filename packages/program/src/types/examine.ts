@@ -26,8 +26,8 @@ const certain: Examination = { faults: [], isCertain: true };
 const uncertain: Examination = { faults: [], isCertain: false };
 
 /**
- * Compares a template with a JSON Schema. A reference counts as an unknown value of its type. Rules that depend on the value itself are
- * neither certainly satisfied nor certainly broken.
+ * Compares a template with a JSON Schema. Returns the certain faults, and `isCertain`, which is true if every value of the template fits
+ * the schema. A reference counts as an unknown value of its type, so a rule about its exact value makes the result uncertain.
  */
 export function examine(template: ValueTemplate, schema: unknown, examiner: Examiner, path: Path = []): Examination {
   if (schema === true || schema === undefined) return certain;
@@ -99,7 +99,10 @@ function examineReference(
   return withElse(examineType(examiner.typeOf(template), schema, path), template, schema, { examiner, path });
 }
 
-/** Combines a result with the result of the template's replacement (`else`). */
+/**
+ * Combines two results of comparing a template with a schema: `found`, and the result for the template's replacement value (`else`).
+ * Returns `found` if the template has no replacement.
+ */
 function withElse(
   found: Examination,
   { otherwise }: ValueTemplate & { readonly kind: "reference" | "text" },
@@ -134,7 +137,10 @@ function examineType(type: ValueType, schema: JsonSchema, path: Path): Examinati
 /** Formats of texts that a point in time can never have. */
 const otherFormats = new Set<unknown>(["date", "time", "duration", "email", "uri", "uuid", "hostname"]);
 
-/** Compares a computed value with a schema. Its type is known, and the text of a point in time also has a known format. */
+/**
+ * Compares the schema of an argument with an expression that computes the argument. The type of the expression is known. Returns a fault if
+ * the value can never match. Example: the expression gives a point in time, but the schema requires the format `email`.
+ */
 function examineComputed(
   source: string,
   schema: JsonSchema,
@@ -222,8 +228,8 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * Compares a template with the keywords of a schema that combine schemas, such as anyOf. A combined schema counts only if it is certainly
- * satisfied or certainly broken.
+ * Compares a template with the keywords of a schema that combine several schemas, such as anyOf. Returns the result of the comparison. One
+ * of the combined schemas is considered only if the template certainly satisfies it or certainly violates it.
  */
 function ofRules(template: ValueTemplate, schema: JsonSchema, examiner: Examiner, path: Path): Examination {
   const look = (rule: unknown) => examine(template, rule, examiner, path);

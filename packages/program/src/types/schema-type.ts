@@ -190,7 +190,10 @@ function withDefaults(template: ValueTemplate, schema: unknown): ValueTemplate {
   return objectOf([...filled]);
 }
 
-/** Returns a template without nulls. A null in `else` also means that the argument is left out; it is not a value of the argument. */
+/**
+ * Returns a template without the null values that mean "no value". If a reference has `else: null`, the `else` is removed too. The argument
+ * is then left out if the reference has no value.
+ */
 function withoutNulls(template: ValueTemplate, place: NullPlace): ValueTemplate {
   if (template.kind === "list") {
     return { kind: "list", items: template.items.map((item, index) => withoutNulls(item, nullPlaceAt(place, index))) };
@@ -218,12 +221,18 @@ type Values = { readonly argument: string; readonly values: readonly JsonValue[]
 const listed = new WeakMap<JsonSchema, Values>();
 const answers = new WeakMap<Action, JsonSchema>();
 
-/** Returns the values that a tool's argument accepts, for a field of the answer with the same name. Returns undefined if unknown. */
+/**
+ * Returns the values that are known for a field of a tool's answer. They are the values that the tool accepts for the argument with the
+ * same name. Returns undefined if they are unknown.
+ */
 export function valuesListed(type: ValueType): Values | undefined {
   return type === undefined ? undefined : listed.get(type);
 }
 
-/** Returns the type of a tool's answer. `valuesListed` finds in it the fields that have the name of an argument. */
+/**
+ * Returns the type of a tool's answer. A field of the answer may have the name of an argument that allows only listed values.
+ * `valuesListed` returns these values for the type of such a field.
+ */
 export function answerTypeOf(action: Action): JsonSchema {
   const known = answers.get(action);
   if (known !== undefined) return known;

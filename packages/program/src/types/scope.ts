@@ -4,10 +4,13 @@ import { meantField } from "../read/shape-words.ts";
 import type { Expression, Reference } from "../template.ts";
 import { fieldType, namesOf, typeOfConstant, typesOf, type ValueType } from "./schema-type.ts";
 
-/** A set of rows, as later steps see it. `fields`: the known type of each field. `hasStates`: true if its rows have the states of a map. */
+/**
+ * A set of rows, in the form in which later steps use it. `fields`: the known type of each field. `hasStates`: true if each row has a state
+ * (`ok`, `failed` …), because a map made the set.
+ */
 export type RowSet = { readonly fields: ReadonlyMap<string, ValueType>; readonly hasStates: boolean };
 
-/** Returns the set without row states. */
+/** Returns the row set without the states of its rows (such as ok or failed). The fields stay the same. */
 export function withoutStates(set: RowSet | "any"): RowSet | "any" {
   return set === "any" ? "any" : { fields: set.fields, hasStates: false };
 }
@@ -21,11 +24,11 @@ export type StepOutcome = {
   readonly maySkip: boolean;
   /** True if the step may have failed, with its error handled, when this place is reached. Default false. */
   readonly mayFail?: boolean;
-  /** The step whose failure means that the set does not exist at this place. */
+  /** The step that may fail before it makes the set. If this step failed, the set does not exist at the checked place of the program. */
   readonly lostWith?: string | undefined;
 };
 
-/** The results of a step that leaves nothing. */
+/** The result of a step that makes neither a value nor a set. */
 export const nothing: StepOutcome = { value: "none", set: undefined, maySkip: false };
 
 /** An earlier call for the same row of a map. `type`: type of its answer. `maySkip`: true if it may have been skipped. */
@@ -52,22 +55,26 @@ export type Scope = {
   readonly hints: ScopeHints;
   readonly input: ValueType;
   readonly params: ValueType;
-  /** Undefined if answers of people may change the values, or if nothing should be evaluated. */
+  /**
+   * The program's params, as values that the check may compute with. Undefined if a person's answer may change the params, or if the check
+   * must compute no values.
+   */
   readonly constants?: Constants | undefined;
-  /** Steps that are finished at this place, by id. */
+  /** The steps that have ended before the checked place of the program, by step id. */
   readonly ended: ReadonlyMap<string, StepOutcome>;
-  /** Every id of the program. Ids that are not in `ended` belong to later steps. */
+  /** Ids of all steps of the program. If an id is not in `ended`, its step has not finished before the place that is checked. */
   readonly ids: ReadonlySet<string>;
   /**
-   * Steps of which an enclosing condition has checked that they have an error. At this place the condition is true, so `steps.<id>.error`
-   * may be used.
+   * Steps that have failed at this place, because a condition around it tests that `steps.<id>.error` exists. So the error of these steps
+   * may be used here.
    */
   readonly asked?: ReadonlySet<string> | undefined;
   /**
-   * Sets of which an enclosing condition has checked with has() that they exist. At this place the condition is true, so they may be used.
+   * Row sets that certainly exist at this place. The place is inside a condition that has checked them with has(). Expressions here may
+   * therefore use these sets.
    */
   readonly askedSets?: ReadonlySet<string> | undefined;
-  /** Steps whose error is handled at this place, so they have failed. */
+  /** Steps that have failed when the job reaches this place, because the place is in their error handlers. */
   readonly failed?: ReadonlySet<string> | undefined;
   /** Fields of the current row. */
   readonly row?: RowSet | "any" | undefined;
@@ -91,7 +98,10 @@ type ProgramNames = {
   readonly params: JsonObject;
 };
 
-/** Returns the scope of a program's first step. */
+/**
+ * Returns the scope of a program's first step: the names that its references can use, with their types. These are only the input and the
+ * params.
+ */
 export function firstScope(
   { inputSchema, input, params }: ProgramNames,
   { ids, hints }: Pick<Scope, "ids" | "hints">,
@@ -100,8 +110,8 @@ export function firstScope(
 }
 
 /**
- * Returns the scope for a place that is reached only if the condition is true. The errors and sets that the condition checks are known to
- * exist there.
+ * Returns the names that can be used at a place that the program reaches only if a condition is true. The condition may check that an error
+ * or a set of rows exists. At that place, such an error or set is known to exist.
  */
 export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">): Scope {
   const asked = [...source.matchAll(/\bsteps\.([A-Za-z0-9_]+)\.error\b/g)].map(([, id = ""]) => id);
@@ -111,7 +121,10 @@ export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">)
   return { ...scope, asked: new Set([...before, ...asked]), askedSets: new Set([...setsBefore, ...sets]) };
 }
 
-/** Returns the type of a reference at a place. A reference that could not be read counts as any type. */
+/**
+ * Returns the type of the value that a reference names. `scope`: the names that exist where the reference is used. A reference that could
+ * not be parsed counts as a value of any type.
+ */
 export function resolveType(
   scope: Scope,
   { root, path, text }: Pick<Reference, "root" | "path" | "text">,
@@ -146,8 +159,10 @@ export function resolveType(
 }
 
 /**
- * Returns the set with a name at a place. If there is none, the hint lists the sets that exist. `lostWith`: the step whose failure means
- * that the set does not exist, unless a condition checks it.
+ * Returns the set (list of rows) that a name means at a place in the program. If there is none, returns a fault and a hint that lists the
+ * existing sets.
+ * `lostWith`: id of the step whose failure would mean that the set does not exist. Undefined if a condition around the place has already
+ * checked this.
  */
 export function findSet(
   scope: Scope,
@@ -179,7 +194,10 @@ function hintOfStart(name: string): string {
   return `write "input": {"${name}": {"$ref": "${name}"}} in the standing definition, next to program; in the program ${schema}, the step ${take}, and found instead of ${name}`;
 }
 
-/** Returns a hint if no set has this name. A call whose answer has a list makes a set if its `rows` names the list. */
+/**
+ * Returns a hint for a step that is used as a set (list of rows) but leaves none. If the step's answer contains a list, the hint shows the
+ * field `rows` that makes a set from it. Otherwise, the hint is `sets`.
+ */
 function hintOfNoSet(name: string, { value }: StepOutcome, sets: string): string {
   const type = value === "none" ? undefined : value.type;
   const list = namesOf(type ?? {}).find((field) => {

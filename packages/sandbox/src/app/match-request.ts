@@ -94,7 +94,10 @@ function decodeSegment(segment: string): string | undefined {
   }
 }
 
-/** Returns the fields of several trees. If two trees have a field of the same name, the later tree's field is used. */
+/**
+ * Returns the fields of several templates of objects, by field name. If two templates have a field of the same name, the later template's
+ * field is used.
+ */
 function fieldsOf(trees: readonly TemplateTree[]): Map<string, TemplateTree> {
   const fields = new Map<string, TemplateTree>();
   for (const tree of trees) {
@@ -166,8 +169,8 @@ function parseBody(body: string): unknown {
 }
 
 /**
- * Returns undefined for an empty list if the definition declares the list: no argument for an item of the list was given. Returns any other
- * value unchanged.
+ * Returns undefined if `value` is an empty list and the definition declares the list item by item. The empty list means that the call gave
+ * no argument for an item. Returns any other value unchanged.
  */
 function emptied(own: TemplateTree | undefined, value: unknown): unknown {
   return own?.kind === "list" && Array.isArray(value) && value.length === 0 ? undefined : value;

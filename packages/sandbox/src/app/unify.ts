@@ -19,7 +19,7 @@ import { itemsOf, propertiesOf, readScalar } from "./refusal.ts";
  */
 export class Unifier {
   readonly faults: string[] = [];
-  /** The arguments found so far. */
+  /** Arguments of the call, by name. The list grows while the parts of the request are compared with the template. */
   readonly args: Record<string, unknown> = {};
   /** Names of arguments that were in JSON with their own type. Their values were not changed by a conversion to text. */
   readonly exact = new Set<string>();
@@ -46,7 +46,10 @@ export class Unifier {
     else if (!isDeepStrictEqual(value, tree.value)) this.#fault(place, `must be ${JSON.stringify(tree.value)}`);
   }
 
-  /** Reads the texts of a query parameter or a header. Each text is one value. */
+  /**
+   * Reads the texts that a request contains for one query parameter or header, and compares them with its template. Each text is one value.
+   * Records a fault if the texts do not fit the template.
+   */
   texts(tree: TemplateTree, values: readonly string[], place: string): void {
     if (values.length === 0) this.#absent(tree, place);
     else if (tree.kind === "text") this.#listOrText(tree.template, values, place);
@@ -72,7 +75,10 @@ export class Unifier {
     for (const [tree, value] of items ?? []) this.texts(tree, value === undefined ? [] : [value], place);
   }
 
-  /** Reads one text against the literal pieces and placeholders of a template. */
+  /**
+   * Compares one text of a request with a template that has fixed pieces and placeholders. Stores the values of the placeholders. Records a
+   * fault if the text does not have the form of the template.
+   */
   text(template: Template, value: string, place: string): void {
     this.#text(template, value, place, false);
   }
@@ -153,7 +159,10 @@ export class Unifier {
     return schema;
   }
 
-  /** Returns the argument from which the filters of a placeholder made this value. It is converted from its text. */
+  /**
+   * Returns the argument of a call from a value in the app's request. It undoes the filters with which the template's placeholder made this
+   * value. A value that arrived as text is converted to the argument's type.
+   */
   #undo(placeholder: Placeholder, value: unknown): unknown {
     const schema = this.#schemaOf(placeholder);
     const filters = placeholder.filters.toReversed();
@@ -223,7 +232,8 @@ function undoFilter(filter: TemplateFilter, value: unknown, schema: JsonSchema):
         return wrong(`must hold objects with ${filter.argument} alone`);
       });
     case "segment":
-      // The filter has removed the text around the segment, so the original argument cannot be found.
+      // The filter `segment` keeps only one part between the slashes of an argument. The rest of the argument is lost, so the original
+      // argument cannot be found.
       return value;
   }
 }
@@ -275,9 +285,9 @@ function splitText({ parts }: Template, text: string): [Placeholder, string][] |
 }
 
 /**
- * Returns each item of a list together with its template. The list lacks items whose argument was missing, so it may be shorter than the
- * templates. The pairs then follow the order, and a template whose constants do not match the item is skipped. Returns undefined if there
- * are more items than templates.
+ * Assigns the items of a received list to the templates from which the list was made. An item is missing if its argument was missing, so
+ * the list may be shorter. The order is kept. A template is skipped if the item does not have the template's fixed values. Returns
+ * undefined if there are more items than templates.
  */
 function alignItems<T>(
   trees: readonly TemplateTree[],

@@ -47,7 +47,10 @@ function isWithoutBody({ response: { empty }, outputSchema }: Action): boolean {
 
 type Steps = readonly (string | number)[];
 
-/** Returns the steps of a path such as `errors[0].message`. Returns no steps for the path of the whole value. */
+/**
+ * Returns the names and indexes that make up a path. For example, `errors[0].message` gives `errors`, 0 and `message`. An empty path means
+ * the whole value and gives an empty list.
+ */
 function stepsOf(path: string): Steps {
   if (path === "") return [];
   const [placeholder] = placeholdersOf(parseTemplate(`{{body.${path}}}`));

@@ -204,8 +204,8 @@ function changeOne(
 }
 
 /**
- * Returns the role of a list tool, with the kind of this name. It is for a list whose items contain objects of that kind (for example the
- * documents that a search finds). Returns the role unchanged if the kind is not known.
+ * Returns the role of a list tool, changed so that the list contains objects of the kind `name` (for example the documents that a search
+ * finds). Returns the role unchanged if no tool has this kind.
  */
 function asListOf(toolkit: Toolkit, role: ToolRole, name: string): ToolRole {
   const roles = toolkit.actions.map((action) => roleOf(toolkit, action));

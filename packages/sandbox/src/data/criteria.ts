@@ -17,7 +17,7 @@ const directionNames = new Set(["order", "sortdir", "sortdirection", "direction"
  */
 export type CriteriaRow = {
   readonly said: (name: string) => unknown;
-  /** Returns the texts that calls gave to the row. */
+  /** Returns the texts in the row that came from earlier calls. Texts that the sandbox made up are not included. */
   readonly texts: () => readonly string[];
   readonly field: (field: Field) => unknown;
 };
@@ -112,8 +112,9 @@ function plainText(value: unknown): string {
 }
 
 /**
- * Returns the field to which an argument refers. The field may have the name or the noun of the argument, may contain several of the
- * argument's values, or may be inside another object.
+ * Returns the field of an object that an argument refers to. First it searches for a field with the name of the argument, its singular (if
+ * the argument has several values), or its name without the noun.
+ * Otherwise it takes a field whose path ends with that name (for example `assignee.login` for `login`).
  */
 function fieldFor(plain: string, fields: ObjectFields, kind: Kind | undefined): Field | undefined {
   const noun = kind?.words.join("") ?? "";
@@ -132,7 +133,10 @@ export function isText(name: string): boolean {
   return /(?:name|title|summary|subject|description|content|body|text|email|note|address|identifier)s?$/i.test(name);
 }
 
-/** Returns a filter that passes a row if each word of the query occurs in a text that calls gave to the row. */
+/**
+ * Returns a filter for rows. A row passes if each word of the query occurs in one of its texts: a text from an earlier call, or a field
+ * such as `title`.
+ */
 function hasWords(query: string, fields: ObjectFields): Criterion {
   const words = query.slice(0, queryMax).toLowerCase().split(/\s+/);
   const wanted = [...new Set(words)].filter((word) => word !== "" && word !== "*").slice(0, wordsMax);

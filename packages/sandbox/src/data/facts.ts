@@ -13,7 +13,10 @@ export type Facts = Readonly<Record<string, unknown>>;
 const wrappers = new Set(["variables", "input", "data", "attributes", "fields"]);
 const depthMax = 4;
 
-/** Returns the facts in a call. Fields of the body are used first; arguments are used for fields that the body does not have. */
+/**
+ * Returns the facts that a call contains, which are known values of an object's fields (for example `teamid`). Values in the request body
+ * come first. An argument gives a value only if the body has none, unless its name says that it is new.
+ */
 export function factsOf(args: AnyObject, body: unknown, kind: Kind | undefined): Facts {
   const facts = new Map<string, unknown>();
   const own = new Set([...wrappers, ...(kind ? [kind.words.join(""), kind.words.at(-1) ?? ""] : [])]);
@@ -61,7 +64,10 @@ function addFields(facts: Map<string, unknown>, fields: AnyObject, path: string,
   }
 }
 
-/** Returns both sets of facts together. New facts replace old ones; objects that are in both are merged field by field. */
+/**
+ * Returns old and new facts (known values of an object's fields) in one object. A new value replaces the old value of the same field. If
+ * both values are objects, they are merged field by field.
+ */
 export function mergeFacts(old: Facts, news: Facts): Facts {
   const merged: Record<string, unknown> = { ...old, ...news };
   for (const [name, value] of Object.entries(news)) {
@@ -72,8 +78,8 @@ export function mergeFacts(old: Facts, news: Facts): Facts {
 }
 
 /**
- * Returns the fact for the field at a path inside an object, converted to a form that the field's schema allows. Returns undefined if there
- * is no fact.
+ * Returns the known value of a field, which an earlier call set. `path`: the field's path inside the object. The value is converted to a
+ * form that the field's schema allows. Returns undefined if the value is not known.
  */
 export function sayOf(facts: Facts, path: readonly string[], schema: AnyObject): unknown {
   const name = path.map(plainName).join("");

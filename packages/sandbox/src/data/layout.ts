@@ -15,8 +15,8 @@ export type Layout = {
    */
   readonly entity: { readonly place: ResultPlace; readonly idField: string | undefined } | undefined;
   /**
-   * The list that the call asks for. `inside`: the property of an item that contains the object (for example in search results with a
-   * score).
+   * The list for which the tool is called, and its place in the result. `inside`: for a list whose items wrap an object, the property that
+   * contains this object. For example, a search result has a score and the found object.
    */
   readonly list:
     | { readonly place: ResultPlace; readonly idField: string | undefined; readonly inside?: string | undefined }

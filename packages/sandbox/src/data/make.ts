@@ -26,7 +26,10 @@ export type ResultPlan = {
    * refers to no known object.
    */
   readonly refer: (field: { owner: string; shown: ShownObject; path: readonly string[]; schema: AnyObject }) => unknown;
-  /** The facts from the call. They are used for fields outside of the known objects. */
+  /**
+   * Values that follow from the call (for example a name in its arguments). They fill the fields of the answer that belong to none of the
+   * known objects (`entity` and `items`).
+   */
   readonly facts: Facts;
   readonly layout: Layout;
   readonly entity: ShownObject | undefined;
@@ -41,7 +44,10 @@ export type ResultPlan = {
 type Here = {
   readonly plan: ResultPlan;
   readonly place: ResultPlace;
-  /** Names of the fields from the made object to the current value. They are used to find the object's facts. */
+  /**
+   * Names of the fields that lead from the object to the value that is made now. The sandbox uses them to find the facts (known values) of
+   * the object.
+   */
   readonly path: readonly string[];
   readonly shown: ShownObject;
   readonly kind: Kind | undefined;
@@ -55,7 +61,10 @@ const depthMax = 12;
 /** Maximum number of values that the sandbox makes for one answer. Lists inside lists would otherwise multiply. */
 const valuesMax = 50_000;
 
-/** Names of objects around the main object. The names of facts leave these objects out. */
+/**
+ * Names of objects that only wrap the main object of a result (for example `data`). The names of facts (known values of an object) do not
+ * contain these names.
+ */
 const envelopes = new Set(["data", "result", "resource", "response", "report", "node", "payload"]);
 
 /** Returns a result that fits a schema. The values come from the plan, or are made up if the plan does not know them. */
@@ -115,7 +124,7 @@ function makeObject(schema: AnyObject, here: Here): unknown {
   if (here.place.length > depthMax || here.budget.left <= 0) return {};
   const isInstant = properties.some(([name]) => name === "dateTime");
   const made = properties.flatMap(([name, child]) => {
-    // The time of an object is either an instant (`dateTime`) or a day (`date`), never both. So the day is left out if no fact sets it.
+    // An object has either an exact time (`dateTime`) or a day (`date`), never both. So the day is left out, unless a call has set it.
     if (isInstant && name === "date" && said(child, { ...here, path: [...here.path, name] }) === undefined) return [];
     if (isRoot && name === here.idField) return [[name, idOf(child, name, here)] as const];
     const isEnvelope =
@@ -133,8 +142,8 @@ function makeObject(schema: AnyObject, here: Here): unknown {
 }
 
 /**
- * Returns an object for a schema that declares no fields. The object has its known facts; if there are none, it has an id and a name,
- * because most objects have both.
+ * Returns an object for a schema that declares no fields. The object has the values that are known from calls. If there are none, it has an
+ * id and a name, because most objects have both.
  */
 function makeOpen(schema: AnyObject, here: Here): unknown {
   const { path, shown, idField } = here;
@@ -154,7 +163,10 @@ function makeOpen(schema: AnyObject, here: Here): unknown {
   return made.id === undefined && made.name === undefined ? undefined : made;
 }
 
-/** Returns the fields that other tools of the app show for objects of this kind, for a schema that declares none itself. */
+/**
+ * Returns fields for an object whose schema declares no fields. It takes the fields that other tools of the app show for objects of the
+ * same kind.
+ */
 function openFields(here: Here): Record<string, unknown> {
   const fields = [...here.plan.fields.values()].filter(({ path }) => path.length === 1 && path[0] !== here.idField);
   const made = fields.map(({ path, schema }) => {
@@ -168,8 +180,8 @@ function openFields(here: Here): Record<string, unknown> {
 }
 
 /**
- * Returns the object that the call sent, if the call sent the whole object in one argument that has the name of the kind. Otherwise returns
- * an empty object.
+ * Returns the whole object, if the call sent it as the value of one argument. Such an argument has the name of the object's kind (for
+ * example `issue`). Otherwise returns an empty object.
  */
 function wholeOf(facts: Facts, kind: Kind | undefined): AnyObject {
   const whole = kind && (facts[kind.words.join("")] ?? facts[kind.words.at(-1) ?? ""]);
@@ -195,7 +207,7 @@ function scalar(schema: AnyObject, path: readonly string[], here: Here): unknown
   return madeUp(here.plan, { schema, path, owner: ownerOf(here), shown: here.shown });
 }
 
-/** Returns a made-up value for a field that no fact describes. Returns undefined if the field has no value. */
+/** Returns a made-up value for a field whose value is not known from a call. Returns undefined if the object has no value in this field. */
 export function madeUp(
   { optionsFor, refer, baseMs }: Pick<ResultPlan, "optionsFor" | "refer" | "baseMs">,
   { schema, path, owner, shown }: { schema: AnyObject; path: readonly string[]; owner: string; shown: ShownObject },

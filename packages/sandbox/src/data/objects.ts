@@ -23,8 +23,8 @@ export function shelfOf(toolkit: Toolkit, kind: Kind, args: AnyObject): Shelf {
 }
 
 /**
- * Returns an object as answers show it. Fields without facts are made up from the id, so a list and a call for the single object show the
- * same values.
+ * Returns an object in the form that answers show. Fields that are not in `facts` (the known values) are made up from the id. So a list and
+ * a call for the single object show the same values.
  */
 export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: StoredObject): ShownObject {
   let seed: Seed | undefined;
@@ -68,7 +68,10 @@ export function schemaAt(schema: AnyObject, place: ResultPlace): AnyObject {
 /** A field of an object. It contains one value or a list of values. */
 export type Field = { readonly path: readonly string[]; readonly schema: AnyObject };
 
-/** The fields of an object's kind by their path without separators, as in facts. For example, `assigneeid` is the field `assignee.id`. */
+/**
+ * The fields of all objects of one kind. The key is the field's path in lower case without separators. For example, the key `assigneeid` is
+ * the field `assignee.id`.
+ */
 export type ObjectFields = ReadonlyMap<string, Field>;
 
 const depthMax = 4;
@@ -97,7 +100,7 @@ export function fieldsOf(toolkit: Toolkit, action: Action): ObjectFields {
 function findFields(toolkit: Toolkit, own: Action, { kind }: ToolRole): ObjectFields {
   const fields = new Map<string, Field>();
   const others = kind === undefined ? [own] : toolkit.actions.filter((other) => roleOf(toolkit, other).kind === kind);
-  // Tools that read a single object show most of its fields.
+  // Tools that read a single object come first, because their answers show most fields of an object.
   const isRead = (action: Action) => Number(roleOf(toolkit, action).verb === "read");
   for (const action of others.toSorted((a, b) => isRead(b) - isRead(a))) {
     const role = roleOf(toolkit, action);

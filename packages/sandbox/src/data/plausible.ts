@@ -16,7 +16,7 @@ export type WantedValue = {
   readonly times?: Times;
 };
 
-/** The times of an object. */
+/** Times from which the time fields of an object get their values (for example when the object was made). */
 export type Times = {
   /** Latest time of made-up objects, in epoch milliseconds. */
   readonly baseMs: number;
@@ -153,7 +153,8 @@ export function plausibleScalar(wanted: WantedValue): unknown {
     parent: wordsOf(names.at(-2) ?? wanted.owner)
       .map(singularOf)
       .join(" "),
-    // The number is computed when it is used, because digests take most of the time and few rules need both numbers.
+    // `number` is computed only when a rule uses it. Computing a digest takes most of the time, and few rules need both `number` and
+    // `person`.
     get number() {
       return numberOf(wanted.seed, ...wanted.path);
     },
@@ -180,8 +181,8 @@ const unreal = /^(?:all|any|none|deleted|removed|trashed)$/i;
 const late = /^(?:archived|cancell?ed|lost|closed|failed|cleaned|unsubscribed|rejected|expired|disabled)$/i;
 
 /**
- * Returns one of the values that the app is known to accept. For a status, half of the objects get the first value, because it is the
- * initial one. A new object always gets the first value.
+ * Returns one of the values that the app is known to accept for a field. If the field is a status, half of the objects get the first value,
+ * because it is usually the status of new objects. A new object always gets the first value.
  */
 function optionOf(clue: Clue, types: readonly unknown[]): unknown {
   const isTyped = (option: unknown) =>
@@ -261,7 +262,10 @@ function timeMsOf({ seed, path, words, times }: Clue): number {
   return halfHour + (number % 21) * dayMs + (/\bends?\b/.test(name) ? 2 * hourMs : 0);
 }
 
-/** Returns the age of an object in milliseconds. Many objects are young and few are old. The time of day is within working hours. */
+/**
+ * Returns a plausible age of an object in milliseconds, computed from `number`. Small ages are more frequent than large ones. The time of
+ * day at which the object was made is within working hours.
+ */
 function agoMs(number: number): number {
   const share = (number % 1009) / 1009;
   const days = Math.floor(daysMax * share * share);

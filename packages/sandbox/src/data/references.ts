@@ -31,9 +31,15 @@ const rowsMax = 3;
 const personWords = new Set(
   "assignee owner creator lead author user member agent organizer reviewer requester reporter sender".split(" "),
 );
-/** Words for roles in an object. If the call names no person for such a role, the author of the object has it. */
+/**
+ * Names of fields that show a person's role in an object. If a call names no person for such a role, the field shows the author of the
+ * object.
+ */
 const authorWords = new Set("creator author owner user member organizer sender requester reporter".split(" "));
-/** Words for roles of other objects. An object has such a reference only if a call set it. */
+/**
+ * Words for roles that another object has in this object (for example `assignee`). An object refers to another object in one of these roles
+ * only if a call set this reference.
+ */
 const optionalWords = new Set(
   "assignee lead agent reviewer project milestone cycle parent org organization person contact deal label".split(" "),
 );
@@ -145,8 +151,8 @@ type ReferredRow = { readonly shelf: Shelf; readonly shown: ShownObject };
 const knownRows = new WeakMap<Toolkit, Map<string, ReferredRow | undefined>>();
 
 /**
- * Returns a row of a list: the row with the given id, or one of the rows that the list shows. Returns undefined if the list's required
- * arguments are not known.
+ * Returns one row of a list tool. `said`: the id of the row. If `said` is not given, returns the row at `index`. Returns undefined if
+ * `facts` lacks a value for a required argument of the list tool.
  */
 function rowOf(
   toolkit: Toolkit,
@@ -189,8 +195,8 @@ function asTyped(id: string | number | undefined, schema: AnyObject): unknown {
 }
 
 /**
- * Returns a field of a row, with the value that the list shows. If the row lacks the field and it is a name, another name field is used
- * (for example `summary` for `name`).
+ * Returns the value of an object's field, as a list of such objects shows it. If the rows of the list lack the field and the field is a
+ * name, another name field is used (for example `summary` for `name`). Returns undefined if no field is found.
  */
 function fieldOf(toolkit: Toolkit, list: Action, shown: ShownObject, leaf: string): unknown {
   const role = roleOf(toolkit, list);

@@ -52,7 +52,10 @@ type Named = {
 
 const knownRoles = new WeakMap<Toolkit, ReadonlyMap<string, ToolRole>>();
 
-/** Returns the role of an action. It uses only the names and paths of the tools in the toolkit. */
+/**
+ * Returns the role of a tool's action: what it does (for example `read` or `list`) and with which kind of object. The role is derived only
+ * from the names and paths of the tools in the toolkit.
+ */
 export function roleOf(toolkit: Toolkit, action: Action): ToolRole {
   let roles = knownRoles.get(toolkit);
   if (roles === undefined) {
@@ -175,7 +178,10 @@ function makesOne({ action, verb, noun, to }: Named & { readonly action: Action 
   );
 }
 
-/** True if a tool returns exactly one list, and the list contains these objects. */
+/**
+ * True if a tool lists the objects that `noun` names, and its result contains no second list of objects. For example, `list_issues` lists
+ * `issue` objects.
+ */
 function isListOf(action: Action, noun: readonly string[]): boolean {
   const named = readName(action);
   const isNamed = verbs.list.has(named.verb) && named.isPlural && named.noun.join("_") === noun.join("_");
@@ -204,8 +210,8 @@ function findRole(action: Action, kinds: readonly Kind[]): ToolRole {
 }
 
 /**
- * True if a list shows the contents of one object, so that its rows are not objects of this kind. For example, the rows of a database are
- * not databases, and the products of a deal are not all products.
+ * True if a list shows the contents of one object, so its rows are of another kind than the tool's name says. For example, the rows of a
+ * database are not databases, and the products of a deal are not all products.
  */
 function isForeign(
   action: Action,

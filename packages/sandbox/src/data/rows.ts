@@ -27,7 +27,10 @@ export type ListWork = Pick<ResultPlan, "optionsFor" | "refer" | "noun" | "baseM
 
 /** Number of made-up rows that a list with filters searches. */
 const rowsSearched = 60;
-/** Maximum number of objects made by calls that a list searches or sorts. The newest objects count. */
+/**
+ * Maximum number of objects that a list searches or sorts, of the objects that earlier calls made. If there are more, only the newest are
+ * used.
+ */
 const madeSearched = 500;
 
 /** Returns the requested page of a list: its rows that pass the filters, and the fields next to the rows (for example the total). */

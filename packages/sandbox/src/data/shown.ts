@@ -1,7 +1,9 @@
 import type { Facts } from "./facts.ts";
 import type { Seed } from "./seed.ts";
 
-/** An object as answers show it: its facts, and the seed for all other values. */
+/**
+ * An object in the form that answers show. `facts`: the known values of the object. `seed`: a text from which all other values are made up.
+ */
 export type ShownObject = {
   readonly id: string | number | undefined;
   readonly seed: Seed;

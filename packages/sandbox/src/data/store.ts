@@ -12,12 +12,12 @@ export type StoreLimits = {
 const usualLimits: StoreLimits = { projectsMax: 1000, objectsPerProjectMax: 10_000, charactersMax: 64 * 1024 * 1024 };
 
 /**
- * Maximum characters of one object's facts as JSON. If the facts are longer, the store keeps the object without its facts, and its fields
- * are made up.
+ * Maximum characters of the known values (facts) of one object, as JSON. If the known values are longer, the store keeps the object without
+ * them. All fields of the object then get made-up values.
  */
 const factsCharactersMax = 64 * 1024;
 
-/** Memory of an object in the store apart from its facts. It counts like this number of characters. */
+/** Assumed memory of one stored object without its known field values. It counts as this number of characters. */
 const objectCharacters = 512;
 
 /**
@@ -78,7 +78,10 @@ export class ObjectStore {
     }
   }
 
-  /** Returns the objects of a shelf that calls made and did not delete. The object used longest ago is first. */
+  /**
+   * Returns the objects of a shelf that calls created and did not delete. A shelf holds objects of one kind, app and parent object. The
+   * object that was not used for the longest time comes first.
+   */
   made(projectId: ProjectId, { app, kind, scope }: Shelf): StoredObject[] {
     const objects = [...(this.#projects.get(projectId)?.values() ?? [])].map(({ object }) => object);
     return objects.filter(({ shelf, state }) => {

@@ -6,7 +6,7 @@ import type { ConsentPage } from "./consent-page.ts";
 export type SandboxOauth = {
   /**
    * Returns the query parameters that the sandbox adds to the address of a toolkit's authorization endpoint. For a private toolkit, they
-   * contain the toolkit's facts in sealed form.
+   * contain the toolkit's data (for example its name) in encrypted form.
    */
   authorizeParameters(toolkit: Toolkit): Record<string, string>;
   /**

@@ -19,7 +19,10 @@ import { adminFaults } from "./errors.ts";
 
 /** Version of the line format. A new format gets a new number. */
 const formVersion = 1;
-/** Maximum characters of lines per message. If more lines follow, a new message starts. */
+/**
+ * Maximum number of characters in one message of an export. A message contains whole lines, one for each row. When this number is reached,
+ * further lines are sent in a new message.
+ */
 const messageCharactersMax = 131_072;
 
 /** Maximum export pages read at once, across all projects. */
@@ -39,8 +42,8 @@ export function createExportPages(turns: Pick<Turns, "next">): ExportPages {
 }
 
 /**
- * Streams the deployment's data of an entity as lines of JSON: a header, one line per row, and finally the number of rows of each table. It
- * reads only as fast as the caller receives, so that other exports and calls get time too.
+ * Streams all data that the deployment has about an entity, as lines of JSON. The lines are a header, one line for each row, and the number
+ * of rows of each table. svc reads further rows only as fast as the caller receives them, so that other work gets time too.
  */
 export async function* exportLines(
   { db, clock, sealer, exportPages }: Pick<AdminContext, "db" | "clock" | "sealer" | "exportPages">,

@@ -49,7 +49,7 @@ function loadsOf({ admission, posts }: AdminContext, id: ProjectId) {
   return { calls: admission.loadOf(id), posts: posts.loadOf(id) };
 }
 
-/** Value for an unknown figure. */
+/** Number that is returned for the usage of a quota if the usage is not known. */
 const unknown = -1;
 
 /** Returns the usage of each quota. Usage that can only be found by counting is counted now. */

@@ -8,7 +8,9 @@ const nameCharactersMax = 100;
 // Control and format characters, including those that change the direction of text and can make a name look like another one.
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Returns a required name of a project or key, unchanged. Throws NAME_INVALID. */
+/**
+ * Returns the name of a project or key, unchanged. Throws NAME_INVALID if the name is empty or too long, or contains invisible characters.
+ */
 export function requireName(name: string): string {
   if (name.trim() === "" || [...name].length > nameCharactersMax || invisible.test(name))
     throw adminFaults.NAME_INVALID(name, nameCharactersMax);

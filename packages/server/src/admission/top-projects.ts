@@ -28,12 +28,15 @@ export class TopProjects {
   readonly #use = new Map<ProjectId, number>();
   #told: ReadonlySet<ProjectId> = new Set();
 
-  /** Currently named projects. */
+  /** The projects that currently have their own label in the metric. All other projects share the label `other`. */
   get named(): ReadonlySet<ProjectId> {
     return this.#told;
   }
 
-  /** Counts now, and returns the activity since the last count. A project's activity before it was named is part of `other`. */
+  /**
+   * Returns the activity of the projects since the previous call of this function. Activity of a project without its own label is added to
+   * the label `other`. `figures`: the counts of each project since the start.
+   */
   look(figures: Iterable<readonly [ProjectId, Figures]>): ReportedUse {
     const deltas: [ProjectId, number[]][] = [];
     for (const [id, now] of figures) {

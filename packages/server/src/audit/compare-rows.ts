@@ -14,7 +14,10 @@ export type RowFault = {
   readonly message: string;
 };
 
-/** Rows in the order of their positions, starting after the position `after`. `end`: end of the chain, if the rows reach it. */
+/**
+ * Rows of the audit log, in the order of their positions in a chain (the rows of one project, linked by hashes). They start after the
+ * position `after`. `end`: end of the chain, if the rows reach it.
+ */
 type Rows = {
   readonly rows: readonly AuditEvent[];
   readonly after: number;

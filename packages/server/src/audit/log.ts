@@ -44,7 +44,8 @@ export type AuditLog = {
   end(id: AuditId, end: ActionEnd): Promise<void>;
 };
 
-// Maximum characters of a subject. Ids, slugs and names are shorter; the limit is for request content that is not yet checked.
+// Maximum characters of the subject of an action (the object that the action concerns, for example the slug of a toolkit). Ids, slugs and
+// names are shorter. The limit is for request content that is not checked yet.
 const subjectCharactersMax = 200;
 
 /** Creates the audit log of a node. */
@@ -59,7 +60,7 @@ export function createAuditLog(options: {
     async enter({ actor, action, projectId, subject, entityId }) {
       const at = clock.now();
       const id = createId("aud", at);
-      // Another node may have created the key for this digest, so the key is loaded first.
+      // The digest of the entity needs a data key of the project. Another node may have created this key, so the key is loaded first.
       if (projectId !== undefined && entityId !== "") await sealer.ready([projectId]);
       const entityDigest = projectId === undefined || entityId === "" ? null : sealer.entityDigest(projectId, entityId);
       await insertAuditEvent(db, {

@@ -22,7 +22,10 @@ import { type AuditEvent, deploymentProject, insertAuditEvent } from "@svc/db/au
 import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import { chainContext, eventMac, headMac, isSame, linkHash, openChainKey } from "./chain.ts";
 
-/** Dependencies of placing rows in chains. `broken`: chains that were changed from outside; no further rows are added to them. */
+/**
+ * Dependencies of the work that adds audit log rows to chains (rows linked by hashes, one chain per project). `broken`: projects whose
+ * chains were changed from outside. No further rows are added to these chains.
+ */
 export type PlacingOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -33,7 +36,10 @@ export type PlacingOptions = {
 
 /** Name of the audited action that records the sending of a destructive tool call. */
 export const sentAction = "ToolCall.Send";
-/** Name of the audited action by which the deployment's chain records that a project's chain was created. */
+/**
+ * Name of an action in the audit log: the creation of a project's chain (a sequence of linked entries). The deployment's own chain records
+ * this action.
+ */
 export const beginAction = "AuditLog.BeginChain";
 
 const rowsAtOnce = 500;
@@ -41,8 +47,8 @@ const rowsAtOnce = 500;
 const unknownAfterMs = 120_000;
 
 /**
- * Adds unplaced rows to their chains, as many rows as one read returns. Returns true if more rows may be unplaced. Returns false if not, or
- * if another node is placing rows.
+ * Adds audit entries without a position to the audit chains of their projects, at most as many as one read returns. Returns true if more
+ * entries may be without a position. Returns false if not, or if another node is doing this.
  */
 export async function placeEvents(options: PlacingOptions): Promise<boolean> {
   const { db, clock, broken } = options;
@@ -79,7 +85,10 @@ function finished(event: AuditEvent, entities: ReadonlyMap<string, string>, { se
   return { ...event, entityDigest, outcome: event.outcome ?? "unknown" };
 }
 
-/** Creates the chain of a project. The deployment's chain records this, so that a project's chain cannot disappear without notice. */
+/**
+ * Creates and returns the audit chain of a project. Adds an entry about this to the audit chain of the deployment. So the deletion of a
+ * project's whole chain would be noticed.
+ */
 async function beginChain(tx: Executor, projectId: ProjectId, { clock, sealer }: PlacingOptions): Promise<AuditChain> {
   const key = sealer.seal(generateDataKeySecret(), chainContext(projectId));
   const at = clock.now();

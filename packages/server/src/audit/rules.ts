@@ -12,7 +12,7 @@ import { Audited, audit_entity, audit_result, audit_subject, audited } from "@sv
  * How a call is audited: readers of the audited fields of its request and response. A reader is undefined if the call has no such field.
  */
 export type AuditRule = {
-  /** For example `AdminService.CreateApiKey`. */
+  /** Name of the audited API call, with its service (for example `AdminService.CreateApiKey`). */
   readonly action: string;
   readonly subject: ReadText | undefined;
   readonly entity: ReadText | undefined;

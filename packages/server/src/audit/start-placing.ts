@@ -7,8 +7,8 @@ import { placeEvents } from "./place-events.ts";
 const everyMs = 2_000;
 
 /**
- * Starts adding rows of the audit log to their chains. A row is added at most two seconds after its creation; if the row is removed before
- * that, the removal is not noticed.
+ * Starts to give each new row of the audit log a position in its chain. A chain links rows by hashes, so that a removed row is noticed. A
+ * row gets its position within two seconds; its removal before that is not noticed.
  */
 export function startPlacing(options: {
   readonly db: Database;

@@ -21,7 +21,7 @@ export type AuditFault = RowFault & { readonly projectId: ProjectId };
  */
 export type VerifyPosition = { readonly projectId: ProjectId; readonly after: number | "end" };
 
-/** Result of verifying a part of the log. `next` is undefined at the end. */
+/** Result of verifying a part of the audit log. `next`: position at which the next part begins; undefined at the end of the log. */
 export type VerifyResult = {
   readonly checked: number;
   readonly faults: readonly AuditFault[];
@@ -29,7 +29,7 @@ export type VerifyResult = {
   readonly next: VerifyPosition | undefined;
 };
 
-/** Dependencies of verifying. */
+/** Dependencies of the verification of the audit log. */
 export type VerifyOptions = { readonly db: Executor; readonly sealer: Sealer };
 
 /** The position before the first chain, at which a verification begins. */

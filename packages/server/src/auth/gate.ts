@@ -89,7 +89,8 @@ export function createGate(options: GateOptions): Gate {
       watchCall(openCalls, identify, call);
       return principal;
     } catch (error) {
-      // No interceptor runs before the gate, so the error is converted here to Connect's error. The caller of the gate sends it.
+      // This check of the caller runs before all interceptors of Connect, so no interceptor can convert the error. The error becomes
+      // Connect's error here. The function that called this check sends it to the client.
       throw toConnectError(mapError(error, call));
     }
   };
@@ -119,7 +120,10 @@ function watchCall({ watch }: OpenCalls, identify: () => Promise<Principal>, cal
   };
 }
 
-/** Adapts the gate for Connect's handlers. It stores the caller in `principalContext`. */
+/**
+ * Returns a function with which Connect's handlers call the gate (`admit`, the check of a call's key). The function stores the caller in
+ * `principalContext`.
+ */
 export function createRequestGate(admit: Gate): (ctx: HandlerContext) => Promise<void> {
   return async ({ method, requestHeader, values }) => {
     const authorization = requestHeader.get("authorization");
@@ -130,8 +134,8 @@ export function createRequestGate(admit: Gate): (ctx: HandlerContext) => Promise
 }
 
 /**
- * Identifies the sender of an Authorization header. Rejects with API_KEY_MISSING or API_KEY_INVALID, if the database is unavailable, or
- * like `wait`.
+ * Returns the caller that an Authorization header identifies. Rejects with API_KEY_MISSING or API_KEY_INVALID. Also rejects if the database
+ * is unavailable, and with the errors of `wait`.
  */
 export type Authenticate = (authorization: string | null, wait?: KeyLookupWait) => Promise<Principal>;
 

@@ -40,10 +40,16 @@ export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
   return { kind: "project", projectId, keyId, role, quotas, binding: bindingOf(key), confirm, agentTools };
 }
 
-/** Waits for the lookup of a key instead of a plain `await`, and pauses other work in between. */
+/**
+ * Waits for the lookup of a key and returns its result. Callers use it instead of a plain `await`. The body of the request is not read
+ * during this wait.
+ */
 export type KeyLookupWait = <Found>(lookup: Promise<Found>) => Promise<Found>;
 
-/** Context in which the HTTP layer stores a call's KeyLookupWait for the gate. */
+/**
+ * Key of the Connect context under which the HTTP layer stores the call's KeyLookupWait. The gate, which checks the caller's key, uses this
+ * function to wait for the lookup of the key.
+ */
 export const keyLookupContext: ContextKey<KeyLookupWait | undefined> = createContextKey<KeyLookupWait | undefined>(
   undefined,
   { description: "svc key lookup" },

@@ -9,14 +9,14 @@ export type OpenCalls = {
   stop(): Promise<void>;
 };
 
-/** One watched call. */
+/** A running call whose permission is checked once a second. */
 export type CallWatch = {
   /**
    * Checks the caller's permission again before the answer. Returns undefined if the call took less than a second, so that no check is
    * needed. Rejects with the fault that ends the call.
    */
   confirm(): Promise<unknown> | undefined;
-  /** Ends the watch. */
+  /** Stops the repeated checks of this call's permission. */
   end(): void;
 };
 

@@ -180,7 +180,10 @@ async function identify(
   });
 }
 
-/** Takes the person's decision. Redirects to the client with a code. If the choice is incomplete, answers with the decision page again. */
+/**
+ * Handles the form in which a person allows or denies the access of a client. Redirects the browser to the client, with a code if the
+ * person allowed it. If the form is incomplete, answers with the same form again.
+ */
 async function decide(
   vouched: VouchedRequest,
   form: URLSearchParams,

@@ -56,7 +56,10 @@ const unsafeSchemes = new Set(
   microsoft-edge shell hcp search search-ms windowsdefender wmplayer zune bingmaps callshow tez upi otpauth otpauth-migration wifi magnet ed2k
   bitcoin ethereum lightning steam`.split(/\s+/),
 );
-/** Prefixes of more such schemes: schemes of an operating system's settings and tools, and schemes that web pages can register. */
+/**
+ * Prefixes of further URL schemes that a client may not use. They are schemes for settings and tools of an operating system, and schemes
+ * that web pages can register.
+ */
 const unsafePrefix = /^(?:ms-|microsoft[.-]|windows|x-apple|com\.apple\.|moz-|chrome-|web\+|ext\+|itms|android|intent)/;
 
 /**
@@ -101,8 +104,8 @@ function isSameButPort(one: string, asked: string): boolean {
 }
 
 /**
- * Returns a URL without its port if its host is the own machine. Undefined for other hosts, and if URL reads another host than the text
- * shows.
+ * Returns a URL without its port if its host is this machine (for example `http://localhost:4000/cb`). Returns undefined for any other
+ * host. Returns undefined also if the URL parser reads another host than the text shows.
  */
 function withoutPort(text: string): string | undefined {
   const url = URL.parse(text);

@@ -128,10 +128,13 @@ export type Seals = {
   readonly vouched: Seal<VouchedRequest>;
 };
 
-/** Seals and opens requests of one kind. */
+/** Encrypts requests of one kind to texts (`seal`), and decrypts such texts (`open`). */
 export type Seal<Value> = {
   seal(value: Value): string;
-  /** Returns the sealed request. Undefined if this service did not seal the text, or if the request has expired. */
+  /**
+   * Returns the request that the text contains in sealed (encrypted) form. Returns undefined if this service did not seal the text, or if
+   * the request has expired.
+   */
   open(text: string): Value | undefined;
 };
 

@@ -36,7 +36,10 @@ export type McpDoorOptions = {
   readonly sealer: Pick<Sealer, "ready">;
 };
 
-/** Creates the door. It finds access tokens by their digests, and accepts a token only at the address for which the token was issued. */
+/**
+ * Creates the check of callers (the "door") at the MCP address. It finds access tokens by their digests. It accepts a token only at the
+ * address for which the token was issued.
+ */
 export function createMcpDoor({ authenticate, cache, urlsOf, use, clock, sealer }: McpDoorOptions): McpDoor {
   return {
     async authenticate(req, wait) {

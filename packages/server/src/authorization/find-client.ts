@@ -16,7 +16,10 @@ import { type Client, readClientName, readRedirectUris } from "./clients.ts";
 import { createAddressLimit } from "./register.ts";
 import { AuthorizationRefusal } from "./serve.ts";
 
-/** Reads client metadata documents. The id of such a client is the address of its document. */
+/**
+ * Reads client metadata documents (JSON files in which OAuth clients describe themselves). The id of a client that has such a document is
+ * the document's address.
+ */
 export type ClientDocuments = {
   /** Returns the client that a document describes. Throws ClientDocumentError if the document cannot be read or is not valid. */
   find(id: string): Promise<Client>;
@@ -32,7 +35,7 @@ export class ClientDocumentError extends Error {
 const bytesMax = 16_384;
 const depthMax = 8;
 const timeoutDefaultMs = 5_000;
-/** Maximum concurrent requests for documents. Any caller can cause such a request. */
+/** Maximum number of concurrent requests for metadata documents (each describes an OAuth client). Any caller can cause such a request. */
 const underWayMax = 16;
 const keptMax = 500;
 /**

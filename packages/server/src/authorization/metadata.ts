@@ -17,9 +17,9 @@ export type ServiceUrls = {
 export type ServiceUrlsOf = (req: IncomingMessage) => ServiceUrls;
 
 /**
- * Creates the function that returns the addresses. `publicUrl`: SVC_PUBLIC_URL. If it is not set, the function uses the host to which the
- * client connected, because clients compare the address in the metadata with the address they called. The door of the listener has checked
- * this host before.
+ * Creates the function that returns the public addresses of svc for a request. `publicUrl`: SVC_PUBLIC_URL. Without it, the function uses
+ * the request's Host header, because clients compare this address with the address they called. The listener has already checked that this
+ * host is allowed.
  */
 export function createServiceUrls({
   publicUrl,
@@ -40,7 +40,10 @@ function namedBy({ headers: { host } }: IncomingMessage, isTls: boolean): string
   return host === undefined ? undefined : URL.parse(`${isTls ? "https" : "http"}://${host}`)?.origin;
 }
 
-/** Path of the metadata of the resource. */
+/**
+ * Path of the OAuth metadata for the MCP address of this service (RFC 9728). The metadata names the server from which a client gets an
+ * access token.
+ */
 export const resourceMetadataPath = "/.well-known/oauth-protected-resource";
 /** Path of the metadata of the issuer. */
 const issuerMetadataPath = "/.well-known/oauth-authorization-server";

@@ -72,7 +72,7 @@ function createSourcesOf({
 export type GrantParts = {
   readonly cache: GrantCache;
   readonly urlsOf: ServiceUrlsOf;
-  /** Reader of metadata documents. The owner of these objects must close it. */
+  /** Reads the metadata documents of OAuth clients. The code that creates the `GrantParts` must close this reader. */
   readonly documents: ClientDocuments;
   /** Limit on attempts to sign in to the console, and to vouch for an agent. */
   readonly signInLimit: SignInLimit;
@@ -86,7 +86,7 @@ type GrantPartsOptions = {
   readonly publicUrl: () => string;
 };
 
-/** Creates the objects of authorization. */
+/** Creates the objects that OAuth authorization needs (for example the cache of grants). */
 export function createGrantParts({ config, db, clock, publicUrl }: GrantPartsOptions): GrantParts {
   return {
     cache: createGrantCache({ db, clock }),

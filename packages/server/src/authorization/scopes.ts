@@ -13,7 +13,7 @@ import { accessClasses, type StoredAccessClass } from "@svc/db/schema/words";
 /** OAuth scope of a grant. It has the name of an access class of tools. */
 export type AccessScope = StoredAccessClass;
 
-/** All scopes. */
+/** All access scopes of grants. Each is an OAuth scope with the name of an access class of tools (for example `read`). */
 export const accessScopes: readonly AccessScope[] = accessClasses;
 
 /** Scopes that a client should request first. The client requests others when a call needs them. */
@@ -35,7 +35,7 @@ export type Offer = {
   readonly entities: readonly string[];
   readonly accessClasses: readonly StoredAccessClass[];
   readonly toolkits: readonly { readonly slug: string; readonly name: string }[];
-  /** Tool groups of svc itself that the person can give. */
+  /** Groups of svc's own tools (for example `programs`) that the person can allow the agent to use. */
   readonly agentTools: readonly AgentToolGroup[];
   /**
    * True if choosing no toolkit means all toolkits, including those that are added later. False if the person's key is limited to some
@@ -73,7 +73,7 @@ function mayGive(key: Pick<ApiKey, keyof Binding | "agentTools">, group: AgentTo
   return mayUseAgentTools({ agentTools, binding }, group) || (group === "operate" && isOfWholeProject(key));
 }
 
-/** The person's choice: the scope of the grant, and its tool groups of svc itself. */
+/** The access that the person chooses for the client: the scope of the grant, and the groups of svc's own tools (`agentTools`). */
 export type Choice = Binding & { readonly agentTools: readonly AgentToolGroup[] };
 
 /**

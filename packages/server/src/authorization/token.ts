@@ -46,7 +46,10 @@ async function issueTokens(
   };
 }
 
-/** Creates the grant of a code, with a separate key for its calls. The text of this key is discarded. */
+/**
+ * Creates and returns the grant that belongs to an authorization code. The grant gets a separate API key for its calls. The secret text of
+ * this API key is not stored, so only access tokens can be used.
+ */
 async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, nowMs: number): Promise<Grant> {
   const { projectId, voucherKeyId, clientId, clientName, resource } = code;
   const { entityId, accessClasses, toolkitSlugs, agentTools } = code;

@@ -1,17 +1,24 @@
 import type { Clock } from "@svc/core";
 
 /**
- * Share of the budget that the bytes of a body use. Posts use the share of their toolkit; calls use the share of the key's project, or of
- * the administrator; requests without a key use `keyless`. `lookup`: bytes that arrived with the headers, while the key is being looked up.
+ * The share of the memory budget for request bodies that one body uses. Posts use the share of their toolkit. Calls use the share of their
+ * key's project, or of the administrator. Requests without a key use `keyless`. `lookup`: bytes that arrived with the headers, while svc
+ * looks up the key.
  */
 export type BodyShare = `toolkit:${string}` | `project:${string}` | "administrator" | "keyless" | "lookup";
 
-/** Kinds of shares, as labels of metrics. */
+/**
+ * Kind of sender to whose share of the body budget the bytes of a request body are charged. Metrics use the kind as a label. `lookup`: the
+ * sender is not known yet, because the key is being looked up.
+ */
 export type BodyShareKind = "toolkit" | "project" | "administrator" | "keyless" | "lookup";
 
 /** Budget for the bytes of request bodies that a node has read and keeps in memory. */
 export type BodyBudget = {
-  /** Opens the account of one body in the budget, under a share and the sender's address. It charges nothing until `take` is called. */
+  /**
+   * Returns an empty account for the bytes of one request body. The bytes will count for a share of the budget (for example the share of a
+   * project) and for the sender's address. Bytes are charged only when `take` is called.
+   */
   open(share: BodyShare, address: string): BodyCharge;
   /**
    * Returns the current figures. `bytes`: bytes in memory now. `refused`: bodies refused since the start, because there was no room or
@@ -23,7 +30,7 @@ export type BodyBudget = {
 /** Figures of a body budget. */
 export type BodyStats = { readonly bytes: number; readonly refused: Readonly<Record<BodyShareKind, number>> };
 
-/** Account of one body in the budget. */
+/** Counts the bytes of one request body in the memory budget for all bodies. */
 export type BodyCharge = {
   /** Charges bytes that have arrived, and returns true. If the budget has no room for them, charges nothing and returns false. */
   take(bytes: number): boolean;
@@ -50,7 +57,7 @@ export type BodyBudgetOptions = {
    * bodies.
    */
   shareBytesMax?: number;
-  /** Maximum for all requests without a key from one address, in bytes. Default 64 KiB. */
+  /** Maximum number of body bytes that all requests without a key from one address may hold in memory together. Default 64 KiB. */
   keylessBytesMax?: number;
 };
 
@@ -84,10 +91,10 @@ type Share = { readonly name: BodyShare; bytes: number; readonly holders: Map<st
 type ArrivingRequest = { readonly sinceMs: number; readonly giveWay: () => void };
 
 /**
- * Creates a body budget. It reserves nothing, so a single sender may use a whole share. If there is no room for new bytes, the largest
- * holder loses its oldest incomplete body (longest queue drop). A holder is one address in one share. If the node is full, the largest
- * holder of all shares is chosen; if only the share is full, the largest of the share. If the sender of the new bytes is itself the largest
- * holder, its new body is refused, unless it has a slow body that can be discarded.
+ * Creates a body budget. No bytes are reserved in advance, so a single sender may use a whole share of the budget. A holder is one address
+ * in one share. If new bytes do not fit, the largest holder loses its oldest incomplete body (longest queue drop). If the whole node has no
+ * free bytes, the largest holder of all shares is chosen, otherwise the largest of the share. If the sender itself is the largest holder,
+ * its new body is refused, unless a slow body of it can be discarded.
  */
 export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   const budget = new Budget(options);
@@ -119,7 +126,8 @@ class Budget {
    */
   take(name: BodyShare, address: string, bytes: number): Holder | undefined {
     for (;;) {
-      // The holder is looked up each time: if one of its bodies was discarded, the holder may have been removed.
+      // A holder is the record of the bytes that one address uses in one share. It is looked up each time. If one of its bodies was
+      // discarded, the holder may have been removed.
       const holder = this.#holder(name, address);
       const victim = this.#fits(holder, bytes) ? "none" : this.#victimOf(holder, bytes);
       if (victim === "none") {
@@ -174,8 +182,9 @@ class Budget {
   }
 
   /**
-   * Returns the holder that must lose a body so that `holder` gets the bytes. It is the largest holder of a larger share, or a larger
-   * holder of the same share, or `holder` itself if it has a slow body. Undefined if no body may be discarded.
+   * A holder is one sender address, with the bytes of its bodies in one share of the budget (for example the share of a project). Returns
+   * the holder that must lose a body so that `holder` gets the bytes. This is the largest holder of a larger share, or a larger holder of
+   * the same share, or `holder` itself if it has a slow body. Undefined if no body may be discarded.
    */
   #victimOf(holder: Holder, bytes: number): Holder | undefined {
     const itself = this.#isSlow(holder) ? holder : undefined;

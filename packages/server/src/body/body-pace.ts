@@ -37,7 +37,10 @@ function createPace(schedule: (turn: () => void) => void): BodyPace {
     }
     if (waiting.size > 0) schedule(turn);
   };
-  /** At the end of the tick, the request resumes its connection to read more. So the connection must be paused again. */
+  /**
+   * At the end of the current turn of the event loop, Node's request object resumes its connection in order to read more. So this function
+   * pauses the connection again.
+   */
   const pauseAgain = () => {
     for (const socket of fresh) if (waiting.has(socket)) socket.pause();
     fresh = [];

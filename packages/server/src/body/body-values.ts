@@ -2,8 +2,8 @@ import { BodyError } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 
 /**
- * Bodies smaller than this are not counted, in bytes. There are many of them, and their values need less memory than a node reserves for
- * each call.
+ * Size in bytes. The values in a smaller body are not charged to the memory budget. Small bodies are frequent, and their values need less
+ * memory than a node reserves for each call anyway.
  */
 const smallBytes = 4_096;
 /**
@@ -13,7 +13,10 @@ const smallBytes = 4_096;
 const [containerBytes, valueBytes] = [120, 24];
 /** Maximum charge for the values of one body, in bytes. It is low enough that a sender without other running requests is never refused. */
 const chargeMax = 20 * 1024 * 1024;
-/** Charge for each byte of a text. An opening bracket begins a list or object; a comma comes before another value. */
+/**
+ * Estimated memory of a parsed body, in bytes, for each character code of its text. An opening bracket begins a list or object. A comma
+ * comes before another value.
+ */
 const weights = new Uint8Array(256);
 for (const [character, bytes] of [
   [",", valueBytes],

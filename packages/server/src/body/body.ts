@@ -74,7 +74,10 @@ export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCha
   });
 }
 
-/** True if a request has a body, or may have one. A request with neither of these two headers has none (RFC 9112, 6.3). */
+/**
+ * True if a request has a body, or may have one. False if it has neither `content-length` nor `transfer-encoding`, or if its length is 0
+ * (RFC 9112, 6.3).
+ */
 export function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"];
   return (length !== undefined && length !== "0") || headers["transfer-encoding"] !== undefined;
@@ -111,8 +114,8 @@ const fineChunksMax = 512;
 const fineBytes = 16;
 
 /**
- * Counts the chunks of a request's body while Node parses them, and calls `onTooFine` if there are far too many chunks for their bytes.
- * Each chunk costs the node more than a hundred bytes of a body would, even before a handler reads the body.
+ * Counts the chunks of a request's body while Node parses them. Calls `onTooFine` if the chunks are much too small. Even before a handler
+ * reads the body, one chunk costs the node more work than a hundred bytes of a body.
  */
 export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
   let chunks = 0;
@@ -148,7 +151,7 @@ class Pieces {
 }
 
 const empty = Buffer.alloc(0);
-/** Pieces smaller than this are copied together, in bytes. */
+/** A piece of an arriving body that is smaller than this number of bytes is copied into a common block with other small pieces. */
 const pageBytes = 4_096;
 /** Size of a body, in bytes, from which it is stored in slabs (large blocks of memory). */
 const slabsFromBytes = 65_536;
@@ -159,9 +162,9 @@ const slabsFromBytes = 65_536;
 const slabBytes = 262_144;
 
 /**
- * The bytes of a body that have arrived. Small pieces are copied together, because each piece is an object of some hundred bytes: pieces of
- * one byte would need hundreds of times their charge. A large body is copied into slabs, because its pieces would leave 70 MB of unusable
- * gaps in the allocator.
+ * The bytes of a body that have arrived. Small pieces are copied together, because each piece is an object of some hundred bytes. Pieces of
+ * one byte would need hundreds of times the memory that svc counts for them. A large body is copied into slabs (large blocks), because its
+ * pieces would leave 70 MB of unusable gaps in the allocator.
  */
 class ArrivingBody {
   bytes = 0;
@@ -169,7 +172,7 @@ class ArrivingBody {
   /** Maximum size of the body. */
   readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
-  /** Free bytes at the end of the last stored piece. */
+  /** Number of free bytes at the end of the memory block that was added last. The next bytes of the arriving body are copied there. */
   #free = 0;
   /**
    * True if the last stored piece is a slab (large block), which is charged as it is filled. False if it is a smaller piece, which is
@@ -182,7 +185,10 @@ class ArrivingBody {
     this.#bytesMax = bytesMax;
   }
 
-  /** Adds a piece, and frees the piece if its bytes were copied. Returns false if the budget has no room; the body cannot be used then. */
+  /**
+   * Adds a piece of the body. If the bytes of the piece were copied, frees the piece. Returns false if the memory budget for bodies is
+   * full; the body is then unusable.
+   */
   append(piece: Buffer): boolean {
     const isKept = this.bytes === 0 || (piece.byteLength >= pageBytes && this.bytes < slabsFromBytes);
     if (isKept) return this.#keep(piece);
@@ -198,13 +204,14 @@ class ArrivingBody {
       this.#pieces.length = 0;
       return first;
     }
-    // The free bytes of the last piece are after `this.bytes`, so they are not copied.
+    // `this.bytes` is the number of body bytes that have arrived. The last piece may be larger than needed. Its unused end lies after
+    // `this.bytes`, so it is not copied.
     const whole = Buffer.concat(this.#pieces, this.bytes);
     this.drop();
     return whole;
   }
 
-  /** Frees the held pieces. */
+  /** Frees all memory blocks that contain the bytes of the arriving body. */
   drop(): void {
     for (const piece of this.#pieces.splice(0)) free(piece);
   }
@@ -253,8 +260,8 @@ class ArrivingBody {
 }
 
 /**
- * Frees the memory of a piece at once if nothing else uses it, because the garbage collector is slow to free memory outside its heap.
- * Pieces from a TLS connection are parts of a larger buffer, so the garbage collector frees them.
+ * Frees the memory of one piece of a request body at once, if nothing else uses this memory. The garbage collector is slow to free memory
+ * outside its heap. Pieces from a TLS connection share a larger buffer, so only the garbage collector frees them.
  */
 export function free({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength && byteLength >= pageBytes) buffer.transfer(0);

@@ -15,7 +15,7 @@ export type ContentCodec = (pieceBytes: number) => Transform;
  * pieces it kept 100 MB after a flood. A page uses no memory until it is written.
  */
 const pieceBytesMax = 262_144;
-/** Bytes charged before decoding starts. */
+/** Number of decoded bytes for which the body uses the memory budget before decoding starts. */
 const firstBytes = 65_536;
 
 const codecs: ReadonlyMap<string, ContentCodec> = new Map<string, ContentCodec>([
@@ -23,7 +23,10 @@ const codecs: ReadonlyMap<string, ContentCodec> = new Map<string, ContentCodec>(
   ["br", (chunkSize) => createBrotliDecompress({ chunkSize })],
 ]);
 
-/** Compression of a request: of the whole body, or of the single message of a stream inside its frame. */
+/**
+ * Compression of a request's body. In a plain call, the whole body is compressed. In a stream, only the message after the frame header is
+ * compressed.
+ */
 export type Encoding = {
   readonly codec: ContentCodec;
   readonly header: "content-encoding" | "connect-content-encoding";
@@ -42,8 +45,9 @@ const frameHeadBytes = 5;
 const compressedFlag = 1;
 
 /**
- * Returns the decoded body, like `decode`. The message of a stream keeps its frame. A body that is not one complete frame is returned
- * unchanged; the code that reads it refuses it.
+ * Returns the decoded body of a request. With the header `content-encoding`, the whole body is decoded. Otherwise the body is one message
+ * of a stream: five bytes (flags and length), then the message. Only the message is decoded. A body without this form is returned
+ * unchanged; its reader refuses it.
  */
 export async function decodeBody({ codec, header }: Encoding, sent: Buffer, options: DecodeOptions): Promise<Buffer> {
   if (header === "content-encoding") return decode(codec, sent, options);
@@ -57,15 +61,18 @@ export async function decodeBody({ codec, header }: Encoding, sent: Buffer, opti
 }
 
 /**
- * Returns the decoded body. Charges it piece by piece, because a few bytes may decode to a thousand times as many. Bytes for which there is
- * no room are not decoded. If it fails, releases the charge and rejects with BodyError (`too_large`, `no_room` or `undecodable`).
+ * Returns the decoded body. While it decodes, it counts the bytes against the memory budget for bodies piece by piece, because a few bytes
+ * may decode to a thousand times as many. If the budget is full, decoding stops. After a failure, the counted bytes are released, and it
+ * rejects with BodyError (`too_large`, `no_room` or `undecodable`).
  */
 async function decode(codec: ContentCodec, sent: Uint8Array, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
   let decoder: Transform | undefined;
-  // Charges less if `bytesMax` is small: callers with a limit of 1 KiB may hold at most 64 KiB in total.
+  // Bytes to reserve in the memory budget before the body is decompressed. The number is smaller if `bytesMax` is small. So callers with a
+  // limit of 1 KiB per body hold at most 64 KiB in total.
   const charged = Math.min(firstBytes, bytesMax);
   try {
-    // Charges before allocating anything, because a decoder alone needs more memory than most bodies.
+    // The memory of the decoder is charged to the request before the decoder is created. A decoder alone needs more memory than most
+    // bodies.
     if (!charge.take(charged)) throw new BodyError("no_room");
     decoder = codec(Math.min(pieceBytesMax, bytesMax));
     decoder.end(sent);

@@ -8,11 +8,11 @@ import type { BodyBudget, BodyCharge, BodyShare } from "./body-budget.ts";
 
 /** Receives requests for the handlers. It charges arriving bytes to their sender, and remembers which senders have a key. */
 export type Intake = {
-  /** Opens the account of a request's body in the budget. */
+  /** Returns a new `BodyCharge`, which counts the bytes of this request's body. The bytes count in the memory budget for all bodies. */
   charge(req: IncomingMessage, share: BodyShare): BodyCharge;
   /**
-   * Resolves or rejects with the lookup of a key, during which the body is not read. Also rejects with NODE_OVERLOADED if the lookup takes
-   * long and the bytes that came with the headers exceed the limit of an address without a key.
+   * Returns the result of `lookup` (the lookup of the caller's key), and does not read the request's body in the meantime. Body bytes that
+   * came with the headers may exceed the limit for requests without a key. Then a slow lookup rejects with NODE_OVERLOADED.
    */
   keepBack<Found>(req: IncomingMessage, lookup: Promise<Found>): Promise<Found>;
   /** Records that the sender of a request has a valid key or signature. */
@@ -47,12 +47,12 @@ export function bodyFault({ reason }: BodyError, bytesMax: number): Fault {
   }
 }
 
-/** Delay of an answer that refuses a request because there is no room, in milliseconds. */
+/** Delay in milliseconds of the answer to a request that is refused because the memory for bodies had no room for it. */
 const refusalPauseMs = 200;
 
 /**
- * Waits if `error` means that there was no room; other errors are answered at once. A sender above its share should retry after 5 s.
- * Without the delay, a sender that retries at once would occupy the whole node.
+ * Waits before a request is refused because the memory for bodies had no room for it. For other errors, it does not wait. A sender above
+ * its share should retry after 5 s. Without the delay, a sender that retries at once would occupy the whole node.
  */
 export async function pauseBeforeRefusal(error: unknown): Promise<void> {
   if (error instanceof BodyError && error.reason === "no_room") await systemClock.wait(refusalPauseMs);
@@ -64,7 +64,10 @@ export async function pauseBeforeRefusal(error: unknown): Promise<void> {
  */
 const lookupMs = 250;
 
-/** Creates the intake for a node's connections and budget. */
+/**
+ * Creates the intake of a node, which controls how much memory the bodies of requests use. `connections`: the open connections of the node.
+ * `bodies`: the memory budget of all bodies.
+ */
 export function createIntake({ connections, bodies }: { connections: Connections; bodies: BodyBudget }): Intake {
   const charge = (req: IncomingMessage, share: BodyShare) => bodies.open(share, connections.addressOf(req));
   return {
@@ -72,7 +75,8 @@ export function createIntake({ connections, bodies }: { connections: Connections
     noteKey: (req) => connections.noteKey(req.socket),
     async keepBack(req, lookup) {
       if (!hasBody(req)) return lookup;
-      // Several callers may share this lookup. Each of them handles its error, so it must not be unhandled here.
+      // Several callers may share this lookup of a key, and each of them handles its error. The empty handler here only prevents that the
+      // error counts as unhandled.
       lookup.catch(() => {});
       req.socket.pause();
       // Data that was read together with the headers is parsed during this pause.
@@ -81,8 +85,8 @@ export function createIntake({ connections, bodies }: { connections: Connections
       const more = charge(req, "lookup");
       try {
         if (own.take(req.readableLength)) return await lookup;
-        // While the key is looked up, the bytes may use extra room. Many calls with a key that is not cached are no attack: a lookup takes
-        // milliseconds and serves all of them.
+        // Bytes above the normal share may be kept while the key is looked up. Many calls whose key is not cached are not an attack. One
+        // lookup takes milliseconds and serves all of them.
         if (more.take(req.readableLength)) return await withinDeadline(lookup, lookupMs).catch(overloadedIfLate);
         own.refuse();
         throw serverFaults.NODE_OVERLOADED();

@@ -35,7 +35,9 @@ export type Config = {
   readonly adminToken: string | undefined;
   readonly bootstrapKey: string | undefined;
   readonly role: "all" | "api" | "worker";
-  /** True if the node counts activity for QuerySeries. */
+  /**
+   * True if the node counts calls, events and deliveries for the API method QuerySeries, which returns them as charts. Set by SVC_ACTIVITY.
+   */
   readonly isActivityCounted: boolean;
   /** Number of processes that listen on one port, each with its own node. */
   readonly processes: number;

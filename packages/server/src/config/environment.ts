@@ -47,7 +47,7 @@ function quotedValue(value: string, following: readonly string[]): { fault: stri
 function faultOfPlain(value: string): string {
   // parseEnv would take the next line as the value.
   if (/^[ \t]+$/.test(value)) return "has only blanks as its value; end the line after the =";
-  // parseEnv cuts the value there.
+  // Node's function parseEnv cuts a value at a `#` that is not in quotes.
   if (/^[^#]*[^\s#]#/.test(value)) return "has a # within its value; put the value in quotes";
   return /["'`]\s*(\s#.*)?$/.test(value.replace(/\s#.*$/, "")) ? "closes a quote that was not opened" : "";
 }
@@ -87,7 +87,7 @@ type Reload = {
 export type Environment = {
   /** Returns the current value of a variable; undefined if it is unset or empty. */
   get(name: string): string | undefined;
-  /** Returns the names of all set variables, of the process and of the file. */
+  /** Returns the names of all set variables: those of the process environment and those of the file SVC_ENV_FILE. */
   names(): string[];
   /** Returns the variables of SVC_ENV_FILE that have no effect, because the environment of the process also sets them. */
   overridden(): string[];

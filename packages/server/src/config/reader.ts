@@ -14,7 +14,10 @@ export type ConfigReader = {
   /** Returns a duration in milliseconds. */
   duration(name: VariableName, bounds: { fallbackMs: number; minMs: number; maxMs: number }): number;
   choice<Choice extends string>(name: VariableName, choices: readonly [Choice, ...Choice[]], fallback: Choice): Choice;
-  /** Returns one of the choices, like `choice`; undefined if the variable is not set. */
+  /**
+   * Returns the value of an environment variable that must be one of `choices`, like `choice`. Returns undefined if the variable is not
+   * set.
+   */
   optionalChoice<Choice extends string>(
     name: VariableName,
     choices: readonly [Choice, ...Choice[]],

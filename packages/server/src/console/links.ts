@@ -28,7 +28,7 @@ export type LinkOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly limit: SignInLimit;
-  /** Returns the address under which attempts of a request's sender are counted. */
+  /** Returns the address of a request's sender. Attempts to sign in or to open a link with a secret are counted for this address. */
   readonly addressOf: (req: IncomingMessage) => string;
 };
 

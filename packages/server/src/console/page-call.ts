@@ -29,8 +29,8 @@ const bodyBytesMax = 16_384;
 const depthMax = 16;
 
 /**
- * Serves a path to which the console's own pages send POST requests. A request must have the service's own Origin, be JSON, have at most 16
- * KiB, and be within the limit of an address without a key.
+ * Returns a handler for a path to which the console's own pages send POST requests. A request must have the service's own Origin, and a
+ * JSON body of at most 16 KiB. The body counts against the memory limit for requests without a key.
  */
 export function servePageCall(
   calls: Readonly<Partial<Record<string, PageCall>>>,

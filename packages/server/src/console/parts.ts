@@ -16,7 +16,7 @@ import { type BuiltConsole, readConsole } from "./read-files.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import type { SignInLimit } from "./sign-in-limit.ts";
 
-/** Objects of a server's console. */
+/** Objects that a server needs for its console: the built pages, the sessions and the origin (scheme, host and port). */
 export type ConsoleParts = {
   readonly built: BuiltConsole;
   readonly sessions: Sessions;

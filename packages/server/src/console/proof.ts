@@ -3,9 +3,15 @@ import type { Fault } from "@svc/core";
 import { serverFaults } from "../errors.ts";
 import { consoleFaults } from "./errors.ts";
 
-/** Proof that a request belongs to a console session. A session has two secret halves. */
+/**
+ * Proof that a request belongs to a console session. The secret of a session has two halves: one is in a cookie, and the page sends the
+ * other in a header.
+ */
 export type SessionProof = {
-  /** The half of the proof that is in a cookie, which scripts of pages cannot read. Undefined if the request has none. */
+  /**
+   * First of the two secrets that prove that a request belongs to a console session. It is in a cookie that scripts cannot read. Undefined
+   * if the request has no such cookie.
+   */
   readonly cookie: string | undefined;
   /** The half of the proof that the page stores and sends in a header. Undefined if the request has none. */
   readonly half: string | undefined;

@@ -30,7 +30,10 @@ export async function readConsole(
   return { files };
 }
 
-/** Returns a page with its base set. It is compressed here, because the compressed files of the build have another base. */
+/**
+ * Returns an HTML page in which `base` is set as the base address of its links. The page is compressed here. The compressed files of the
+ * build contain another base address.
+ */
 function pageOf(html: Buffer, base: string, isSandbox: boolean): StaticFile | undefined {
   const based = withBase(html.toString("utf8"), base);
   const body = Buffer.from(isSandbox ? based.replace(/<base\b[^>]*>/i, (tag) => `${tag}${sandboxTag}`) : based);

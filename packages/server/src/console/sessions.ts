@@ -23,11 +23,14 @@ export type Sessions = {
    */
   authenticate(proof: SessionProof, wait?: KeyLookupWait): Promise<Principal>;
   /**
-   * True if the session has an administrator's seat that was opened with the current administrator token. False if it has none, or if the
-   * token was changed since.
+   * True if the session may act as the administrator: a user signed in with the administrator token, and this token has not changed since.
+   * False otherwise.
    */
   isAdministrator(session: ConsoleSession): boolean;
-  /** Removes matching sessions from the cache. The node that changes a session, a key or a project calls it. */
+  /**
+   * Removes sessions from the cache: the given session, or all sessions with the given key or of the given project. The node that changes a
+   * session, a key or a project calls this function.
+   */
   forget(what: { session: ConsoleSession["id"] } | { key: KeyId } | { project: ProjectId }): void;
 };
 

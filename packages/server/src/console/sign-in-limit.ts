@@ -19,7 +19,10 @@ export type SignInLimit = {
 
 const failuresMax = 10;
 const windowMs = 60_000;
-/** Maximum number of addresses remembered. An attacker with more addresses has that many attempts in any case. */
+/**
+ * Maximum number of client addresses whose failed sign-ins a node counts. An attacker with more addresses gains little from this maximum.
+ * Ten attempts from each of so many addresses are allowed anyway.
+ */
 const addressesMax = 10_000;
 /** Maximum uses of one secret per minute, valid or not. Each sign-in writes rows to the database. */
 const shownMax = 100;

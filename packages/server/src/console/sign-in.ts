@@ -37,8 +37,9 @@ import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
 // POST {"link": "…", "look": true} returns {"seat": {…}}, the seat that the link would give. The link stays usable.
 // POST {} returns the seats of the session that Svc-Session and the cookie belong to.
 // Signing in and POST {} return {"half": "…", "seats": [{"keyId", "keyName", "projectId", "projectName", "role"}]}. `role` is member,
-// approver or admin. For the administrator's seat, keyId is "admin" and keyName, projectId and projectName are empty. `half` is the half
-// that the request sent, if it sent one.
+// approver or admin. For the administrator's seat, keyId is "admin" and keyName, projectId and projectName are empty. `half` is the value
+// for the header Svc-Session. The cookie is the other half of the proof that a request belongs to the session. If the request sent
+// Svc-Session, `half` has the same value.
 // DELETE signs out. DELETE {"seat": "key_…"} or {"seat": "admin"} removes one seat. Both return {}.
 // Errors: SESSION_INVALID, API_KEY_INVALID, LINK_INVALID (401), ORIGIN_REFUSED (403), SIGN_INS_EXCEEDED (429), REQUEST_MALFORMED (400).
 
@@ -84,7 +85,10 @@ function openOr401(sessions: Sessions, proof: SessionProof | undefined): Promise
   return sessions.open(proof);
 }
 
-/** Returns the open session to which a sign-in may add a seat. Undefined if the request has no session or the session has ended. */
+/**
+ * Returns the console session of the request, if it is still valid. A sign-in then adds its seat (a signed-in key) to this session. Returns
+ * undefined if the request has no session, or if the session has ended.
+ */
 async function openIfAny(sessions: Sessions, proof: SessionProof | undefined): Promise<ConsoleSession | undefined> {
   try {
     return proof?.half === undefined ? undefined : await sessions.open(proof);

@@ -23,8 +23,8 @@ export type Health = {
 
 const freshMs = 1_000;
 const answerMs = 2_000;
-// Time in milliseconds after which another test may start although one is still running. It is long, because tests of a hanging database
-// would occupy every connection. It is limited, because a lost answer never arrives.
+// Time in milliseconds after which the next test of the database may start, although the last test is still running. It is long, because
+// tests of a hanging database would occupy every connection. It is limited, because a lost answer never arrives.
 const givenUpMs = 10_000;
 
 /** Creates the health check of a node's database. */

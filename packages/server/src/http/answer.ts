@@ -26,9 +26,9 @@ export function answerJson(
 }
 
 /**
- * Answers a request of an unknown caller with a fault in the form of the API. `status`: an HTTP status that is more exact than the status
- * of the fault's code. Waits until svc may send another refusal to the address. Refusals that ask to retry (5xx, 413, 429) are not delayed
- * here; the code that decides them delays them.
+ * Answers a request of an unknown caller with an error in the form of the API. `status`: HTTP status; default: the status of the error's
+ * code. First waits until svc may send another refusal to this address. It does not wait if the status asks the caller to retry (5xx, 413,
+ * 429). The code that chooses such a status delays the answer itself.
  */
 export function answerError(
   res: ServerResponse,
@@ -45,7 +45,10 @@ function isComeAgain(status: number): boolean {
   return status >= 500 || status === 413 || status === 429;
 }
 
-/** Answers a known caller with a fault, like `answerError`, but without delay. Retry-After is the time of the fault. */
+/**
+ * Answers an identified caller with a fault. Unlike `answerError`, it does not delay the answer. If the fault has a retry delay, the header
+ * Retry-After contains this delay.
+ */
 export function answerCaller(
   res: ServerResponse,
   fault: Fault,

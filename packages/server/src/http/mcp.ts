@@ -188,7 +188,7 @@ function requireProject(principal: Principal, call: McpCall): ProjectPrincipal {
   throw serverFaults.ROLE_REQUIRED("MCP", "member", "admin");
 }
 
-/** Size of a body, in bytes, above which its parsing waits for a turn. */
+/** Size of a body in bytes. The parsing of a larger body must wait for a turn (a share of the event loop's time). */
 const largeBytes = 65_536;
 const timeoutDefaultMs = 60_000;
 

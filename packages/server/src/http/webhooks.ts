@@ -80,8 +80,9 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
 type ReceivedPost = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number; deadlineMs: number };
 
 /**
- * Answers a post. If the deadline passes first, the post may still be stored later; the provider then sends it again, and deduplication
- * recognizes it. The body stays in memory and charged until the engine releases it.
+ * Receives a post and returns its outcome. If the deadline passes first, the post may still be stored later. The provider then sends the
+ * post again, and svc recognizes it as a duplicate. The body keeps its memory, which counts in the memory budget, until the ingest engine
+ * releases it.
  */
 async function receive(
   admitted: AdmittedPost,

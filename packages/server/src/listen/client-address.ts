@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Finds the addresses of senders. */
+/** Finds the address of the client that sent a request, also if the request came through trusted proxies. */
 export type ClientAddresses = {
   /** True if an address is a trusted proxy. The address must have the form that `addressOf` returns. */
   isTrusted(address: string): boolean;

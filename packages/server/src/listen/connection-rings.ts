@@ -91,12 +91,15 @@ export function createRings(): Rings {
   return { halfOpen: new Set(), keyless: new Set(), keyed: new Set() };
 }
 
-/** Returns the number of connections in all states of these rings. */
+/** Returns the total number of connections in three sets, one set for each connection state. `Rings` is the type of these three sets. */
 export function sizeOf({ halfOpen, keyless, keyed }: Rings): number {
   return halfOpen.size + keyless.size + keyed.size;
 }
 
-/** Moves a connection to the end of its rings for `keyState`, so that it counts as used last. Does nothing if the connection is closed. */
+/**
+ * Moves a connection to the end of its lists of connections in the state `keyState`. So it counts as the connection that was used last.
+ * Does nothing if the connection is closed.
+ */
 export function promote(connection: HeldConnection, keyState: KeyState): void {
   for (const rings of connection.scopes) {
     if (rings[connection.keyState].delete(connection)) rings[keyState].add(connection);
@@ -129,7 +132,8 @@ function findWaiting(ring: Set<HeldConnection>, untilMs: number): HeldConnection
     if (!isAnswered && connection.usedMs <= untilMs) return connection;
     looks += 1;
     if (looks === looksMax) break;
-    // The connection moves to the end, so that it is checked last the next time.
+    // A connection with a running request moves to the end of the ring (list in order of last use). The next search then looks at other
+    // connections first.
     if (isAnswered) promote(connection, connection.keyState);
   }
   return undefined;

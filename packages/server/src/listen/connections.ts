@@ -60,7 +60,10 @@ export type ConnectionStats = {
 
 /** Limits on the number of connections. */
 export type ConnectionLimits = {
-  /** Maximum in total. A quarter is reserved for connections that showed a key. */
+  /**
+   * Maximum number of connections of a node. A quarter of this number is reserved for connections whose sender showed a valid key or sent a
+   * verified post.
+   */
   max: number;
   /** Maximum per address. Trusted proxies have no such limit. */
   perAddressMax: number;
@@ -75,8 +78,8 @@ const keyedReserve = 0.25;
  */
 const burstMax = 64;
 /**
- * If svc closes this many connections of an address within a second because of their cost (`punish`), it holds back the address's new
- * connections.
+ * `punish` closes a connection that caused too much work. If svc closes at least this many connections of one address in this way within a
+ * second, it reads the address's new connections only a few at a time.
  */
 const punishedMax = 8;
 const punishedWithinMs = 1_000;
@@ -103,8 +106,8 @@ export function createConnections(limits: ConnectionLimits): Connections {
   const all = createRings();
   const byAddress = new Map<string, Rings>();
   /**
-   * Connections whose TLS handshake is not complete, by the addresses and ports of both sides (`endpointsOf`). Only these link the TLS
-   * socket with the plain socket below it.
+   * Connections whose TLS handshake is not complete, by the addresses and ports of both sides (`endpointsOf`). The TLS socket does not name
+   * the plain socket under it, but both have the same addresses and ports.
    */
   const handshakes = new Map<string, HeldConnection>();
   const keylessMax = max - Math.floor(max * keyedReserve);

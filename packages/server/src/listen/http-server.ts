@@ -48,7 +48,7 @@ export type HttpServerOptions = {
   mcp: McpHandler | undefined;
   /** The console. Undefined if it is disabled, and on a node without this role. */
   console: Console | undefined;
-  /** The documentation. Undefined if it is disabled, and on a node without this role. */
+  /** The documentation. Undefined if the configuration disables it, or if this node's role does not serve it (for example a worker). */
   docs: Docs | undefined;
   isDraining: () => boolean;
   clock: Clock;
@@ -105,7 +105,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     route(options, req, res);
   };
   server.on("request", serve);
-  // For an unknown Expect header, Node would answer 417 itself, without the door and without the path's headers.
+  // For an unknown Expect header, Node would answer 417 itself. This answer would skip the checks that every request must pass first, and
+  // it would lack the headers of the path.
   server.on("checkExpectation", serve);
   server.on("clientError", createClientErrorHandler());
   return {
@@ -163,7 +164,8 @@ async function close(
   const done = new AbortController();
   server.close(() => done.abort());
   const until = clock.now() + graceMs;
-  // A connection that was busy at close() stays open after its request. It must then be closed as idle.
+  // A connection with a request in progress stays open at `server.close()`. After its request has ended, the connection is idle. So idle
+  // connections are closed repeatedly until all are closed.
   while (!done.signal.aborted && clock.now() < until) {
     server.closeIdleConnections();
     connections.endUnasked();

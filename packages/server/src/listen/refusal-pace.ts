@@ -17,7 +17,10 @@ type Bounds = { readonly atOnce: number; readonly perSecond: number; readonly wa
 
 /** Limits for one address. Only an address with two thousand running requests waits for 10 s. */
 const ofAddress: Bounds = { atOnce: 32, perSecond: 200, waitMaxMs: 10_000 };
-/** Limits for all addresses together. On a node with two cores, these refusals need only part of one core. */
+/**
+ * Limits for the refusals to all client addresses together. On a node with two cores, sending refusals at these limits needs only part of
+ * one core.
+ */
 const ofNode: Bounds = { atOnce: 200, perSecond: 1_000, waitMaxMs: 1_000 };
 const addressesMax = 10_000;
 
@@ -51,8 +54,8 @@ function nextAnswerAt(
 }
 
 /**
- * Returns a promise that resolves when svc may send the refusal. Undefined if it may send the refusal now. The rest of the request's body
- * is discarded while it waits.
+ * Returns a promise that resolves when svc may send a refusal. Returns undefined if svc may send the refusal now. While the refusal waits,
+ * the rest of the request's body is discarded.
  */
 export function untilRefused(res: ServerResponse): Promise<void> | undefined {
   const { req } = res;

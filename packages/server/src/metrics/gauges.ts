@@ -32,7 +32,8 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
   new Gauge({
     name: "svc_delivery_backlog",
     help: "Pending deliveries of the deployment, exact up to 100,000; NaN while the database is unavailable.",
-    // The maximum, because the value is the same in every process.
+    // Every process reports the same number of deliveries of the whole deployment. So the number of the service is the maximum of the
+    // processes' numbers, not their sum.
     aggregator: "max",
     registers,
     async collect() {
@@ -70,7 +71,10 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
   });
 }
 
-/** Registers the memory that steps over sets hold, and the number of steps that wait for memory. */
+/**
+ * Registers the memory that steps of jobs use for sets of rows (for example to sort them). Also registers the number of steps that wait for
+ * such memory.
+ */
 function registerMemory(registers: Registry[], { memory }: MetricsSources): void {
   new Gauge({
     name: "svc_set_memory_bytes",
@@ -90,7 +94,10 @@ function registerMemory(registers: Registry[], { memory }: MetricsSources): void
   });
 }
 
-/** Registers the numbers of open connections and of bodies in memory, and of those closed or refused because there was no room. */
+/**
+ * Registers the numbers of open connections and of request bodies in memory. Also registers how many connections were closed, and how many
+ * bodies were refused, because there was no room.
+ */
 export function registerHttp(registers: Registry[], { connections, bodies }: MetricsSources): void {
   new Gauge({
     name: "svc_http_connections",

@@ -15,8 +15,9 @@ export type ProcessOptions = {
 };
 
 /**
- * Runs a server on the supervisor's database until the supervisor or a signal stops it. A service manager sends its signal to all processes
- * of a service at once. The process ends like `serve`.
+ * Runs one of several server processes, on the supervisor's database. It runs until the supervisor or a signal stops it. A service manager
+ * sends its signal to all processes of a service at once. Each process then finishes its work and exits, like a server with only one
+ * process.
  */
 export async function serveAsProcess({
   config,

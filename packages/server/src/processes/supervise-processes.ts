@@ -25,7 +25,8 @@ export type SuperviseOptions = {
 /** Opens the database, prepares the deployment, and runs SVC_PROCESSES processes. It ends like `serve`. */
 export async function superviseProcesses({ config, logger, output, ...options }: SuperviseOptions): Promise<never> {
   try {
-    // The keys are read before the database is created in the same folder: see `readVaultKeys`.
+    // The vault keys are read before the database is created. `readVaultKeys` creates the key file only if the embedded database does not
+    // exist yet.
     const sealer = createSealer(await readVaultKeys(config));
     await using opened = new AsyncDisposableStack();
     const store = opened.adopt(await holdStore(config, logger), (held) => held.stop());
@@ -78,7 +79,10 @@ async function linkConsole(
   return await firstConsoleLink(config, { ...joined, publicUrl: () => config.publicUrl ?? url });
 }
 
-/** Prepares the deployment with temporary connections and closes them afterwards, because the processes have their own connections. */
+/**
+ * Returns temporary connections to the database, with which the deployment is prepared. They are closed together with `opened`, because
+ * each process opens connections of its own.
+ */
 async function joinBriefly(
   opened: AsyncDisposableStack,
   { store, logger }: { store: HeldStore; logger: Logger },

@@ -14,7 +14,7 @@ import { findPorts } from "./ports.ts";
 export type Supervisor = {
   /** Resolves when all processes listen. If one process cannot start, ends all processes and rejects. */
   readonly ready: Promise<ProcessAddresses>;
-  /** Asks each process to read its files again. */
+  /** Asks each process to read its environment file (SVC_ENV_FILE) and its TLS certificate again. */
   reload(): void;
   /**
    * Requests that each process finishes its work and ends. Kills processes that still run after `withinMs` milliseconds. Resolves with true

@@ -11,8 +11,8 @@ type ListField = DescField & { readonly fieldKind: "list"; readonly listKind: "m
 type MessageField = DescField & { readonly fieldKind: "message" };
 
 /**
- * The fields of a message type that may be long or shared. `list`: the first list of messages. `parts`: the fields that contain one
- * message.
+ * The fields of a message type that need special treatment when the message is written as JSON. `list`: the first list of messages, which
+ * may be long. `parts`: the fields that contain one message, because several answers may share that message.
  */
 type Shape = { readonly list: ListField | undefined; readonly parts: readonly MessageField[] };
 
@@ -44,7 +44,7 @@ export function writeJson(
   return Buffer.from(textOf(desc, message, options));
 }
 
-/** Size of an answer, in characters, above which writing takes longer than waiting for a turn. */
+/** Size of an answer in characters. For a larger answer, writing the JSON takes longer than waiting in the queue of long work. */
 const largeMin = 16_384;
 
 /** True if writing a message may take a millisecond or more, estimated from its lists and texts, and those of the messages inside it. */
@@ -107,7 +107,10 @@ async function writeLong(
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** Returns the text of a message. Uses the cached text for a shared message in one of its fields. */
+/**
+ * Returns the JSON text of a message. If the message is marked as shared (part of many answers), its text is made once and then taken from
+ * a cache. The same applies to shared messages in its fields.
+ */
 function textOf(desc: DescMessage, message: Message, options: JsonOptions): string {
   if (!isShared(message)) return newText(desc, message, options);
   const known = texts.get(message);

@@ -20,8 +20,9 @@ export function lineOf(principal: Principal | undefined): string {
 const keptBytesMax = 32 * 1_048_576;
 
 /**
- * Returns the answer of a call, or undefined if the client wants the binary form; the caller of this function writes that form. Rejects if
- * the caller has lost permission. A large answer waits for the caller's turn, and a shared message is written once for all callers.
+ * Returns the written answer of a call. Returns undefined if the client wants the binary form, which the caller of this function must
+ * write. Rejects if the API caller has lost its permission. A large answer is written when the event loop has time for the API caller's
+ * project. A message that all API callers get is written only once.
  */
 export type WriteAnswer = (written: {
   readonly desc: DescMessage;

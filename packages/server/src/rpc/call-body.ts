@@ -21,7 +21,7 @@ export type CallBodyOptions = {
   readonly bodyBytesMax: number;
 };
 
-/** The body of one call. It is charged from its first byte until it is released. */
+/** The body of one call. Its memory counts in the budget for bodies from its first byte until the body is released. */
 export class CallBody {
   /** The bytes of the body. Undefined before they are read, and after they are released. */
   bytes: Buffer | undefined;
@@ -66,7 +66,10 @@ export class CallBody {
     }
   }
 
-  /** Charges the memory of the body's values until the body is released. Throws like `read`. */
+  /**
+   * Charges the memory budget for the values that were parsed from the body. The charge ends when the body is released. Throws the same
+   * errors as `read`.
+   */
   chargeValues(): void {
     try {
       if (this.bytes !== undefined && this.#charge !== undefined) chargeValues(this.bytes, this.#charge);
@@ -75,7 +78,10 @@ export class CallBody {
     }
   }
 
-  /** Decompresses the body in the caller's turn. Otherwise many tiny bodies that are then refused could occupy the whole node. */
+  /**
+   * Returns the decompressed body. The decompression waits until the event loop has time for the caller's project. Otherwise, many small
+   * bodies that svc refuses afterwards could occupy the whole node.
+   */
   async #decode(encoding: Encoding, sent: Buffer, charge: BodyCharge): Promise<Buffer> {
     await this.#turns.next(lineOf(this.#call.principal));
     return decodeBody(encoding, sent, { bytesMax: this.bytesMax, charge });
@@ -87,7 +93,7 @@ export class CallBody {
     return toConnectError(bodyFault(error, this.bytesMax));
   }
 
-  /** Ends the charge of the body, because the body is decoded or no longer needed. */
+  /** Ends the use of the memory budget by the body, because the body is decoded or no longer needed. */
   letGo(): void {
     // Values parsed from JSON do not use the bytes of the body, so these are freed. A message in the binary form may use them, so its bytes
     // are not freed here.

@@ -27,7 +27,10 @@ export function createCallErrorMapper(logger: Logger, onStoreUnavailable: StoreA
   };
 }
 
-/** Creates the last step that maps a call's errors. `onFault`: called with each fault that a project receives. */
+/**
+ * Creates the function that changes each error of a call into the error that the client receives. `onFault`: called with each fault that a
+ * project receives.
+ */
 export function createCallOutgoingError(
   mapError: CallErrorMapper,
   onFault: (projectId: ProjectId, fault: Fault) => void,

@@ -32,7 +32,8 @@ function checkOf(desc: DescMessage): Check {
   const known = checks.get(desc);
   if (known !== undefined) return known;
   const fields: Check[] = [];
-  // The check is registered before its fields are examined, because a message may contain its own type.
+  // The check of this message type is stored in `checks` before the fields are examined. A message may contain a message of its own type,
+  // and its check must then already be found there.
   const check: Check = (message, path) => {
     for (const field of fields) field(message, path);
   };

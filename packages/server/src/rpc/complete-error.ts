@@ -36,7 +36,7 @@ function unknownKey(message: string, input: DescMessage): Fault | undefined {
     names.length === 0
       ? `${shortName(typeName)} has no fields.`
       : `${meant}${shortName(typeName)} has the fields ${names.join(", ")}.`;
-  // The name is shortened, because it may be as long as the request.
+  // The name of the unknown field is shortened, because a client could send a name as long as the whole request.
   return serverFaults.REQUEST_MALFORMED({
     field: key.slice(0, keyMax).toWellFormed(),
     message: `field ${formatValue(key)} is unknown`,

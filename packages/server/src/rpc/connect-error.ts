@@ -46,8 +46,8 @@ export function toConnectError(fault: Fault): ConnectError {
 }
 
 /**
- * Returns a detail as a message. Only the binary form contains the named parts of its texts, because people and programs that read JSON do
- * not use them.
+ * Returns one detail of a fault in the form for the client. Only its binary form contains the marked parts of texts (names of calls and
+ * fields, waiting times). The JSON form has no marked parts, because readers of JSON do not use them.
  */
 function wireDetail({ says, advice }: Fault, detail: FaultDetail, index: number) {
   const ofMessage = index === 0 ? wireParts(says).map((part) => ({ ...part, inMessage: true })) : [];
@@ -64,7 +64,10 @@ export function timedOut(): WireError {
   return new ConnectError("the operation timed out", Code.DeadlineExceeded);
 }
 
-/** Returns Connect's error for a failure outside of its interceptors. */
+/**
+ * Converts an error to Connect's error type. It is used for errors that occur outside of Connect's interceptors, which convert all other
+ * errors.
+ */
 export function toWireError(error: unknown): WireError {
   if (error instanceof ConnectError) return error;
   return new ConnectError("internal error", Code.Internal, undefined, undefined, error);
@@ -77,8 +80,9 @@ export type FailedRequest = Pick<Parameters<ReturnType<Interceptor>>[0], "contex
 export type OutgoingError = (error: unknown, req: FailedRequest) => ConnectError;
 
 /**
- * Creates the conversion of errors. Connect's own errors stay unchanged. A Fault is converted and passed to `onFault`. If the call's signal
- * ended it, the result is the signal's reason. `mapError` converts any other error first.
+ * Returns the function that converts errors of calls to Connect's errors. Connect's own errors stay unchanged. A Fault is converted and
+ * passed to `onFault`. If the signal of the call was aborted with a Connect error, that error is the result. Any other error first becomes
+ * a Fault through `mapError`.
  */
 export function createOutgoingError(
   mapError: (error: unknown, req: FailedRequest) => Fault,

@@ -8,8 +8,8 @@ type Method = (request: Message, context: HandlerContext) => unknown;
 const limits = [ListLimit.ENTITY, ListLimit.ACCESS_CLASS, ListLimit.TOOLKIT] as const;
 
 /**
- * Returns a service implementation whose lists state in `limitedTo` which rows a scoped key may read. Throws an Error if a list of svc.v1
- * has no declaration.
+ * Returns a copy of a service in which answers with lists have the field `limitedTo`. The field says to which rows the list was limited for
+ * a scoped key. Throws an Error if a list call of svc.v1 does not declare its limits (`list_limits`).
  */
 export function sayListLimits<Implementation extends object>(
   service: DescService,

@@ -94,7 +94,10 @@ function answerHeaders(added: Headers | undefined, isJson: boolean): OutgoingHea
   return { "content-length": 0, "content-type": isJson ? contentTypeUnaryJson : contentTypeUnaryProto };
 }
 
-/** Returns the headers with a length at the position where Connect has it. `send` replaces its value. */
+/**
+ * Returns the headers with a content length of 0. It is added here, because Connect's handlers write this header at the same position.
+ * `send` replaces 0 by the true length.
+ */
 function withLength(header: Headers): Headers {
   header.set("content-length", "0");
   return header;

@@ -42,12 +42,18 @@ function endOfText(json: Uint8Array, start: number): number {
 /** A call whose body must be read, and the meter that measures this work. */
 type ReceivedCall = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
 
-/** Size of a body, in bytes, above which decoding waits for the caller's turn. */
+/**
+ * Size of a request body in bytes. Before svc decodes a larger body, it waits until the caller's project has its turn on the event loop.
+ * Smaller bodies are decoded at once.
+ */
 const largeBytes = 65_536;
 /** Maximum nesting of a request's JSON. Real requests need less than half of it. */
 const depthMax = 100;
 
-/** Returns the whole body of an admitted call, during the caller's turn, and charges it. Rejects with Connect's error type. */
+/**
+ * Returns the whole body of a call that was admitted. A large body waits until it is the caller's turn. The size of the body is added to
+ * the caller's measured work. Rejects with Connect's error type.
+ */
 export async function receiveBody(
   req: IncomingMessage,
   { call, body, meter }: ReceivedCall,

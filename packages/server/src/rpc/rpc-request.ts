@@ -8,7 +8,7 @@ import type { Call } from "./call.ts";
 import type { CallBody } from "./call-body.ts";
 import type { FailedCall } from "./complete-error.ts";
 
-/** A call that svc is answering, with the objects this needs. */
+/** A call that svc is answering, and the objects that svc needs for the answer. */
 export type AnsweredCall = {
   readonly call: Call;
   readonly body: CallBody;

@@ -35,9 +35,12 @@ export type ArrivedCall = {
   readonly encoding: string | null;
   /** Value of the header Connect-Timeout-Ms, or its default. */
   readonly timeout: string;
-  /** All headers, for methods that need them. */
+  /** Returns all headers of the request. Only some methods need them, so they are converted only when this function is called. */
   readonly header: () => Headers;
-  /** Waits for the lookup of a key, for which the gate calls it. The body is not read meanwhile. */
+  /**
+   * The gate calls this function while it looks up the caller's key. The function waits for the lookup. The body of the request is not read
+   * in the meantime.
+   */
   readonly wait: KeyLookupWait;
   /** Returns the whole body. Rejects with Connect's error type. */
   readonly read: () => Promise<Uint8Array>;
@@ -154,7 +157,10 @@ function binaryAnswer(bytes: Uint8Array<ArrayBuffer>): Answer {
   return { body, gzip: async () => Buffer.from(await compressionGzip.compress(bytes)) };
 }
 
-/** A method's context in Connect's form. Properties that are rarely used are created when they are first read. */
+/**
+ * The context of a method call, with the interface that the library Connect requires. Rarely used properties, such as headers, are created
+ * when they are first read.
+ */
 class UnaryContext implements HandlerContext {
   readonly method: DescMethodUnary;
   readonly service: HandlerContext["service"];
@@ -162,7 +168,10 @@ class UnaryContext implements HandlerContext {
   readonly values: ContextValues;
   readonly requestMethod = "POST";
   readonly protocolName = "connect";
-  /** An arrow function that does not need `this`, because methods may take it out of their context. */
+  /**
+   * Returns the milliseconds until the timeout of the call; undefined if the call has no timeout. It is an arrow function, because methods
+   * may call it without its object (`this`).
+   */
   readonly timeoutMs: () => number | undefined;
   readonly #arrived: ArrivedCall;
   #requestHeader: Headers | undefined;

@@ -36,7 +36,8 @@ export async function prepareFirstKey(
   if (!isEmbedded) return undefined;
   const file = join(config.dataDir, firstKeyFile);
   if ((await findProjectByName(db, projectName)) !== undefined) return unshownKey(file);
-  // The file is written first. If the start ends before the key is stored, the next start finds the file, and no key is lost.
+  // The new key is written to its file before it is stored in the database. If the start is interrupted between the two, the next start
+  // reads the key from the file. So no key is lost.
   const text = (await readIfThere(file))?.trim() || (await writeNewKey(file));
   await withTransaction(db, async (tx) => {
     const project = await createProject(tx, projectName, clock.now());

@@ -12,7 +12,8 @@ import { checkVault } from "./vault-check.ts";
 
 /** Returns a warning if other machines may reach the server over plain HTTP, as far as the configuration shows; otherwise undefined. */
 export function exposureText({ host, adminListen, tls, publicUrl, role }: Config): string | undefined {
-  // A worker receives no keys.
+  // No warning is needed in three cases: the server uses TLS, its public address begins with https, or the server is a worker. Clients send
+  // no API keys to a worker.
   if (tls !== undefined || role === "worker" || publicUrl?.startsWith("https:")) return undefined;
   const exposed = [host, ...(adminListen === undefined ? [] : [adminListen.host])].filter(
     (name) => !isLoopbackHost(name),
@@ -54,7 +55,10 @@ function ownNote(endsAt: number | undefined): RestoreNote | undefined {
   return endsAt === undefined ? undefined : { key: `SVC_RESTORED=${isoTime(endsAt)}`, backupEndsAt: endsAt };
 }
 
-/** Returns the restore state of the database. While the database is held, checks every second if an operator has resumed it. */
+/**
+ * Returns whether the database was restored from a backup. A restored database sends nothing until an operator resumes it. Until then, this
+ * function checks every second if it was resumed.
+ */
 export async function openRestored({ db, clock }: JoinedStore, logger: Logger): Promise<RestoredStore> {
   let last = await findRestore(db);
   if (last === undefined || last.resumedAt !== null) {
@@ -69,7 +73,8 @@ export async function openRestored({ db, clock }: JoinedStore, logger: Logger): 
     const { isNothingSince } = found;
     logger.info({ isNothingSince }, "the restored service was resumed: it sends deliveries and continues jobs");
     resolve();
-    // The loop is no longer needed. The promise is not awaited, because the loop waits for this run to end.
+    // This function is called by the loop. The database was resumed, so the loop need not check again. The promise of `stop` is not
+    // awaited, because it resolves only after this call has ended.
     void loop.stop();
   };
   const onError = (err: unknown) => logger.warn({ err }, "svc could not read if the restored service was resumed");
@@ -82,7 +87,10 @@ const heldText =
 
 /** Data that a start read from the deployment's database or created in it. */
 export type PreparedStore = {
-  /** Audience of events from an earlier start: see `forgottenAudience`. */
+  /**
+   * The audience (rule that says which projects receive an event) that an earlier start used. Undefined if this start defines its own
+   * audience, or if no earlier start set `accounts`: see `forgottenAudience`.
+   */
   readonly audience: Audience | undefined;
   /** Key that this start created. It must be shown once. */
   readonly firstKey: FirstKey | undefined;
@@ -108,7 +116,10 @@ export async function prepareDeployment(
   return { audience, firstKey };
 }
 
-/** Returns the configuration with the audience of an earlier start, if there is one. */
+/**
+ * Returns the configuration with the audience of an earlier start (the rule of which projects receive webhook events). If `audience` is
+ * undefined, returns the configuration unchanged.
+ */
 export function withAudience(config: Config, audience: Audience | undefined): Config {
   return audience === undefined ? config : { ...config, webhookAudience: audience };
 }

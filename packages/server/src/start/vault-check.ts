@@ -5,7 +5,10 @@ import { ConfigError } from "../config/environment.ts";
 
 /** Text that is sealed with the current vault key, without a data key. A process that can open it has this vault key. */
 export const vaultCheckText: Buffer = Buffer.from("svc");
-/** Sealing context of the vault check. */
+/**
+ * Encryption context of the vault check. The vault check is a known text that is stored encrypted. A node that cannot decrypt it has other
+ * vault keys than the database.
+ */
 export const vaultCheckContext = "deployment/vault_check/1";
 
 /**

@@ -3,7 +3,10 @@ import { type ActivityCount, addActivityHours, addActivityMinutes } from "@svc/d
 import { type Database, withTransaction } from "@svc/db/connect";
 import type { Counters } from "./counters.ts";
 
-/** Dependencies of storing counts. `onError`: called if a round fails; its counts are kept for the next round. */
+/**
+ * Dependencies of the loop that stores a node's activity counts in the database. `onError`: called if one round of the loop fails. The
+ * counts of that round are kept for the next round.
+ */
 export type FlushOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -22,7 +25,10 @@ const batchMax = 1_000;
 /** Maximum number of counts kept while the database is unavailable. If there are more, the oldest are dropped. */
 const keptMax = 200_000;
 
-/** Starts the loop, which stores the counts every 10 seconds. Sends nothing if there are no counts. */
+/**
+ * Starts the loop that writes the activity counts of this node (such as calls and events per minute) to the database every 10 seconds. If
+ * nothing was counted, it sends no statement.
+ */
 export function startFlush({ db, clock, counters, onError }: FlushOptions): Flush {
   const stopped = new AbortController();
   const flush = async () => {

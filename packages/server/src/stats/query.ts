@@ -36,7 +36,8 @@ export const bucketBounds: readonly number[] = Array.from({ length: 23 }, (_, in
 export function bucketOf(ms: number): number {
   if (ms <= 1) return 0;
   const guess = Math.min(bucketBounds.length, Math.ceil(Math.log(ms) / logOfStep));
-  // The limits and the logarithm are both rounded, so the first guess may be wrong by one.
+  // The first guess may be wrong by one bucket, because the upper limits of the buckets and the logarithm are rounded. So the limits below
+  // and above the guess are checked too.
   if (guess > 0 && ms <= (bucketBounds[guess - 1] ?? 0)) return guess - 1;
   return guess < bucketBounds.length && ms > (bucketBounds[guess] ?? Number.POSITIVE_INFINITY) ? guess + 1 : guess;
 }

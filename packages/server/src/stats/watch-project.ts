@@ -31,8 +31,8 @@ const kindNumbers = {
 } as const satisfies Readonly<Record<WatchedKind, NoticeKind>>;
 
 /**
- * Longest interruption after which a watch still gets the missed rows, in milliseconds. `lateMs`: how late after its creation a row may be
- * committed and still be found.
+ * Longest interruption of a watch, in milliseconds, after which svc still sends the missed rows. The next constant, `lateMs`, is the
+ * longest time between the creation of a row and its commit.
  */
 const backMaxMs = 600_000;
 const lateMs = 5_000;

@@ -21,8 +21,8 @@ export type WatchNews = {
 /** Watches of projects. Each watched project is read once a second for all its watchers on this node. */
 export type Watches = {
   /**
-   * Adds a watcher of a project. Its `receive` is called with each round until `leave` is called. If a round fails, its `fail` is called,
-   * and the next round follows. Throws WATCHERS_TOO_MANY.
+   * Adds a watcher of a project. svc reads the project in rounds, one a second. `receive` gets the news of each round until `leave` is
+   * called. If a round fails, `fail` is called, and the next round follows. Throws WATCHERS_TOO_MANY.
    */
   join(projectId: ProjectId, listener: Listener): { readonly leave: () => void };
 };
@@ -38,7 +38,10 @@ const watchersMax = 100;
  * Maximum delay, in milliseconds, between the time in a row's id and the commit of the row. A row that is committed later may be missed.
  */
 const lateMs = 5_000;
-/** Maximum rows of one kind that a round reports. */
+/**
+ * Maximum number of rows of one kind (for example deliveries) that are reported to the watchers of a project after one read of the
+ * database.
+ */
 const toldMax = 200;
 /** Maximum number of unfinished rows that are read again in each round. */
 const openMax = 1_000;
@@ -94,8 +97,8 @@ function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Prom
       readNewOfProject(db, projectId, watchedKinds, (fromMs ?? nowMs) - lateMs),
       isFirst ? readOpenOfProject(db, projectId, unfinished) : open.length === 0 ? [] : readWatchedAgain(db, open),
     ]);
-    // Unfinished rows from before the first watcher are only remembered, so that their later changes are reported. New rows of the last
-    // seconds are reported.
+    // The first read also returns older rows whose work has not ended. These rows are stored in `known` and not reported. So their later
+    // changes can be found. New rows of the last seconds are reported.
     if (isFirst) for (const row of again) known.set(row.id, { row, readMs: nowMs });
     const changed = new Map<string, WatchedRow>();
     for (const row of [...fresh, ...again]) {

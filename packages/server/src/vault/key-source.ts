@@ -31,7 +31,8 @@ export function keySourceOf(config: Pick<Config, "vaultKeys" | "dataDir">): KeyS
       const old = `${file}.old`;
       const kept = (await readIfThere(old)) ?? "";
       const known = kept.trim() === "" ? [] : parseVaultKeys(kept);
-      // The retired keys are written first, so that each key is always in at least one of the two files.
+      // Retired keys (keys that finished rotations replaced) are moved from the key file to a second file that ends with `.old`. The second
+      // file is written first, so each key is always in at least one file.
       const added = gone.filter(({ id }) => !known.some((one) => one.id === id));
       if (added.length > 0) await replace(old, `${kept}${textOf(added)}`);
       await replace(file, textOf(keys.filter(({ id }) => !ids.has(id))));
@@ -60,7 +61,10 @@ export type VaultLimits = {
   readonly freshMs: number;
   /** Interval at which a node records in the database that it is running. */
   readonly noteMs: number;
-  /** Time after the last record of a node after which the node counts as ended. */
+  /**
+   * A running node regularly records in the database that it runs. If its last record is older than this, the node counts as ended. In
+   * milliseconds.
+   */
   readonly goneMs: number;
   /**
    * Pause before the next pass (complete reading of all tables). After this time, no node still uses values that it read before the last

@@ -50,8 +50,8 @@ export async function stepRotation(context: VaultContext): Promise<boolean> {
 }
 
 /**
- * Creates new data keys for those that the rotation replaces, and encrypts every other data key with the new vault key. This changes only
- * few rows, whatever the size of the tables. Returns true if more steps can be done at once.
+ * Creates new data keys in place of those that the rotation replaces. Then encrypts every other data key with the new vault key. This
+ * changes only few rows, even if the tables are large. Returns true if the next steps can follow immediately.
  */
 async function makeKeys(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
   const { db, clock, state, onFaultPoint } = context;

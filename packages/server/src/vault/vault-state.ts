@@ -82,7 +82,8 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
       if (last === undefined) break;
       after = last.number;
     }
-    // The numbers are read before the query, so that a key added meanwhile does not count as removed.
+    // Numbers of the data keys in memory. They must be read before the database query. Otherwise a key that is added during the query would
+    // count as removed.
     const held = sealer.numbers();
     const there = await listDataKeyNumbers(db);
     sealer.drop([...held].filter((number) => !there.has(number)));
@@ -90,7 +91,8 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
     sealer.sealsWith((number) => isOver || (rotationOf.get(number) ?? 0) < rotation.number);
     sealer.setOldSubkeys(await readOldSubkeys());
     if (rotation?.state === "done") await keys.retire?.(retired);
-    // A rotation that is only announced is not counted as read, because its keys are still being created.
+    // A rotation in the state `announced` is still creating its data keys. So the node does not report yet that it has read the keys of
+    // this rotation.
     if (isWhole && rotation !== undefined && rotation.state !== "announced") rotationRead = rotation.number;
   };
 
@@ -131,8 +133,8 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
     take,
     sealer,
     ready(missing, ensure) {
-      // The time comes from performance.now, which also advances while the process is suspended. Other nodes may have made changes in that
-      // time.
+      // While the process is suspended, other nodes may change the keys. So the age of the copy is measured with `performance.now`, which
+      // also counts the time of a suspension.
       const isFresh = performance.now() - syncedMs < limits.freshMs;
       if (isFresh && missing.length === 0) return undefined;
       return (async () => {

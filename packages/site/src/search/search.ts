@@ -50,9 +50,9 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
 ];
 /** Weight of a found synonym (a word that means the same as a word of the question). The word itself has the weight 1. */
 const sameWeight = 0.5;
-/** Share of a word of the question that a page answers by a word that means the same. */
+/** A page may contain only a synonym of a word in the question. The word then counts as answered with this share (1 is the whole word). */
 const sameShare = 0.8;
-/** Number of a page's sections, the best first, whose words count for the page. */
+/** Number of sections of a page in which the words of the question are searched, to rank the page. The page's best sections are used. */
 const sectionsRead = 4;
 
 /** Returns the index of all sections, as a text that `openSearch` reads. */

@@ -12,7 +12,7 @@ const stopWords = new Set(
 /** Readers' words, each with the words that pages use for the same thing. */
 const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
-    // Time and state.
+    // Words that readers use for time and for states (for example `stuck`), and the words in the documentation with the same meaning.
     stuck: "wait pending",
     slow: "wait limit",
     delay: "wait",
@@ -30,7 +30,7 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     timezone: "zone",
     daylight: "summer",
     timeout: "second limit wait",
-    // Webhooks.
+    // Words about webhooks. Each has the words under which the documentation describes the same thing.
     webhook: "delivery ingest event",
     deliver: "delivery",
     send: "replay delivery",
@@ -47,7 +47,7 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     localhost: "loopback machine listen",
     tunnel: "listen forward",
     signature: "verify secret",
-    // Schedules, jobs and people.
+    // The following synonyms are for words about schedules, jobs and people.
     automation: "schedule standing",
     cron: "schedule calendar",
     schedule: "standing",
@@ -76,7 +76,7 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     email: "mail message",
     stop: "confirm pause cancel",
     abort: "cancel",
-    // Tools and accounts.
+    // From here on: search words about tools and accounts. On the left is a reader's word. On the right are the words that the pages use.
     agent: "mcp confirm",
     llm: "model agent",
     ai: "model agent",
@@ -107,7 +107,7 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     denied: "refuse role",
     forbidden: "refuse role",
     unauthorized: "refuse key",
-    // Operations.
+    // Words that readers use for operations (for example `add`), and the words in the documentation with the same meaning.
     add: "create build",
     create: "make",
     build: "make",

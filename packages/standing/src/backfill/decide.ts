@@ -55,11 +55,13 @@ export type PreparedBackfill = {
  * The prepared items of a backfill, with the existing runs and dedupe keys that svc needs to decide about them. svc has locked the program.
  */
 type DueBackfill = PreparedBackfill & {
-  /** Existing runs of the occurrences, by source key. */
+  /**
+   * Runs that already exist for times or events of this backfill. The key (source key) identifies the time or event that caused the run.
+   */
   readonly runs: ReadonlyMap<string, SourceRun>;
   /**
-   * Events that svc has decided, or will decide, for this program even without the backfill. `isUndecided`: true if svc has not decided
-   * about the event yet; false if it has.
+   * Events in the range of the backfill that reach the program normally, as new events. The backfill must not decide about them again.
+   * `isUndecided`: true if the normal decision is still to come; false if it was made.
    */
   readonly taken: ReadonlyMap<EventId, { readonly isUndecided: boolean }>;
   /** Known dedupe keys. The value is the time until which svc remembers the key, in epoch milliseconds. */
@@ -83,8 +85,9 @@ export function allowanceOfBackfill(
 }
 
 /**
- * Returns a source key with the id of the backfill as prefix. With `again`, the backfill uses this key for its own runs. Without `again`,
- * an earlier run gets this key, so that the new run for the same occurrence can use the original key.
+ * Returns a source key (it identifies an occurrence) with the id of the backfill as prefix. A backfill with the option `again` stores its
+ * own runs under this key. Without `again`, an earlier run gets this key, so that the new run for the same occurrence can use the original
+ * key.
  */
 export function againKey(id: BackfillRecord["id"], sourceKey: string): string {
   return `b:${id}/${sourceKey}`;
@@ -208,7 +211,7 @@ type BackfillStep = {
   readonly dueAt: number | null;
 };
 
-/** Pause between two steps, in milliseconds. */
+/** Pause in milliseconds between two steps of a backfill. Each step decides about some past times or events of the program. */
 const stepMs = 1_000;
 /** Pause before the next step, in milliseconds, if the program has too many waiting runs or an event is not decided yet. */
 const waitMs = 2_000;
@@ -264,7 +267,10 @@ class Step {
     this.position = { positionAt, positionEventId };
   }
 
-  /** Decides the items in order. Returns the reason for a stop before the last item, or undefined if all items were decided. */
+  /**
+   * Decides about the past occurrences of a backfill, in order. Returns the reason if it stops before the last occurrence. Returns
+   * undefined if it reached the end.
+   */
   run(): Hindrance | undefined {
     for (const item of this.#due.items) {
       if (this.#decisions.state === "paused") return "pace";
@@ -312,8 +318,8 @@ class Step {
   }
 
   /**
-   * True if the occurrence may have had a run that svc has already deleted. False if svc keeps all runs of that time, and always with
-   * `again`.
+   * True if svc may have deleted an earlier run for this occurrence. False if svc still keeps all runs of that time. Always false if the
+   * backfill runs occurrences a second time (`again`).
    */
   #mayHaveHadOne({ fireAt }: DueCandidate["occurrence"]): boolean {
     const { record, keptFrom } = this.#due;
@@ -342,8 +348,8 @@ class Step {
   }
 
   /**
-   * Remembers the dedupe key of an occurrence of the backfill. A later occurrence without a backfill that has the same key is then
-   * recognised as a duplicate.
+   * Remembers the dedupe key of an event or time that the backfill handles. If the same key later comes normally (not from a backfill), it
+   * is recognized as a duplicate and starts no run.
    */
   #rememberLive(key: string, until: number): void {
     if (until > (this.#until(key) ?? 0)) this.#decisions.knownKeys.set(key, until);
@@ -351,9 +357,10 @@ class Step {
 }
 
 /**
- * True if an occurrence is a duplicate; false if it may have a run. It is a duplicate of an earlier occurrence of the same backfill with
- * the same key. Without `again`, it can also be a duplicate of an occurrence that became due without a backfill, less than the dedupe
- * window apart.
+ * True if an occurrence is a duplicate, so that it gets no run.
+ * - It is a duplicate of an earlier occurrence of the same backfill with the same dedupe key.
+ * - Without `again`, it can also be a duplicate of an occurrence that became due without a backfill. The times of the two are then less
+ *   than the dedupe window apart.
  */
 function isKnown(
   { again, ...times }: Pick<BackfillRecord, "again" | "createdAt" | "since">,

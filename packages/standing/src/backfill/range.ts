@@ -56,14 +56,17 @@ export function walkOf(
 
 type TriggerSource = Extract<ProgramSource, { kind: "trigger" }>;
 
-/** Maximum events that one query of the walk returns. */
+/** Maximum number of events that one query returns while svc reads the range of a backfill. */
 const walkedMax = 200;
 /**
  * Maximum bytes of events that one query reads. The query stops after the event that exceeds this maximum, and still returns that event.
  */
 const bytesMax = 8_388_608;
 
-/** Yields the items of a range that follow its position, in the order in which they were due. */
+/**
+ * Yields the past times or events of a backfill's range, in the order in which they were due. It begins after the position that the
+ * backfill has already reached.
+ */
 export async function* walkRange(
   { db }: Pick<StandingContext, "db">,
   range: BackfillRange,
@@ -141,7 +144,8 @@ export function hasItsRun(run: { readonly state: StandingRunState } | undefined)
 const chunk = 100;
 
 /**
- * Yields each item with `hasRun`: true if the item's occurrence already has a run. `hasRun` is always false for a backfill with `again`.
+ * Yields the items of a backfill's range. `hasRun`: true if the item's occurrence already has a run. It is always false for a backfill that
+ * runs occurrences `again`.
  */
 export async function* withRuns(
   { db }: Pick<StandingContext, "db">,

@@ -110,7 +110,10 @@ async function planBackfill(
   return total > 0 ? { ...ranged, total } : { ...ranged, state: "done", endedAt: nowMs };
 }
 
-/** Returns the range of a request. The range ends before the schedule's next time, because the schedule itself will decide that time. */
+/**
+ * Returns the time range of a backfill request. The range ends before the next time of the schedule. At that time, the schedule starts the
+ * run itself.
+ */
 function rangeOf(
   { nextAt }: Pick<StandingProgramRecord, "nextAt">,
   { sinceMs, untilMs }: BackfillRequest,
@@ -201,7 +204,8 @@ async function countEvents(
     );
     found += part.count;
     if (found > totalMax) return found;
-    // The count took too long, because the range has too many events of other accounts. Report the range as too large.
+    // The time for counting is over, because the range contains too many events of other entities. The function returns a number above the
+    // maximum. The backfill is then refused as too large.
     if (part.last !== undefined && clock.now() > endMs) return totalMax + 1;
     fromUuid = part.last === undefined ? undefined : uuidAfterEvent(part.last);
   }

@@ -8,8 +8,8 @@ const delayMaxMs = 5_000;
  */
 const usualPace = 2;
 /**
- * Factor by which the measured pace is reduced. A slower pace gives a longer delay of jobs. Jobs that begin too early take processor time
- * from programs that have not started yet.
+ * Factor for the measured start speed (programs that start per millisecond, on all nodes). svc calculates with 0.8 of this speed, so jobs
+ * are delayed longer. Jobs that begin too early take processor time from programs that have not started yet.
  */
 const paceShare = 0.8;
 

@@ -28,7 +28,8 @@ export type StandingEngine = {
   /** Claims at once. The caller uses it after a commit that made a task or an event due. */
   wake(): void;
   /**
-   * Decides at once about a call that starts a program. Returns the new run, or undefined if the program does not exist or is not active.
+   * Handles a call that starts a standing program now. It decides at once whether the new run starts, waits, is skipped or is refused, and
+   * returns that run. Returns undefined if the program does not exist or is not active.
    */
   call(programId: StandingProgramId, occurrence: Occurrence): Promise<NewStandingRun | undefined>;
   /** Stops claiming. Resolves when the work in progress has ended. */
@@ -195,8 +196,8 @@ async function decideOrSplit<Item extends { readonly attempt: number }>(
 type EventClaim = { after: ProjectId | undefined };
 
 /**
- * Decides about a batch that has one program. If some runs could not be started, it decides again: those runs wait, and all other items of
- * the batch are decided.
+ * Decides about a batch that has only one program. If a run of the batch cannot be started, repeats the decision without it: this run
+ * waits, and svc decides about all other runs. Returns the decided programs.
  */
 async function decideWithoutFailed(context: StandingContext, batch: DecisionBatch): Promise<readonly DecidedProgram[]> {
   try {
@@ -209,7 +210,10 @@ async function decideWithoutFailed(context: StandingContext, batch: DecisionBatc
   }
 }
 
-/** Claims one batch of events of subscribed triggers and decides about them. Returns true if it found events. */
+/**
+ * Claims one batch of events of subscribed triggers. For each event and program, decides if a run starts, waits or is skipped. Returns true
+ * if the batch contains events, and false if no event was due.
+ */
 async function claimEvents(context: StandingContext, position: EventClaim): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
   try {
@@ -233,10 +237,16 @@ async function claimEvents(context: StandingContext, position: EventClaim): Prom
   }
 }
 
-/** Maximum times that a batch is prepared again because its programs changed during the preparation. */
+/**
+ * Maximum number of repeated preparations of a batch (tasks and events that are decided in one transaction). A preparation is repeated if a
+ * program of the batch changed in the meantime.
+ */
 const staleMax = 3;
 
-/** Decides about a batch in one transaction, and then reports the decisions to the observer. Returns the decided programs. */
+/**
+ * Decides about a batch: if the runs of each program start, wait or are skipped. One transaction stores all decisions. Afterwards the
+ * observer receives them. Returns the programs about which it decided.
+ */
 async function decide(context: StandingContext, batch: DecisionBatch, tries = 1): Promise<readonly DecidedProgram[]> {
   const { db, clock, starter, observer, onFaultPoint } = context;
   const prepared = await prepare(context, batch);
@@ -311,8 +321,9 @@ function reportPoll(
 const unstartedMax = 10;
 
 /**
- * Returns the batch for the next attempt after some runs could not be started. The runs known to have failed wait. If it is unknown which
- * runs failed, the next attempt starts waiting runs one at a time. Returns undefined if another attempt cannot help.
+ * Returns the batch for the next attempt after some runs of a batch could not be started. Runs that are known to have failed keep waiting.
+ * If it is unknown which runs failed, the next attempt starts the waiting runs one at a time. Returns undefined if another attempt cannot
+ * help.
  */
 function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undefined {
   if (!(error instanceof StartsError)) return undefined;

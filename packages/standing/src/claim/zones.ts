@@ -103,7 +103,8 @@ function move(db: Database, found: readonly FoundMove[]): Promise<StandingProgra
 }
 
 /**
- * Returns the new next time of a schedule, or undefined if the time does not change. A stored time that is already due is never changed.
+ * Returns the new time of a schedule's next occurrence, after the rules of time zones have changed. Returns undefined if the time stays the
+ * same. A stored time that is already due is never changed.
  */
 async function moveOf(
   { id, nextAt }: StandingProgramRecord,

@@ -62,7 +62,10 @@ type ProgramOutcome = {
 /** Rules that restrict the decisions about a program. `startsMax`: maximum number of waiting runs that are started in this transaction. */
 type Rules = Permits & { readonly startsMax: number };
 
-/** Decides about a program in this order: runs that ended, windows that close, waiting runs, occurrences of its sources, calls. */
+/**
+ * Decides about everything that is due for a program, in this order: ended runs, windows of `collect` that must close, waiting runs,
+ * occurrences (for example scheduled times or events), and starts that a caller requests. Returns the outcome.
+ */
 function decideProgram(
   context: Pick<StandingContext, "sealer">,
   decisions: DecisionContext,

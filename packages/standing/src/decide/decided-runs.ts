@@ -55,8 +55,8 @@ export class DecidedRuns {
   }
 
   /**
-   * Changes the decision about a new run or a closed window, and returns true. Returns false if the run is neither of them; then nothing
-   * changes.
+   * Changes what was decided for one run in this transaction, and returns true. The run may be new, or a window (collection of events) that
+   * was closed now. Returns false and changes nothing for any other run.
    */
   rewrite(id: StandingRunId, as: Partial<NewStandingRun & StandingRunRecord>): boolean {
     const closed = this.closed.get(id);
@@ -67,7 +67,7 @@ export class DecidedRuns {
     return closed !== undefined || run !== undefined;
   }
 
-  /** Adds a closed window. */
+  /** Records a window (run that collects events) that this decision closes, so that the end of the window is stored. */
   close(run: StandingRunRecord): void {
     this.closed.set(run.id, run);
   }

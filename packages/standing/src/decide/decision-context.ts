@@ -34,7 +34,10 @@ export class DecisionContext {
   readonly starts: StartedRun[] = [];
   readonly cancels: Id<"job">[] = [];
   readonly rates = new Map<string, number>();
-  /** Keys of `dedupe` that became known in this context. The value is the time until which svc remembers the key. */
+  /**
+   * Keys by which a program recognizes repeated occurrences (`dedupe`). Contains only the keys that the decisions of this transaction
+   * added. The value is the time until which svc remembers the key.
+   */
   readonly knownKeys = new Map<string, number>();
   readonly windows: Windows;
   /** Waiting runs that were refused. */
@@ -187,8 +190,8 @@ export class DecisionContext {
   }
 
   /**
-   * Decides again about a waiting run. `input`: the input that the caller gave or that an event made; undefined if the definition makes the
-   * input.
+   * Decides again about a run that waits: it starts, waits longer or is declined. `input`: the input from the caller or from the event.
+   * Undefined if it must be computed from the templates of the definition.
    */
   admit(run: StandingRunRecord, version: LoadedVersion, input: JsonObject | undefined): void {
     const filled = inputOf(version, givenOf(run, version.definition.timeZone), input);
@@ -236,7 +239,10 @@ export class DecisionContext {
     this.runs.addOrCount({ ...run, state: "skipped", reason, endedAt: this.facts.nowMs });
   }
 
-  /** Refuses a waiting run: its version may no longer run, or its start failed too often. */
+  /**
+   * Refuses a waiting run, so that it never starts. A run is refused in two cases. Its version may no longer run, or its start failed too
+   * often.
+   */
   decline(run: StandingRunRecord, reason: StandingRunReason, detail: string): void {
     this.#lanes.leave(run.lane, run.id);
     const ended = { state: "refused", reason, detail, notBefore: null, endedAt: this.facts.nowMs } as const;

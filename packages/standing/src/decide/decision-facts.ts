@@ -5,13 +5,16 @@ import type { StandingRunRecord } from "@svc/db/standing/runs";
 import type { LoadedVersion } from "../versions.ts";
 import type { LaneFacts, Used } from "./decision.ts";
 
-/** The stored facts on which the decisions about a program are based. */
+/** The data from which svc decides about new runs of a program. They were read from the database. */
 export type DecisionFacts = {
   readonly program: StandingProgramRecord;
   /** The current version of the program. */
   readonly version: LoadedVersion;
   readonly lanes: readonly ConcurrencyKeyUsage[];
-  /** State of each rate, by rate key. `rateAfter` explains the state. */
+  /**
+   * State of each rate (limit of starts per time), by rate key. The state is the time at which the next start would be due if starts were
+   * spread evenly. `rateAfter` computes it.
+   */
   readonly rates: ReadonlyMap<string, number>;
   /** Known keys of `dedupe`. The value is the time until which svc remembers the key. */
   readonly knownKeys: ReadonlyMap<string, number>;
@@ -95,7 +98,8 @@ export class OpenLanes {
 
   #of(name: string): Lane {
     const lane = this.#lanes.get(name);
-    // An unread key is an error, because the database may have open runs of this key. It must not be treated as a key without runs.
+    // The concurrency key was not read from the database. This is an error: the database may have unfinished runs of this key, so svc must
+    // not assume that it has none.
     if (lane === undefined) throw new Error(`lane ${JSON.stringify(name)} was not read`);
     return lane;
   }

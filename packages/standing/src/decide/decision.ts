@@ -109,8 +109,8 @@ function overlapping(facts: StartFacts): RunDecision | undefined {
   const { overlap, lane, isWaiting } = facts;
   const isFull = lane.started >= overlap.max;
   if (isWaiting) return isFull ? { kind: "queue", reason: "overlap", notBefore: null } : undefined;
-  // A new run starts after the runs that already wait for its concurrency key. With the policy `allow` it need not, because those runs wait
-  // only for a rate or a budget.
+  // A new run starts only after the runs that already wait for its concurrency key. With the policy `allow`, it may start before them,
+  // because those runs wait only for a rate or a budget.
   if (!isFull && (lane.queued === 0 || overlap.policy === "allow")) return undefined;
   const supersedes = lane.newestQueued ?? undefined;
   switch (overlap.policy) {

@@ -19,7 +19,10 @@ export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, pay
   };
 }
 
-/** Returns the template values that events give: `events` is the list of all of them, `event` is the last of them. */
+/**
+ * Returns the values that events give to the templates of a definition. `events` is the list of all the events, and `event` is the last of
+ * them.
+ */
 export function givenOfEvents(events: readonly JsonObject[]): JsonObject {
   const event = events.at(-1);
   return { ...(event !== undefined && { event }), events };

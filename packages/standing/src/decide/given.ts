@@ -28,10 +28,16 @@ export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZ
   };
 }
 
-/** Maximum characters of a key. A longer key is replaced by its hash. */
+/**
+ * Maximum characters of a key that a definition's template makes for a run (for example a concurrency key). svc replaces a longer key by
+ * its hash.
+ */
 const keyCharactersMax = 200;
 
-/** Returns the text of a key. Returns "" if the definition has no key. Returns a fault if the key's template cannot be filled in. */
+/**
+ * Returns the text of a key (for example of the policy `dedupe`), made from the key's template in the definition. Returns "" if the
+ * definition has no such template. Returns a fault if the template cannot be filled in.
+ */
 export function keyOf(
   template: GivenTemplate | undefined,
   given: TemplateValues,

@@ -54,7 +54,10 @@ export type ClosingWindow = {
   readonly given: JsonObject;
 };
 
-/** Returns the template values of an occurrence. */
+/**
+ * Returns the values that an occurrence gives to the expressions and templates of a program's definition (for example `fire.at`, the time
+ * of the occurrence).
+ */
 export function givenOfOccurrence(
   occurrence: Occurrence,
   { definition }: Pick<LoadedVersion, "definition">,
@@ -62,7 +65,10 @@ export function givenOfOccurrence(
   return givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, definition.timeZone);
 }
 
-/** Returns the template values of a window. The value `fire.at` is the time of the window's last event. */
+/**
+ * Returns the values that the templates of a definition can use when a window (a run that collects events) closes. `fire.at` is the time of
+ * the last event in the window.
+ */
 export function givenOfWindow({ run, version, given }: ClosingWindow): TemplateValues {
   return givenOf({ ...run, fireAt: run.lastAt ?? run.fireAt, given }, version.definition.timeZone);
 }

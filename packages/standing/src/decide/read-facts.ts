@@ -34,7 +34,10 @@ export type Permits = {
 
 const nothingUsed = { runs: 0, toolCalls: 0, writes: 0 };
 
-/** Reads the facts about all programs of a batch at once. Returns `open`, a function that creates the decision context of one program. */
+/**
+ * Reads from the database what the decisions about a batch of programs need (for example usable keys, rates and open runs). One read serves
+ * all programs. Returns these permissions, and the function `open`, which creates the decision context of one program.
+ */
 export async function readFacts(
   context: StandingContext,
   tx: Executor,
@@ -94,7 +97,7 @@ async function readPermits(
   };
 }
 
-/** Reads the state of the rates that limit the starts of due programs. */
+/** Reads the states of the rate limits for the programs that are due. Returns these states by program. */
 async function readRates(
   tx: Executor,
   moving: readonly ProgramDue[],
@@ -174,9 +177,9 @@ function distinct(keys: readonly WindowKey[]): WindowKey[] {
 }
 
 /**
- * Returns how many more unfinished runs each project may have. If a project is near its maximum, only one transaction at a time may start
- * its runs, because several together could exceed the maximum. Throws NearBoundError if a project turns out to be near its maximum. Parked
- * runs are subtracted only if that changes the result, because all job rows must be read for it.
+ * Returns how many more runs of each project may start now. Near the project's maximum, only one transaction at a time may start its runs,
+ * because together they could exceed it. Throws NearBoundError if the project is near its maximum and other transactions may also start
+ * runs. Parked runs do not count. But they are left out only if the result depends on it, because this needs a read of all job rows.
  */
 async function roomsOf(
   { limits: { projectRunsMax, projectRunsMargin } }: Pick<StandingContext, "limits">,

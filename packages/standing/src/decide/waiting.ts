@@ -18,11 +18,11 @@ import { keyOf } from "./given.ts";
 import type { LockedProgram } from "./load.ts";
 import { type DueCandidate, givenOfOccurrence, givenOfWindow, isWanted, type Occurrence } from "./occurrence.ts";
 
-/** A program of a batch with its open runs. */
+/** A locked program about which svc decides now, together with the runs that have not ended (waiting or running). */
 export type ProgramDue = LockedProgram & {
   /** Number of runs that were skipped because they waited longer than the program allows. */
   readonly late: number;
-  /** The open runs of each concurrency key about which svc decides now. */
+  /** The concurrency keys about which svc decides now. Each key comes with its unfinished runs. */
   readonly lanes: readonly ConcurrencyKeyUsage[];
   /**
    * Waiting runs that have a free slot for their concurrency key. Each run has its own version, which may be older than the program's
@@ -36,7 +36,10 @@ export type ProgramDue = LockedProgram & {
 /** Maximum waiting runs that one transaction reads. */
 const admittedMax = 200;
 
-/** Returns the new occurrences of a program, about which its policies must decide. */
+/**
+ * Returns the new occurrences of a program (for example times or events for which a run may start). svc must decide about them by the
+ * program's policies.
+ */
 export function candidatesOf({ sources, calls }: Pick<LockedProgram, "sources" | "calls">): readonly DueCandidate[] {
   return [...sources.flatMap(({ candidates }) => candidates), ...calls];
 }
@@ -47,8 +50,9 @@ export function isAnythingDue({ waiting, closing, calls, sources }: ProgramDue):
 }
 
 /**
- * Skips runs that waited too long. Then reads the open runs of the concurrency keys that are needed, and the waiting runs that may start
- * now. It reads no other waiting runs, so a long queue does not slow it down.
+ * Skips queued runs that have waited too long. Then, for each program, reads the queued runs that may start now, and the open runs with the
+ * same concurrency keys.
+ * It does not read the other queued runs, so a long queue does not slow it down.
  */
 export async function withWaiting(
   { versions }: StandingContext,
@@ -127,8 +131,8 @@ function lanesDecided(due: LockedProgram): LaneDecided[] {
 }
 
 /**
- * Returns the concurrency key of an occurrence as a list of one. Returns an empty list if the key's template cannot be filled in, because
- * such a run is refused.
+ * Returns a list with the concurrency key of what starts a run (for example an event). Returns an empty list if the key's template cannot
+ * be filled in, because such a run is refused.
  */
 function laneOf(version: LoadedVersion, given: () => TemplateValues): LaneDecided[] {
   const { key } = version.definition.overlap;
@@ -140,7 +144,10 @@ function nameOf({ programId, lane }: ConcurrencyKey): string {
   return `${programId} ${lane}`;
 }
 
-/** Returns the concurrency keys whose waiting runs must be read, and the programs that have further such keys. */
+/**
+ * Returns `taken`: the concurrency keys whose waiting runs must be read, because some of these runs may start. Also returns `left`: the
+ * programs with further runs that may start, beyond the maximum of one decision.
+ */
 function lanesWithRoom(
   lanes: readonly ConcurrencyKeyUsage[],
   maxOf: ReadonlyMap<StandingProgramId, number>,

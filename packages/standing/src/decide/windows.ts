@@ -15,8 +15,9 @@ const windowBytesMax = 262_144;
 type Window = { run: NewStandingRun | StandingRunRecord; readonly isNew: boolean };
 
 /**
- * The windows of `collect` of one program, in one transaction. A window is a run that collects events. It closes when no event arrived for
- * some time, when its maximum time is over, or when it is full. svc then decides about all its events as about one occurrence.
+ * The windows of one program that one transaction uses. A window is a run that collects events, as `collect` in the definition requires. It
+ * closes if no event arrived for some time, if its maximum time is over, or if it is full. After that, svc makes one decision about all its
+ * events together.
  */
 export class Windows {
   readonly #open: Map<string, Window>;
@@ -76,12 +77,12 @@ export class Windows {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** Returns the windows that began in this transaction. */
+  /** Returns the windows (runs that collect events until a time) that began in this transaction. */
   begun(): NewStandingRun[] {
     return [...this.#touched.values()].flatMap(({ run, isNew }) => (isNew ? [run as NewStandingRun] : []));
   }
 
-  /** Returns the changes of windows that were already stored. */
+  /** Returns the changes of those windows that the database already contained before this transaction. */
   changes(): StandingWindowChange[] {
     return [...this.#touched.values()].flatMap(({ run, isNew }) => (isNew ? [] : [windowChangeOf(run)]));
   }
@@ -104,7 +105,10 @@ export class Windows {
   }
 }
 
-/** Returns the fields of a window that a decision may change. Also accepts the run that a closed window became. */
+/**
+ * Returns those fields of a window (run that collects events) that a decision may change. The window may still be open, or closed and
+ * already waiting as an ordinary run.
+ */
 export function windowChangeOf(run: NewStandingRun | StandingRunRecord): StandingWindowChange {
   const { id, state, reason, detail, lane, count, decidedAt } = run;
   const { rateKey, input, bytes, lastAt, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId } = run;

@@ -56,7 +56,7 @@ export type DefinitionCheck = {
   readonly isStored?: boolean;
 };
 
-/** A definition without faults. */
+/** A standing program's definition that has passed the check, with values computed from the definition. */
 export type CheckedDefinition = {
   readonly definition: Definition;
   readonly hash: string;
@@ -69,7 +69,10 @@ export type CheckedDefinition = {
   readonly notes: readonly ProgramNote[];
 };
 
-/** Checks a whole definition against what the project may use. Returns the checked definition, or throws one error with all faults. */
+/**
+ * Checks a whole definition, including its program. It also checks that the project may use everything that the definition names (for
+ * example tools). Returns the checked definition, or one refusal with all faults.
+ */
 export async function checkDefinition(
   { db, starter, views, meter }: CheckParts,
   { projectId, role, binding, definitionJson, nowMs, isStored = false }: DefinitionCheck,
@@ -148,7 +151,10 @@ function withInput(fault: ProgramFault, document: JsonObject | undefined, given:
   return { ...fault, hint };
 }
 
-/** Returns the types of the names that `when` can use. Types of params are unknown if the program has faults. */
+/**
+ * Returns the types of the values that the condition `when` of a definition can use, by name (for example `event`). The types of params are
+ * unknown if the program has faults.
+ */
 function givenTypes(
   { source }: Definition,
   known: JsonSchema | undefined,

@@ -10,9 +10,9 @@ export type WhenOver = "queue" | "skip";
 /** How many runs with the same concurrency key may run or wait at the same time. */
 export type Overlap = {
   readonly policy: OverlapPolicy;
-  /** Maximum started runs of a key. */
+  /** Maximum number of started runs with the same concurrency key. */
   readonly max: number;
-  /** Maximum waiting runs of a key. */
+  /** Maximum number of runs that may wait at the same time with the same concurrency key. */
   readonly queueMax: number;
   /** Maximum waiting time of a run, in milliseconds. */
   readonly queueForMs: number;
@@ -29,14 +29,17 @@ export type StartRate = {
 };
 
 /**
- * Rule that finds duplicates. If an occurrence with the same key came within the last `windowMs` milliseconds, the new occurrence starts no
- * run.
+ * Rule that finds duplicates, for example of events. If another event with the same key came within the last `windowMs` milliseconds, the
+ * new event starts no run.
  */
 export type Dedupe = { readonly key: GivenTemplate; readonly windowMs: number };
 
 /** How several events with the same key are combined into one run. */
 export type Collect = {
-  /** The window closes after this time without a new event, in milliseconds. Undefined means that such a pause does not close it. */
+  /**
+   * A window is the time in which events are collected for one run. It closes if no new event arrives for this time, in milliseconds. If
+   * undefined, a pause between events does not close the window.
+   */
   readonly quietMs: number | undefined;
   /** The window closes at the latest this time after its first event, in milliseconds. */
   readonly waitMs: number;
@@ -66,7 +69,7 @@ export type ProgramSource =
     }
   | { readonly kind: "poll"; readonly poll: Poll };
 
-/** A parsed definition. */
+/** The parsed definition of a standing program (a program that starts jobs by itself). */
 export type Definition = {
   readonly title: string;
   /** Time zone of local times, and of the days of the budget. */
@@ -110,7 +113,10 @@ const fireType = {
   required: ["at", "localDate", "localTime", "timeZone", "kind", "missed"],
 } as const;
 
-/** Returns the JSON Schema of the template values. `known`: the schema of the source's events or rows, if it is known. */
+/**
+ * Returns the JSON Schema of the values that templates in a definition may use (for example `fire` and `event`). `known`: schema of the
+ * events or polled rows, if it is known.
+ */
 export function givenTypeOf(source: ProgramSource | undefined, known: JsonSchema | undefined): JsonSchema {
   if (source?.kind === "poll") return givenTypeOfPoll(source.poll, known ?? {});
   if (source?.kind !== "trigger") return { type: "object", properties: { fire: fireType }, required: ["fire"] };

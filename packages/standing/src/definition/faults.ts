@@ -32,7 +32,10 @@ export type StandingFaults = FaultList<DefinitionFaultCode>;
  */
 export function createDefinitionFaults(document: unknown): {
   readonly faults: StandingFaults;
-  /** Values that the templates of a definition can use, by name. */
+  /**
+   * A fault list for readers that definitions and programs share. These readers report fault codes of programs. This list translates each
+   * code into a code of definitions and adds the fault to `faults`.
+   */
   readonly shared: FaultList;
 } {
   const faults = createFaultList<DefinitionFaultCode>(document);
@@ -64,7 +67,10 @@ function wordOf(code: ProgramFault["code"], [first, second]: readonly (string | 
   return first === "source" && second === "schedule" ? "SCHEDULE_INVALID" : "POLICY_INVALID";
 }
 
-/** A definition that is checked for notes. `document`: the definition as it was written. */
+/**
+ * A definition for which notes are made (a note is advice about a probable mistake). `definition`: its parsed form. `document`: the JSON as
+ * the author wrote it.
+ */
 type NotedDefinition = {
   readonly projectId: ProjectId;
   readonly definition: Definition;

@@ -78,11 +78,11 @@ const definitionCharactersMax = 327_680;
 /** The result of reading a text: a definition whose program is not checked yet, or faults. */
 export type DefinitionReading = {
   readonly faults: StandingFaults;
-  /** The same fault list, for readers and checks that are shared with programs. */
+  /** The same list as `faults`. It has the type that is needed by readers and checks which programs use too. */
   readonly shared: FaultList;
   /** Undefined if the text is not an object, or has no valid source or program. */
   readonly definition: Definition | undefined;
-  /** The parsed text. */
+  /** The object parsed from the definition's text. Undefined if the text is not an object. */
   readonly document: JsonObject | undefined;
 };
 
@@ -98,8 +98,9 @@ const nothingKnown: PayloadTypes = () => undefined;
 export type RowTypes = (poll: Poll) => JsonSchema | undefined;
 
 /**
- * Reads a definition. Records every fault that can be found without knowing the project. Without `payloadOf`, any field of an event is
- * accepted. Without `search`, any schedule is accepted.
+ * Reads the JSON text of a definition. Records every fault that can be found without knowing the project. `payloadOf`: returns the type of
+ * a trigger's events; without it, any field of an event is accepted. `search`: finds the times of a schedule; without it, any schedule is
+ * accepted.
  */
 export async function readDefinition(
   text: string,
@@ -150,7 +151,10 @@ export async function readDefinition(
   return { faults, shared, document, definition: { ...definition, source, programJson: JSON.stringify(program) } };
 }
 
-/** Returns the known type of a source's payloads or rows. */
+/**
+ * Returns the JSON Schema of what a source gives to runs: the payload of a trigger, or a row of a poll. Returns undefined for a schedule,
+ * or if the schema is not known.
+ */
 export function knownOf(source: ProgramSource, payloadOf: PayloadTypes, rowOf: RowTypes): JsonSchema | undefined {
   switch (source.kind) {
     case "schedule":
@@ -220,7 +224,10 @@ function readOverlap(
   };
 }
 
-/** Reads a template that uses the values of the source. Returns undefined if the template has faults. */
+/**
+ * Function that reads one template of a definition. The template may use the values of the event, time or polled row that starts the
+ * program. Returns undefined if the template has faults.
+ */
 type GivenReader = (node: ShapeNode) => GivenTemplate | undefined;
 
 /** Reads `dedupe`, and records its faults. */
@@ -278,7 +285,7 @@ function isTimeZone(text: string): boolean {
   }
 }
 
-/** Dependencies of reading a source. */
+/** Dependencies of the reading of a program's source (for example its schedule or its poll) in a definition. */
 type SourceReading = {
   readonly reader: ShapeReader;
   readonly faults: StandingFaults;
@@ -287,7 +294,10 @@ type SourceReading = {
   readonly search: TimeSearch | undefined;
 };
 
-/** Reads the source of a program. Records its faults, and returns undefined if it has any. */
+/**
+ * Reads the source of a program (trigger, schedule or poll) from a definition, and returns it. If the source has faults, records the faults
+ * and returns undefined.
+ */
 async function readSource(node: ShapeNode, reading: SourceReading): Promise<ProgramSource | undefined> {
   const { reader, faults } = reading;
   const fields = reader.fields(node, sourceForm);

@@ -1,10 +1,13 @@
 import type { JsonSchema } from "@svc/catalog";
 import { isObject } from "@svc/core";
 
-/** A path into the template values. `isCertain`: true if a value always exists there. */
+/**
+ * A path to a value that templates of a definition can use, such as a field of the event. `isCertain`: true if the value is always present;
+ * false if it may be absent.
+ */
 type GivenPath = { readonly path: string; readonly isCertain: boolean };
 
-/** Maximum levels that are searched for a field. */
+/** Maximum depth at which a field is searched in the nested objects of the template values. */
 const depthMax = 4;
 
 /** Returns the suggested value of one input field. */

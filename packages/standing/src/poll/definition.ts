@@ -6,13 +6,13 @@ import { answerTypeOf, type JsonObject, type Paging, type Path, pagingOf, parseP
 export type PollFirst = "skip" | "all" | { readonly last: number };
 
 /**
- * Method by which a poll finds new rows:
- * - `seen`: every poll reads all pages and compares ids.
- * - `after`: the poll sets argument `arg` to a lower limit (for example `updated_after`), called the bound. The bound comes from the
- *   greatest value at `from` of all rows so far: a time is reduced by the overlap, and a number is increased by `step`. If the cursor has
- *   no `from`, the bound is the time of the last poll.
- * - `newest`: with `args`, the app returns the newest rows first. A poll ends at the first page on which every id is known.
- * - `token`: the poll sets `arg` to the value at `from` of the previous answer, and ends when the app has no more rows.
+ * Method by which a poll finds new rows. `from` is a path to a value in a row or in an answer.
+ * - `seen`: every poll reads all pages and compares the ids of the rows with known ids.
+ * - `after`: the poll sets the argument `arg` to a lower limit (for example of `updated_after`), called the bound. The bound comes from the
+ *   greatest value at `from` of all rows so far. A time is reduced by the overlap; a number is increased by `step`. If the cursor has no
+ *   `from`, the bound is the time of the last poll.
+ * - `newest`: with the arguments `args`, the app returns the newest rows first. A poll ends at the first page on which every id is known.
+ * - `token`: the poll sets `arg` to the value at `from` of the previous answer. It ends when the app has no more rows.
  */
 export type PollCursor =
   | { readonly kind: "seen" }
@@ -53,7 +53,10 @@ export type Poll = {
   readonly args: JsonObject;
   readonly everyMs: number;
   readonly first: PollFirst;
-  /** `new`: each row is found once. `changed`: a row is found again when its kept fields change. */
+  /**
+   * The rows that a poll returns. `new`: each row once, when its id is new. `changed`: also a known row, if one of its kept fields (the
+   * fields that the program wants) has a new value.
+   */
   readonly on: "new" | "changed";
   /** `poll`: one run gets all new rows of a poll. `row`: each new row gets its own run. */
   readonly per: "poll" | "row";
@@ -72,10 +75,14 @@ type FoundBy = {
   readonly cursor: PollCursorDocument | undefined;
 };
 
-/** Returns how the rows of a poll are found. */
+/**
+ * Returns the settings with which a poll finds rows: the path of the list, the id field, the page size, and the order of reading. A setting
+ * of the program's definition replaces the same setting of the tool.
+ */
 export function foundBy({ rows, id, size, cursor, on }: Poll, { poll }: Pick<Action, "poll">): FoundBy {
   const declared = on === "changed" ? (poll?.changed ?? poll?.cursor) : poll?.cursor;
-  // The tool declares a page size only for its own list. It does not apply if the definition names another list.
+  // The page size that the tool declares is valid only for the tool's own list. It is not used if the program's definition names another
+  // list.
   const isSameList = rows === undefined || rows === poll?.rows;
   return {
     rows: rows ?? poll?.rows,
@@ -85,7 +92,10 @@ export function foundBy({ rows, id, size, cursor, on }: Poll, { poll }: Pick<Act
   };
 }
 
-/** Returns how a poll reads the list of a tool. Returns undefined if neither the tool nor the definition declares it. */
+/**
+ * Returns how a poll reads the rows of a tool's list: their path, their id field, and the order of reading. Returns undefined if one of
+ * these is declared neither in the tool nor in the program's definition.
+ */
 export function walkSpecOf(poll: Poll, action: Action): WalkSpec | undefined {
   const { rows, id, size, cursor } = foundBy(poll, action);
   const rowsPath = rows === undefined ? undefined : listPathOf(rows);

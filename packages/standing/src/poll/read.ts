@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue, ShapeNode, ShapeReader } from "@svc/program
 import { bounds, cursorForm, firstForm, pollForm } from "../definition/forms.ts";
 import type { Poll, PollFirst } from "./definition.ts";
 
-/** Maximum number of kept fields of a row. */
+/** Maximum number of fields that the poll keeps of each row. */
 const keptMax = 100;
 
 /** Reads a polling source. Records its faults, and returns undefined if there are any. */

@@ -12,10 +12,13 @@ export type RowsFault = { readonly code: "POLL_ROWS_INVALID" | "POLL_ID_MISSING"
 /** The reason why a cursor cannot be used for the next poll. */
 type CursorFault = { readonly code: "POLL_BOUND_INVALID"; readonly message: string };
 
-/** One row of a page. Its two digests (hashes) have 16 bytes and are written in hexadecimal. */
+/**
+ * One row on a page of a polled list. `digest`: hash of the row's id. `content`: hash of the row's kept fields. Each hash has 16 bytes and
+ * is written in hexadecimal.
+ */
 type PolledRow = {
   readonly digest: string;
-  /** Digest of the row's kept fields. Empty if the poll does not look for changed rows. */
+  /** Digest of the row's content (the fields that the definition keeps). Empty if the poll does not look for changed rows. */
   readonly content: string;
   readonly row: JsonObject;
   readonly item: JsonValue;
@@ -42,7 +45,9 @@ type WalkOfRows = {
   readonly state: PollState;
   readonly nowMs: number;
   readonly startedAt: number;
-  /** True if the bound of the list is a number; false if it is a time. */
+  /**
+   * True if the list takes its lower limit (the bound from which rows are read) as a number, for example an id. False if it takes a time.
+   */
   readonly takesNumbers: boolean;
 };
 
@@ -54,13 +59,15 @@ const turnRows = 200;
  */
 export class ScannedRows {
   readonly found: FoundRow[] = [];
-  /** Rows to remember: unknown ids, and known ids whose kept fields changed. */
+  /**
+   * Rows that svc must store so that later polls recognize them: rows with unknown ids, and rows with known ids whose kept fields changed.
+   */
   readonly remembered = new Map<string, RememberedRow>();
   /** Known ids that were scanned again. The new time of their last scan must be stored. */
   readonly refreshed: string[] = [];
   /** Number of ids that were unknown when they were scanned. */
   unknown = 0;
-  /** Number of characters of all new rows so far. */
+  /** Number of characters of all new rows that this poll has found so far. */
   characters = 0;
   /**
    * The greatest bound among the rows that were read. A bound is the value, such as a time, from which the next walk reads. Null if no row
@@ -116,7 +123,10 @@ export class ScannedRows {
     return counts;
   }
 
-  /** Makes the candidates the new rows of the poll. Called at the end of a first walk that finds only the last rows. */
+  /**
+   * Adds the last rows of the list (`candidates`) to the new rows of the poll. Called at the end of the first reading of the list, if this
+   * reading should find only the last rows.
+   */
   findCandidates(): void {
     for (const candidate of this.candidates) this.#find(candidate);
   }
@@ -138,7 +148,10 @@ export class ScannedRows {
     this.characters += JSON.stringify(row).length;
   }
 
-  /** In a first walk that finds only the last rows: keeps a row as a candidate if it may be one of them. */
+  /**
+   * Keeps a row as a candidate if it may be one of the last rows of the list. Does nothing unless this is the first walk (reading of the
+   * whole list) and the program wants only the last rows. `bound`: value that orders the rows, if they have one.
+   */
   #consider({ digest, row }: PolledRow, bound: number | undefined): void {
     const { spec, state } = this.#walk;
     const { first } = state;

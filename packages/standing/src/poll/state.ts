@@ -5,27 +5,38 @@ import type { PollFirst } from "./definition.ts";
 /** A row that may be among the last rows of a first walk. `order` sorts these rows. */
 export type LastRow = { readonly digest: string; readonly order: number; readonly row: JsonObject };
 
-/** The next page of an unfinished walk. Jobs store their next page in the same form. */
+/**
+ * The next page to read of a list that was not read to its end. `token`: the app's token for this page. `pages`: number of pages that were
+ * already read. Jobs store their next page in the same form.
+ */
 export type OpenPage = { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
 
 /** A walk that stopped at a limit of its poll. The next poll continues it. */
 export type OpenWalk = {
-  /** When the walk began, in epoch milliseconds. */
+  /** Time in epoch milliseconds at which the reading of the list began. The reading may continue over several polls. */
   readonly startedAt: number;
   /** The next page to read. Null means that the first page is next. */
   readonly page: OpenPage | null;
   /** The greatest bound (value from which the next walk reads) among the rows that this walk has read. Null if no row has a bound. */
   readonly highest: number | null;
-  /** The candidates for the last rows so far. Used only if the first walk finds only the last rows of the list. */
+  /**
+   * Rows read so far that may be among the last rows of the list. Used only if the first walk (reading of the whole list) must find only
+   * the last rows.
+   */
   readonly candidates: readonly LastRow[];
 };
 
 /** The state of a program's polls. It is stored encrypted, because bounds, tokens and rows are data of the project. */
 export type PollState = {
   readonly version: 1;
-  /** Rows that the first walk (reading of the whole list) finds. */
+  /**
+   * Decides which rows of the first walk (first reading of the whole list) count as new: all rows, no rows (`skip`), or only the last ones.
+   */
   readonly first: PollFirst;
-  /** True after the first walk has ended. Every unknown row is then new. False before: `first` then decides which rows are new. */
+  /**
+   * True after svc has read the whole list for the first time. From then on, every row with an unknown id is new. False before that: the
+   * setting `first` then decides which rows are new.
+   */
   readonly isPrimed: boolean;
   /**
    * The value from which the next walk reads. For the cursor `after`: a time (epoch milliseconds) or a number. For the cursor `token`: the
@@ -107,14 +118,22 @@ function malformed(what: string): Error {
   return new Error(`the stored state of a poll does not have the form of its version: ${what}`);
 }
 
-/** One day in milliseconds. svc updates the last scan of an id, and the list of whole walks, at most once a day. */
+/**
+ * One day in milliseconds. At most once a day, svc updates two stored values: the time when a row id was last found, and the list of
+ * readings that read a whole list.
+ */
 export const dayMs = 86_400_000;
-/** If the whole list no longer contains an id, svc remembers the id for this time, in milliseconds (7 days). */
+/**
+ * Time for which svc remembers the id of a row that has disappeared from the polled list, in milliseconds (7 days). The time counts from
+ * the last complete reading of the list that found the id.
+ */
 const rememberMs = 7 * dayMs;
 
 /**
- * Returns the recorded whole walks with this walk added, and the time before which ids are forgotten. An id is forgotten if no walk of the
- * last week found it. The last scan of an id is stored only once a day, so it may be up to a day later than stored.
+ * A whole walk is one reading of the complete list by a poll. Returns the recorded whole walks with this one added. Also returns the time
+ * before which ids are forgotten.
+ * - An id is forgotten if no whole walk of the last week found it.
+ * - The time at which an id was last found is stored only once a day. So the real time may be up to a day later than the stored one.
  */
 export function afterWholeWalk(
   walks: readonly number[],

@@ -13,7 +13,7 @@ import type { LoadedVersion } from "../versions.ts";
 import type { FoundRow, RememberedRow } from "./scanned-rows.ts";
 import { dayMs, type PollState, parsePollState } from "./state.ts";
 
-/** The result of a poll, which one transaction decides and writes. */
+/** The result of one poll. One transaction decides which runs the poll starts, and stores them together with the poll's new state. */
 export type FinishedPoll = {
   readonly task: ClaimedDueTask;
   readonly programId: StandingProgramId;
@@ -48,13 +48,14 @@ export type FinishedPoll = {
 /** Maximum number of ids that one poll deletes. They are the ids that svc forgets now, and the ids left over from earlier states. */
 const goneMax = 10_000;
 /**
- * Number of ids that are kept if polls never read the list completely. When there are `goneMax` more ids than this number, svc forgets the
- * oldest.
+ * Number of row ids that a program remembers if its polls never read the list to the end. svc forgets the oldest ids when there are
+ * `goneMax` more than this number.
  */
 const trimmedTo = 50_000;
 /**
- * svc forgets only ids that were last scanned at least this long ago, in milliseconds. The time is longer than the overlap, in which polls
- * still find late rows.
+ * Age in milliseconds. svc forgets the id of a row only if the last scan of this row is older than this.
+ * Each poll reads a part of the previous time again (the overlap), to find late rows. The age is longer than the overlap, so a row in it is
+ * still known.
  */
 const trimmedAfterMs = 8 * dayMs;
 

@@ -22,7 +22,10 @@ export type ReadFault = {
   readonly isFinal?: boolean;
 };
 
-/** Functions with which a walk reads pages and known ids. */
+/**
+ * Functions that a walk needs (a walk is one reading of a polled list, page by page). `read`: makes the call that returns a page. `known`:
+ * looks up which row ids svc already knows.
+ */
 export type WalkPort = {
   read(args: JsonObject): Promise<{ readonly answer: JsonValue } | { readonly fault: ReadFault }>;
   readonly known: KnownReader;
@@ -32,7 +35,7 @@ export type WalkPort = {
 export type WalkBounds = {
   readonly pagesMax: number;
   readonly rowsMax: number;
-  /** Maximum new rows. */
+  /** Maximum number of new rows that one poll finds in the list. The poll then ends, and the next poll continues. */
   readonly foundMax: number;
   /** Maximum characters of new rows. */
   readonly charactersMax: number;
@@ -52,7 +55,10 @@ export type PollResult =
   | {
       readonly kind: "read";
       readonly found: readonly FoundRow[];
-      /** Unknown ids, and known ids whose kept fields differ. */
+      /**
+       * Row ids that the poll must store: ids of rows that are new, and ids of known rows whose kept fields (the fields that the program
+       * wants) have changed.
+       */
       readonly remembered: readonly RememberedRow[];
       /** Number of ids in `remembered` that were unknown before this poll. */
       readonly unknown: number;
@@ -81,8 +87,8 @@ export async function walk(asked: Walk, port: WalkPort): Promise<PollResult> {
   const { walk: open } = asked.state;
   const isStale = walked.kind === "failed" && walker.isAtSavedPage && walked.fault.isFinal === true;
   if (!isStale || open === null) return walked;
-  // The app may no longer accept the page token of an earlier poll. The walk then starts again at the first page. Ids that it has already
-  // scanned stay known.
+  // The app may no longer accept the page token that an earlier poll stored. The poll then starts again at the first page of the list. svc
+  // still knows the row ids that it has already read.
   return new Walker({ ...asked, state: { ...asked.state, walk: { ...open, page: null } } }, port).go();
 }
 
@@ -115,8 +121,8 @@ class Walker {
   }
 
   /**
-   * True if the next page to read is the one at which an earlier poll stopped. False if this poll has already read a page, or starts a new
-   * walk.
+   * True if the next page to read is the one at which an earlier poll stopped. False if this poll has already read a page. False also if
+   * this poll reads the list from its start.
    */
   get isAtSavedPage(): boolean {
     return this.#pages === 0 && (this.#asked.state.walk?.page ?? null) !== null;
@@ -141,7 +147,10 @@ class Walker {
     }
   }
 
-  /** True if enough of the newest rows were read and later pages need not be read. False if the walk must continue in the next poll. */
+  /**
+   * True if the rest of the list need not be read, because this first poll needs only the newest rows and has read enough of them. False if
+   * the next poll must continue to read the list.
+   */
   #needsNoMore(): boolean {
     const { spec, state } = this.#asked;
     return spec.cursor.kind === "newest" && !state.isPrimed && state.first !== "all";
@@ -162,7 +171,8 @@ class Walker {
     const { unknown, old } = scanned;
     this.#rows += list.length;
     const { state } = this.#asked;
-    // `old` does not count rows that this walk has already scanned, because new rows may have moved them to this page.
+    // `old` is the number of known rows on this page. It does not count rows that the current reading of the list has already read: new
+    // rows may have moved them to this page.
     if (spec.cursor.kind === "newest" && state.isPrimed && unknown === 0 && old > 0) return { kind: "end" };
     if (spec.cursor.kind === "token") return this.#afterToken(read.answer, list.length);
     if (spec.paging === undefined) return this.#afterOnlyPage(fixed, list.length, unknown);
@@ -198,14 +208,15 @@ class Walker {
   }
 
   /**
-   * Returns how a walk ends if the list has only one page. If the page is full, the list may have more rows; returns a fault if they cannot
-   * be found.
+   * Returns the end of a walk over a list that has only one page. If the page is full, the list may have more rows. Returns a fault if
+   * later polls cannot read these rows either.
    */
   #afterOnlyPage(args: JsonObject, count: number, unknown: number): PageEnd | { readonly fault: ReadFault } {
     const { spec, action, state } = this.#asked;
     const size = spec.size === undefined ? undefined : sizeOfPage(spec.size, action, args);
     if (size === undefined || count < size) return { kind: "end" };
-    // The new rows raise the bound from which the next poll reads, so the next poll finds the remaining rows.
+    // The page is full, so the list may have more rows. But after new rows, the next poll starts reading from a later value (`bound`). So
+    // the next poll finds the remaining rows.
     if (spec.cursor.kind === "after" && unknown > 0) return { kind: "cap" };
     if (spec.cursor.kind === "newest" && (!state.isPrimed || unknown < count)) return { kind: "end" };
     const message = `${count} rows fill the only page of the list: later rows cannot be read`;
@@ -225,8 +236,8 @@ class Walker {
   }
 
   /**
-   * Returns the result of a finished walk. `goesOn`: true if the list has more rows. The next poll then starts at once and finds them with
-   * the new bound.
+   * Returns the result of a walk that has ended. `goesOn`: true if the list has more rows. Then the next poll starts at once. It reads the
+   * list from a new bound (for example the greatest time that this walk has read).
    */
   #finish(goesOn: boolean): PollResult {
     const { spec, state, nowMs } = this.#asked;
@@ -275,7 +286,10 @@ function listOf(answer: JsonValue, path: Path): readonly JsonValue[] | RowsFault
   return { code: "POLL_ROWS_INVALID", message: `the answer at ${path.join(".") || "the top"} is not a list` };
 }
 
-/** Returns the arguments that are the same for all pages of a walk. */
+/**
+ * Returns the arguments for the calls of a walk (the reading of a list, page by page). These arguments are the same for all pages of the
+ * walk.
+ */
 function argumentsOfWalk(
   { args, cursor }: Pick<WalkSpec, "args" | "cursor">,
   { bound, takesNumbers }: Bound,

@@ -10,12 +10,12 @@ import { type LoadedVersion, openDefinition } from "../versions.ts";
 /** A version that cannot start because its tools have changed. `detail`: text for people. */
 export type DriftHold = { readonly version: number; readonly detail: string };
 
-/** Maximum characters of a text about drift. */
+/** Maximum characters of the text that says why a program cannot start after its tools have changed. */
 const detailMax = 8_000;
 
 /**
- * Checks the tools of programs for changes. Adds each program that cannot start to `drifts`. Returns the ids of programs that follow their
- * tools and got a new version here.
+ * Finds programs whose tools have changed since the program's version was made. If the definition says `follow`, such a program gets a new
+ * version with the changed tools. Programs that may not start are added to `drifts`. Returns the ids of the programs with a new version.
  */
 export async function findDrifts(
   context: StandingContext,
@@ -39,8 +39,8 @@ export async function findDrifts(
 }
 
 /**
- * Checks if the tools of a version have changed since the version was made. Returns "none" if they have not. Returns "moved" if the program
- * follows its tools and got a new version. Otherwise returns why the version cannot start.
+ * Checks if the tools of a version have changed since the version was made. Returns "none" if no tool has changed. Returns "moved" if the
+ * program accepts changed tools (policy `follow`) and got a new version. Otherwise returns why the version cannot start.
  */
 export async function findDrift(
   context: StandingContext,
@@ -84,7 +84,7 @@ async function follow(
   if (checked.start.needsApproval) return "with the current tools, its plan needs approval";
   await withTransaction(db, async (tx) => {
     const [program] = await lockStandingPrograms(tx, [id]);
-    // Another transaction changed the program first.
+    // Another transaction has changed, deleted or paused the program since it was read. So this transaction makes no new version.
     if (program?.version !== version || program.deletedAt !== null || program.state === "paused") return;
     const next = {
       program,

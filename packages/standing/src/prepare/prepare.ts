@@ -14,7 +14,7 @@ import type { DecisionBatch, PreparedDecision, Source } from "../sources/source.
 import { triggers } from "../sources/trigger.ts";
 import { type DriftHold, findDrifts } from "./drift.ts";
 
-/** The kinds of sources, in the order in which svc decides about their occurrences. */
+/** The kinds of sources that start runs of standing programs. svc decides about new runs in the order of this list. */
 const sources: readonly Source[] = [schedules, triggers, polls, backfills];
 
 /** Returns what is due for the programs of a batch. It locks no program and decides nothing. */

@@ -13,7 +13,10 @@ export const couldNotBeDecided: WhenResult = {
   reason: "start_failed",
 };
 
-/** Evaluates the condition `when` of a version for an occurrence. The work is metered like every expression. */
+/**
+ * Returns the result of a version's condition `when` for one occurrence (for example an event). `work`: counts the cost of the evaluation,
+ * as for every other expression.
+ */
 export async function testWhen(
   { evaluator }: WhenContext,
   { definition: { when, timeZone }, program: { params } }: WhenVersion,

@@ -66,7 +66,10 @@ type Activation = {
   readonly version: number;
   readonly title: string;
   readonly definition: Definition;
-  /** First time at which the version is due, in epoch milliseconds. Null if that time is not known. */
+  /**
+   * First time at which svc must start work for the version (for a schedule: its next start time), in epoch milliseconds. Null if this time
+   * is not known.
+   */
   readonly firstAt: number | null;
   readonly nowMs: number;
 };
@@ -108,8 +111,8 @@ export async function takeOver(
 }
 
 /**
- * Subscribes a program to its trigger and stores its tasks. The source is due at `nextAt`; a trigger gets only events from now on. With
- * `admits`, the program's waiting runs are checked now.
+ * Subscribes a program to its trigger, and stores the program's tasks. A schedule or poll is due at `nextAt`. A trigger receives only
+ * events that arrive from now on. If `admits` is true, svc checks now which waiting runs of the program may start.
  */
 export async function arm(
   tx: Executor,
@@ -135,7 +138,9 @@ export async function arm(
   if (admits) await armBackfill(tx, ownerId, nowMs);
 }
 
-/** Returns the kind of task of a source. */
+/**
+ * Returns the kind of task with which a program's runs are started. The kind is `poll` if the program polls a list. Otherwise it is `fire`.
+ */
 function taskKindOf(source: ProgramSource): "fire" | "poll" {
   return source.kind === "poll" ? "poll" : "fire";
 }

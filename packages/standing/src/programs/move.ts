@@ -60,7 +60,10 @@ export async function resumeProgram(
   await resume(context, principal, program);
 }
 
-/** Makes a version with the current tools of a program. The version runs at once, or after its approval if its plan needs one. */
+/**
+ * Creates a new version of a standing program. The definition stays the same, but the version uses the tools as they are defined now. If
+ * its plan needs approval, the version runs after the approval; otherwise it runs at once.
+ */
 async function adopt(context: StandingContext, principal: ProjectPrincipal, program: StandingProgramRecord) {
   const { db, clock, sealer } = context;
   const { id: programId, projectId, version, binding } = program;

@@ -28,7 +28,7 @@ import { dailyMax } from "../schedule/catch-up.ts";
 import { type LoadedVersion, sealDefinition, titleOf } from "../versions.ts";
 import { activate, supersede, takeOver } from "./activate.ts";
 
-/** Maximum events that are searched for an event of the entity that a source names. */
+/** A definition may limit its events to one entity. svc then searches this many of the newest events for an event of that entity. */
 const eventsMax = 20;
 
 /** A version that people are asked to approve. */
@@ -60,7 +60,10 @@ export type NextVersion = {
   readonly simulates: boolean;
   /** Why svc makes the version; empty if a caller defined it. */
   readonly note: string;
-  /** True if occurrences that are already due stay due and are decided by the new version. Default false. */
+  /**
+   * True if the new version takes over what is already due (for example times of the schedule that have passed). False if the new version
+   * begins with its own next due time. Default false.
+   */
   readonly goesOn?: boolean;
 };
 
@@ -225,7 +228,8 @@ function isNoLarger(estimate: EstimateDocument, approved: EstimateDocument): boo
 /** Returns the maximum runs, tool calls and writes of a definition per day, in this order. Infinity means no maximum. */
 function dayOf({ source, budget }: Definition): readonly number[] {
   const { runs = Infinity, toolCalls = Infinity, writes = Infinity } = budget ?? {};
-  // The number of events or rows is not known in advance. Only the budget limits it.
+  // A schedule has a known maximum of runs per day. For a trigger or a poll, the number of events or rows is not known in advance. So only
+  // the program's budget limits its runs.
   const due = source.kind === "schedule" ? dailyMax(source.schedule) : Infinity;
   return [Math.min(runs, due), toolCalls, writes];
 }
@@ -260,8 +264,9 @@ async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: numb
 }
 
 /**
- * Returns an example of the input that a definition makes, for its next time (`firstAt`) or for the newest event of its trigger. Returns
- * undefined if the program's own input is used or no example can be made.
+ * Returns an example of the input that the program's runs will get. The definition makes this input for the next time of its schedule
+ * (`firstAt`), or for the newest event of its trigger.
+ * Returns undefined if the definition makes no input, or if no example can be made.
  */
 async function sampleInput(
   db: Executor,

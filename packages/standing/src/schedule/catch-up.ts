@@ -19,7 +19,7 @@ export type CatchUpDecision = {
    * skipped.
    */
   readonly missed: { readonly count: number; readonly firstMs: number; readonly lastMs: number } | undefined;
-  /** Occurrences that are not decided yet. svc decides them after a pause. */
+  /** Due times of the schedule about which svc has not decided yet. svc decides about them after a pause. */
   readonly later: readonly number[];
 };
 
@@ -97,7 +97,10 @@ function cronDailyMax(expression: string): number {
   return countOf(minutes, 60) * (countOf(hours, 24) + repeated);
 }
 
-/** Returns how many values of its field a cron text matches. The result may be too high, but is never too low. */
+/**
+ * Returns how many values the text of one cron field (for example the minutes) matches. `values`: number of possible values of the field.
+ * The result may be too high, but is never too low.
+ */
 function countOf(field: string, values: number): number {
   const count = field.split(",").reduce((sum, part) => sum + countOfPart(part, values), 0);
   return Math.min(count, values);
@@ -109,7 +112,8 @@ function countOfPart(part: string, values: number): number {
   const [, from, to, step] = found;
   if (from !== undefined && to === undefined && step === undefined) return 1;
   const [first, last] = [Number(from ?? 0), Number(to ?? values - 1)];
-  // The end of a range may be less than its start. The range then continues at the beginning of the field.
+  // In a cron field, the end of a range may be less than its start (such as 22-3 for hours). The range then runs to the highest value and
+  // continues at the lowest value of the field.
   const length = last >= first ? last - first + 1 : values;
   return Math.ceil(length / Number(step ?? 1));
 }

@@ -15,7 +15,10 @@ export function jitterOf(programId: StandingProgramId, occurrenceMs: number, jit
   return Math.floor((digest.readUInt32BE(0) / 0x1_0000_0000) * jitterMs);
 }
 
-/** Returns a function that finds the next occurrence of a source. Only a schedule knows its occurrences in advance. */
+/**
+ * Returns a function that finds the next occurrence of a program's source. For a trigger or a poll, this function always returns undefined,
+ * because only a schedule knows its occurrences in advance.
+ */
 export function nextOfSource(source: ProgramSource): NextOccurrence {
   return source.kind === "schedule" ? occurrencesOf(source.schedule) : async () => undefined;
 }

@@ -17,8 +17,8 @@ export type ScheduleReading = {
 };
 
 /**
- * The part of a schedule's check that searches times. `nowMs`: the schedule must have a time after this one (epoch milliseconds). `work`:
- * limits the processor time of the search.
+ * Values with which the check of a schedule searches the schedule's times. `nowMs`: the schedule must have a time after this one (epoch
+ * milliseconds). `work`: limits the processor time of the search.
  */
 export type TimeSearch = { readonly nowMs: number; readonly work: Work };
 

@@ -53,7 +53,9 @@ function keyOf<Name extends string, Value>(table: Readonly<Record<Name, Value>>,
   return (Object.keys(table) as Name[]).find((name) => table[name] === value);
 }
 
-/** A program and the stored values that its API message contains. */
+/**
+ * A standing program, and the other stored values that the API message of a program contains (for example its version and its last run).
+ */
 export type ProgramParts = {
   readonly program: StandingProgramRecord;
   readonly version: Omit<StandingVersionRecord, "definition">;

@@ -146,7 +146,8 @@ async function shownDefinition(
   const document = parseExactJson(text) as JsonObject & { readonly program: JsonObject };
   const programText = JSON.stringify(document.program);
   const shown = shownProgram(programText);
-  // The definition's own `input` is masked like the input of the program.
+  // The definition of a standing program can have an `input` next to its program. Sensitive values in it must not be shown. So this code
+  // masks it as if it were the input of the program.
   const made = JSON.stringify({ ...document.program, input: document.input ?? {} });
   const shownMade = shownProgram(made);
   if (shown === programText && shownMade === made) return text;

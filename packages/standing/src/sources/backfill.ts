@@ -61,7 +61,7 @@ async function prepareBackfill(
     const isFull = items.length === stepMax || bytes >= bytesMax;
     if (isFull || wanted === allowance.count) return { ...of, items, isWhole: false };
     const occurrence = item.occurrence && ofBackfill(item.occurrence, record);
-    // `when` is not evaluated if the occurrence already has a run, because it was true then.
+    // If the occurrence already has a run, the condition `when` was true when that run was made. So it is not evaluated again.
     const when =
       occurrence === undefined || hasRun ? { isDue: true } : await testWhen(context, version, occurrence, work);
     if (occurrence !== undefined && !hasRun) {
@@ -88,12 +88,16 @@ async function versionFor(
   const [today, asked] = names.map(versionOf);
   if (today === undefined || asked === undefined) return undefined;
   const isSame = today.record.definitionHash === asked.record.definitionHash;
-  // If the plan needs approval only now, the backfill ends. Its caller may not be an approver.
+  // If the program changed after the start of the backfill, the result is undefined and the backfill ends. It also ends if the plan now
+  // needs an approval and did not need one then. The person who started it may not be an approver.
   if (!isSame || (today.record.needsApproval && !asked.record.needsApproval)) return undefined;
   return today;
 }
 
-/** Returns an occurrence with the backfill's id, the key of its caller and, with `again`, a source key of the backfill. */
+/**
+ * Returns a copy of an occurrence (a time or an event for which a run may start) for a backfill. The copy has the backfill's id and the id
+ * of the caller's key. With `again`, its source key contains the backfill's id, so that the occurrence can start another run.
+ */
 function ofBackfill(occurrence: Occurrence, { id, again, callerKeyId }: BackfillRecord): Occurrence {
   const sourceKey = again ? againKey(id, occurrence.sourceKey) : occurrence.sourceKey;
   return { ...occurrence, sourceKey, callerKeyId, backfillId: id };

@@ -9,7 +9,7 @@ import { dueCandidates, type Preparation, type Source, type SourceOutcome } from
 /** Maximum row ids that a program remembers. */
 const rememberedMax = 100_000;
 
-/** A finished poll, with the occurrences for which its rows are to start runs. */
+/** A finished poll. `candidates`: what the poll found that may start runs, made from the new rows of the list. */
 type PreparedPoll = {
   readonly polled: FinishedPoll;
   readonly candidates: readonly DueCandidate[];
@@ -17,7 +17,7 @@ type PreparedPoll = {
   readonly filtered: number;
 };
 
-/** The source of occurrences for polls that this node has finished. */
+/** Returns the occurrences (reasons to start a run) of the polls that this node has finished. */
 export const polls: Source = async (context, batch, preparation) => {
   const prepared = new Map<string, PreparedPoll>();
   for (const polled of batch.polls) prepared.set(polled.programId, await preparePoll(context, polled, preparation));
@@ -66,7 +66,10 @@ async function preparePoll(
   return { polled, candidates, filtered: found.length - matched.length - (faulty?.rows ?? 0) };
 }
 
-/** Returns an occurrence for rows of a poll. If the poll was not written and is repeated, the occurrence has the same source key again. */
+/**
+ * Returns an occurrence (a reason to start a run) for rows that a poll found. If the result of the poll was not stored, the poll is
+ * repeated. The occurrence then has the same source key again.
+ */
 function occurrenceOf(
   { record, atMs }: FinishedPoll,
   name: string,
@@ -103,11 +106,12 @@ function decidePoll(
   }
   decisions.seen += found.length - candidates.length;
   decisions.filtered += filtered;
-  // Failed polls in a row count together with failed jobs, until a poll succeeds.
+  // Failed polls and failed jobs are added to the same number of failures in a row. A successful poll reduces the number by the failed
+  // polls before it.
   decisions.failuresInRow = Math.max(0, decisions.failuresInRow + failures.now - failures.before);
   for (const candidate of candidates) decisions.decide(candidate, hold);
   decisions.pauseAfterFailures();
-  // Ids that this poll forgets are still counted here.
+  // The sum also counts known ids that svc forgets after this poll.
   const ids = record.seen + unknown;
   if (ids >= rememberedMax && decisions.state === "active")
     decisions.pause("source_gone", `the ids of ${ids} rows must be remembered, but the maximum is ${rememberedMax}`);

@@ -43,7 +43,10 @@ type PreparedSchedule = {
   readonly candidates: readonly DueCandidate[];
 };
 
-/** The source of occurrences for schedules whose `fire` task is due. */
+/**
+ * Finds the due times of schedules whose task of kind `fire` is due. Each due time is an occurrence: it can start a run of the schedule's
+ * program.
+ */
 export const schedules: Source = async (context, { tasks, isRefused }, { workOf, drifts }) => {
   const { db, versions, clock, meter } = context;
   const ids = tasks.filter(({ kind }) => kind === "fire").map(({ ownerId }) => ownerId);

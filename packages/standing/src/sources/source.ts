@@ -26,7 +26,8 @@ export type DecisionBatch = {
   readonly calls: readonly { readonly programId: StandingProgramId; readonly occurrence: Occurrence }[];
   readonly polls: readonly FinishedPoll[];
   /**
-   * True if no other node may start runs of these projects at the same time, because a project is near its maximum of runs. Default false.
+   * True if no other node may start runs of the same projects during this batch. It is needed if one of the projects has nearly reached its
+   * maximum number of runs. Default false.
    */
   readonly isAlone?: boolean;
   /** Delay of new jobs in milliseconds, by project. Jobs of a project are delayed while many of its programs are due. Default 0. */
@@ -51,7 +52,7 @@ export type Source = (
   preparation: Preparation,
 ) => Promise<PreparedSource>;
 
-/** The result of a source's preparation. */
+/** Result of preparing one source of due occurrences (schedule, trigger, poll or backfill). It is made before the programs are locked. */
 type PreparedSource = {
   /** Programs to lock in addition to those of the batch's tasks and calls. */
   readonly programIds?: readonly StandingProgramId[];
@@ -59,12 +60,12 @@ type PreparedSource = {
   readonly left?: readonly ClaimedInboxEvent[];
   /**
    * Returns the occurrences that are still due, by program. The caller has locked the programs. Throws StaleBatchError if a program has
-   * changed since the preparation.
+   * changed since the source prepared its occurrences without a lock.
    */
   due(tx: Executor, locked: LockedPrograms): Promise<ReadonlyMap<StandingProgramId, SourceDue>>;
   /**
-   * Ends what the source claimed, for example removes decided events from the inbox. Called in the transaction, after the batch was
-   * decided.
+   * Completes the work that the source claimed (for example removes the events from the inbox after the decision about them). Called in the
+   * transaction after all programs of the batch were decided.
    */
   end?(tx: Executor): Promise<void>;
 };
@@ -79,7 +80,10 @@ type LockedPrograms = {
 export type SourceDue = {
   /** Occurrences about which the program's policies must decide. */
   readonly candidates: readonly DueCandidate[];
-  /** True if a run may result. A program that must not start is then paused. False if no run can result. */
+  /**
+   * True if a run may start from these occurrences. If the program must not start, svc then pauses the program. False if no run can start,
+   * so that the program need not be paused.
+   */
   readonly isDue: boolean;
   /**
    * Decides about everything that is due. Returns the changes to store. `hold`: reason why no run of the program may start; undefined if
@@ -88,7 +92,7 @@ export type SourceDue = {
   decide(decisions: DecisionContext, hold: ProgramHold | undefined): SourceOutcome | undefined;
 };
 
-/** Changes to store after a source has decided. */
+/** Changes to store after one source of due work (a schedule, trigger, poll or backfill) has decided which runs start. */
 export type SourceOutcome = {
   /** Kind of the source's task. `dueAt`: when this task is due next, in epoch milliseconds; null if it is never due again. */
   readonly task: "fire" | "poll" | "backfill";
@@ -99,7 +103,10 @@ export type SourceOutcome = {
   afterRuns?(tx: Executor): Promise<void>;
 };
 
-/** The results that were found before programs were locked. */
+/**
+ * Results that were found before the programs were locked for a decision: the due sources, the programs with changed tools, and the windows
+ * whose time has expired.
+ */
 export type PreparedDecision = {
   readonly sources: readonly PreparedSource[];
   /** Programs that cannot start because their tools have changed, with the reason. */
@@ -111,7 +118,10 @@ export type PreparedDecision = {
 /** The preparation of a source that has nothing due. */
 export const nothingPrepared: PreparedSource = { due: async () => new Map() };
 
-/** Returns occurrences as the due part of a source, with the function that decides about them. */
+/**
+ * Returns the result of a source: the occurrences (for example times or events) for which runs may start, and the function that decides
+ * about them.
+ */
 export function dueCandidates(candidates: readonly DueCandidate[], decide: SourceDue["decide"]): SourceDue {
   return { candidates, isDue: candidates.some(isWanted), decide };
 }

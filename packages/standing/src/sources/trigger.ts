@@ -21,7 +21,10 @@ import { type DecisionBatch, nothingPrepared, type Preparation, type Source, typ
 /** Maximum bytes of events that one transaction reads. The event that exceeds this maximum is still read. */
 const eventBytesMax = 8_388_608;
 
-/** A claimed event, and the versions that were subscribed to its trigger when it was stored. */
+/**
+ * An event that this node has claimed. `candidates`: the versions of standing programs that were subscribed to the event's trigger when the
+ * event was stored.
+ */
 type PreparedEvent = {
   readonly arrival: ClaimedInboxEvent;
   readonly candidates: readonly { readonly subscription: TriggerSubscription; readonly candidate: DueCandidate }[];
@@ -33,7 +36,10 @@ type PreparedEvent = {
  */
 type DueEvent = { readonly candidate: DueCandidate; readonly skipped: StandingRunReason | undefined };
 
-/** The source of occurrences for events. An event is for the programs that were subscribed to its trigger when it was stored. */
+/**
+ * Finds the runs that incoming events can start. Each event counts for the programs that were subscribed to its trigger at the moment when
+ * svc stored the event.
+ */
 export const triggers: Source = async (context, batch, preparation) => {
   if (batch.arrivals.length === 0) return nothingPrepared;
   const { events, left } = await prepareEvents(context, batch, preparation);
@@ -96,8 +102,8 @@ async function prepareEvents(
 }
 
 /**
- * Returns the index of the first event that was not read, because the events before it reached the maximum bytes. Deleted events do not
- * count.
+ * Returns the index of the first event that was not loaded, because the events before it already have the maximum number of bytes. An event
+ * that is missing because it was deleted does not count as not loaded. If all fit, returns the number of events.
  */
 function firstUnread(wanted: readonly ClaimedInboxEvent[], read: ReadonlyMap<EventId, InboxEvent>): number {
   const last = wanted.findLastIndex(({ eventId }) => read.has(eventId));

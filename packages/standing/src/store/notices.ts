@@ -13,7 +13,7 @@ type Notice = {
   readonly kind: StandingNoticeKind;
   /** A value of the program's pauseReason, or `start_failed`; otherwise empty. */
   readonly reason: string;
-  /** Text for people. */
+  /** Details of the notice, as text for people. */
   readonly detail: string;
   /** Number of runs or missed times that the notice reports. */
   readonly count: number;

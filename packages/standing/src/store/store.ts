@@ -215,7 +215,8 @@ function doubtedFrom(restore: Restore | undefined, { fireAt }: StartedRun["run"]
 }
 
 /**
- * Returns a seed for call keys. Every job of the same occurrence gets the same seed, even if a restored backup does not contain the run.
+ * Returns a seed from which the idempotency keys of a job's calls are made. Two jobs for the same cause (for example the same event) get
+ * the same seed. This is so even if a restored backup does not contain the first run.
  */
 function callSeedOf(programId: StandingProgramId, { version, sourceKey }: StartedRun["run"]): Buffer {
   return createHash("sha256")

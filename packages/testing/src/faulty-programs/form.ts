@@ -1,7 +1,7 @@
 import { ifStep } from "../programs.ts";
 import { type FaultyProgram, faulty, get, pause, send } from "./faulty-program.ts";
 
-/** Faults in the form of a program: fields, values, ids, limits. */
+/** Programs whose form has faults: wrong fields, values, ids or limits. */
 export const faultyForms: readonly FaultyProgram[] = [
   faulty(
     "unknown fields at every level",

@@ -1,6 +1,9 @@
 import { type FaultyProgram, faulty, pause, send } from "./faulty-program.ts";
 
-/** Programs with faults of judgment points (steps that ask a person): their use, continuations, overrides and ladders. */
+/**
+ * Programs with faults in their judgment points (steps that ask a person). The faults are in the uses of a point, its possible answers
+ * (continuations), the values that an answer may change (overrides), or its contacts (ladder).
+ */
 export const faultyPoints: readonly FaultyProgram[] = [
   faulty(
     "points that do not exist",

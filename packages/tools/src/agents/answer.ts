@@ -80,7 +80,7 @@ export type ToolAnswer = {
   readonly askUser?: AskedUser | undefined;
 };
 
-/** Returns an answer in the form of the protocol. */
+/** Returns an answer of svc as a tool result of the protocol MCP. */
 export function toolResult({ texts, structured, isError }: ToolAnswer): Readonly<Record<string, unknown>> {
   return { content: texts.map((text) => ({ type: "text", text })), structuredContent: structured, isError };
 }

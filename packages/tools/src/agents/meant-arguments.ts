@@ -46,8 +46,8 @@ export function objectOf(value: unknown): Params | undefined {
 }
 
 /**
- * Returns the arguments for one of svc's own tools, as the client meant them. `view`: the catalog, which is needed if the tool calls
- * another tool by slug.
+ * Returns corrected arguments for one of svc's own tools. Clients often make mistakes in names or types (for example `entityId` for
+ * `entity_id`, or "5" for 5). `view`: the catalog. It is needed if the tool calls another tool by its slug.
  */
 export function meantArguments(
   { inputSchema }: Pick<ListedTool, "inputSchema">,
@@ -79,7 +79,10 @@ function withoutEnvelope(given: Params, { properties }: Schema): Params {
   return isWhole || !Object.hasOwn(properties, name) ? inner : given;
 }
 
-/** Returns the argument that a client's name means: the name itself, its snake case, or an alternative name. */
+/**
+ * Returns the declared argument that a client meant with `name`. Clients may write `name` in another form: camel case (`entityId` for
+ * `entity_id`), or an alternative name (`user_id`). Undefined if no declared argument fits.
+ */
 function nameIn(name: string, properties: Params): string | undefined {
   const snake = name
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
@@ -198,8 +201,8 @@ export function unwrapped(given: Params, { inputSchema }: { readonly inputSchema
 }
 
 /**
- * Returns a text that shows the correct form of a client's call, with each argument name at its level. The values are left out, except the
- * slug.
+ * Returns a text that shows the correct form of a client's call. Each argument name is inside the object to which it belongs. The values
+ * are left out, except the slug.
  */
 function callToMake({ name, inputSchema }: ListedTool, given: Params): string {
   const { properties } = schemaOf(inputSchema);

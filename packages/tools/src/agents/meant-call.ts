@@ -47,8 +47,9 @@ function meantTools(name: string, view: CatalogView, { principal }: Asking): rea
 }
 
 /**
- * Returns the arguments with which the meta-tool `caller` calls an app's tool. `args`: what the client gave: either the arguments of the
- * app's tool alone, or the arguments of the whole call.
+ * Returns the arguments with which the meta-tool `caller` calls the tool of an app. A meta-tool is a tool of svc that calls other tools.
+ * `args`: the client's arguments. They are either the arguments of the app's tool, or already the arguments of the meta-tool (with a field
+ * `arguments`).
  */
 function callOf({ slug, inputSchema }: Tool, args: Params, caller: ListedTool): Params {
   const taken = caller.inputSchema["properties"] as object;

@@ -32,11 +32,11 @@ type CallArguments = {
 type AgentCall = {
   readonly caller: ToolCaller;
   readonly principal: ProjectPrincipal;
-  /** Advice about the next call in its answer. */
+  /** Advice about the agent's next call. The answer to the present call contains this advice. */
   readonly hints: CallHints;
   /**
-   * Set if the client can ask its user for confirmation. Contains the call that the user confirmed. Undefined if the client cannot ask its
-   * user.
+   * Set if the client can ask its user for confirmation. If the user has confirmed a call, it contains that call. Undefined if the client
+   * cannot ask its user.
    */
   readonly person?: CallRequest["person"];
   /** Definition of the tool to call. Default: the definition that the project sees. */

@@ -90,7 +90,10 @@ async function call(tools: AgentTools, params: Params, context: McpContext): Pro
   }
 }
 
-/** Returns the tools that a client has: svc's own tools, and the apps' tools that it may call through them. */
+/**
+ * Returns the tools that a client can use. `given`: svc's own tools, which the client calls directly. `view`: the project's catalog, whose
+ * app tools the client calls through svc's own tools.
+ */
 async function knownTools({ views, agentTools }: AgentTools, asking: McpContext) {
   const given = [
     ...usableAgentTools(agentTools, asking).map(({ listed }) => listed),

@@ -15,7 +15,10 @@ export type SearchArguments = {
   readonly limit?: number;
 };
 
-/** The caller of a search, and the views and finder that the search uses. */
+/**
+ * The caller of a search (`principal`), the object that finds tools (`finder`), and a function that says if a tool can be called
+ * (`availabilityOf`).
+ */
 export type SearchContext = Pick<ToolQuery, "availabilityOf"> & {
   readonly finder: ToolFinder;
   readonly principal: Pick<ProjectPrincipal, "projectId" | "binding">;

@@ -31,7 +31,8 @@ const words: Readonly<Record<string, string>> = {
   SetProjectPolicy: "the project's policy",
   GetJob: "the application",
   WatchJob: "the console",
-  // An agent cannot correct a skill whose program cannot start, so a person must.
+  // An agent finds skills with its own tools `search_tools` and `describe_tool`. An agent cannot correct a skill whose program cannot
+  // start. So a person must do this in the console (`PromoteJob`, `DeleteSkill`).
   ListSkills: "search_tools",
   GetSkill: "describe_tool",
   PromoteJob: "the console",
@@ -89,7 +90,10 @@ export function answerRefusal(refusal: Fault): ToolAnswer {
   };
 }
 
-/** Returns the help text of a fault's detail with the names of the agents' tools, including the time to wait. */
+/**
+ * Returns the help text of one detail of a fault, for an agent. In this text, the names of API calls are replaced by the names of the
+ * agent's tools. The time to wait before a retry is included.
+ */
 function spokenHelp(refusal: Fault, index: number): string {
   const help = refusal.advice[index] ?? partedOf("");
   return renderAdvice([help], retryAfterText(refusal), (_kind, name) => spokenName(name));

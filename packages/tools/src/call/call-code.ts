@@ -14,7 +14,7 @@ export type CodeCall = {
   readonly args: Readonly<Record<string, unknown>>;
 };
 
-/** Answer of code, or the reason why the code did not run. */
+/** The answer of code that was called as a tool (for example a skill), or the reason why the code did not run. */
 export type CodeAnswer =
   | { readonly outcome: "ok"; readonly value: Readonly<Record<string, unknown>> }
   | { readonly outcome: "not_callable" | "no_account"; readonly message: string };
@@ -35,8 +35,9 @@ export type CodeContext = KeyContext & {
 };
 
 /**
- * Checks a call of code as a call of an app's tool is checked, then runs the code and records the call. A dry run only reports if the code
- * would run. If another call has taken the idempotency key meanwhile, returns that call's outcome.
+ * Calls a tool that runs code of svc (for example a skill). The call is checked like a call of an app's tool. Then the code runs, and the
+ * call is recorded. A dry run only reports if the code would run. If another call has taken the idempotency key meanwhile, returns the
+ * outcome of that call.
  */
 export async function callCodeTool(
   context: CodeContext,

@@ -69,8 +69,9 @@ export type CallRequest = {
   /** Secrets of the project that replace values in `args` when the call is sent. */
   readonly secretUses?: readonly SecretUse[] | undefined;
   /**
-   * Makes further arguments when the call is prepared, and names values among them that no message may quote. These arguments may differ
-   * each time, so svc ignores them when it compares two calls.
+   * Returns further arguments of the call. It runs when the call is prepared. It also names values in these arguments that no message may
+   * quote.
+   * These arguments may be different each time (for example a link). So svc ignores them when it checks if two calls are equal.
    */
   readonly late?: (() => Promise<LateArguments>) | undefined;
   /**

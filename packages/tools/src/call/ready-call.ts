@@ -11,8 +11,8 @@ import { type ExecuteContext, type ExecuteOptions, executeCall } from "./send/ex
 /** The end of an executed call, which is not committed yet. The caller of the call commits it. */
 export type UnrecordedEnd = {
   /**
-   * Complete ledger row of the call, without the stored answer for its idempotency key. The caller commits this row together with its own
-   * result, so a repeat is not needed.
+   * Complete ledger row of the call, but without the answer that a repeated call would get. The caller commits this row together with its
+   * own result. So it never needs to repeat the call.
    */
   readonly record: CallRecord;
   /** True if the row was written at the start of the call and only its end is missing. */
@@ -24,7 +24,10 @@ export type UnrecordedEnd = {
   write(): Promise<void>;
 };
 
-/** Outcome of a ready call. `end`: the row that the caller must commit; undefined if nothing is left to commit. */
+/**
+ * Outcome of a call that was prepared with `ReadyCall` and then sent. `end`: the ledger row that the caller must commit. It is undefined if
+ * nothing is left to commit.
+ */
 export type SentCall = { readonly called: CallReply; readonly end: UnrecordedEnd | undefined };
 
 /** A call that is ready to be sent. The caller must call either `send` or `cancel`, exactly once. */
@@ -90,7 +93,7 @@ type ExecuteReadyContext = Omit<ExecuteContext, "ledger"> & {
   readonly ledger: Pick<Ledger, "ended" | "bound" | "put">;
 };
 
-/** A call to send, with the row that was committed at its start. The row is undefined for a read. */
+/** A call to send. `begun`: the ledger row that was committed before the call is sent; undefined for a read, which needs no such row. */
 type ReadyExecution = ExecuteOptions & {
   readonly entry: LedgerEntry;
   readonly prepared: PreparedCall;
@@ -98,8 +101,8 @@ type ReadyExecution = ExecuteOptions & {
 };
 
 /**
- * Sends a call and leaves the commit of its end to the caller. If the call failed, its end is committed here. The caller may wait before it
- * tries again, and a crash during that wait would otherwise make the outcome unknown.
+ * Sends a call. If the call succeeded, its end is not stored here: the caller must commit it. If the call failed, its end is committed
+ * here. The caller may wait before it tries again, and a crash during that wait would otherwise make the outcome unknown.
  */
 async function executeReady(
   context: ExecuteReadyContext,

@@ -40,7 +40,10 @@ const reportIntervalMs = 5_000;
 
 type Kept = ToolkitVectors & { readonly readAt: number };
 
-/** Dependencies of the keeper. `onFailed` receives failures, at most one in 5 s. After a failure, the keeper pauses and continues. */
+/**
+ * Dependencies of the vector keeper, which reads and keeps the vectors of tools. `onFailed`: called with a failure, at most once in 5
+ * seconds. After a failure, the keeper pauses before it continues.
+ */
 export type VectorKeeperOptions = VectorStoreOptions & { readonly onFailed: (error: Error) => void };
 
 /**
@@ -52,7 +55,10 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   const kept = new WeakMap<Toolkit, Kept>();
   const lines = new ToolkitLines(waitingMax);
   const closing = new AbortController();
-  /** Failures and next try of the request for the meaningless texts. Their vectors are read before those of any toolkit. */
+  /**
+   * Failures of the request for the vectors of the meaningless texts, and its next try. These texts describe no tool. A similarity that
+   * they reach too is meaningless. Their vectors are read before those of any toolkit.
+   */
   const ownPace: LinePace = { failures: 0, notBeforeMs: 0 };
   let senseless: readonly Vector[] | undefined;
   let reportedAtMs = Number.NEGATIVE_INFINITY;
@@ -139,7 +145,8 @@ async function placed(
   for (const text of apart) {
     const likenesses = likenessesOf(text, vectors).filter((likeness) => !Number.isNaN(likeness));
     senseless.push(likenesses.reduce((most, likeness) => Math.max(most, likeness), -1));
-    // Other work runs between blocks. All vectors of a large toolkit at once would block the event loop for 20 ms.
+    // Other work of the node can run here, after each text. Comparing all vectors of a large toolkit without a pause would block the event
+    // loop for 20 ms.
     await setImmediate();
   }
   return { vectors, senseless };

@@ -5,7 +5,7 @@ import { dimensionBounds, packVector, type Vector } from "./vectors.ts";
 
 /** The endpoint that turns texts into vectors, from the deployment's configuration. */
 export type EmbeddingsTarget = {
-  /** Complete address, such as https://host/v1/embeddings. */
+  /** Full URL of the embeddings endpoint, with its path (for example https://host/v1/embeddings). */
   readonly url: string;
   readonly model: string;
 };

@@ -16,8 +16,8 @@ import { likenessesOf, type Vector } from "./vectors.ts";
 /** Finds the tools of a view by words. If the deployment configures an embeddings endpoint, it also finds them by meaning. */
 export type ToolFinder = {
   /**
-   * Returns the matching tools of a project's view, best first. If there is an embeddings endpoint, it waits at most 300 ms for it, and
-   * counts the request for the project. Without an answer in that time, only words are compared. Never rejects.
+   * Returns the tools of a project's view that match the query, best first. If there is an embeddings endpoint, the search waits at most
+   * 300 ms for its answer. This request counts for the project. Without an answer in time, the search compares only words. Never rejects.
    */
   find(projectId: ProjectId, view: Catalog, query: ToolQuery): Promise<FoundTools>;
   /**
@@ -66,7 +66,8 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
       ...{ ...place, guard, key, clock, ...bounds },
       onCalled: (call) => observer.called({ what, ...call }),
     });
-  // There are as many connections as questions may run at the same time. So no question waits for another project's question.
+  // `questionsMax.all` is the maximum number of queries that may be sent to the embeddings endpoint at the same time. The endpoint gets as
+  // many connections. So the query of one project never waits for the query of another project.
   const queries = endpointFor("search", { timeoutMs: timeouts.queryMs, textsMax: 1, connections: questionsMax.all });
   const texts = endpointFor("tools", { timeoutMs: timeouts.toolsMs, textsMax: batchMax, connections: 1 });
   const onFailed = (error: Error) => observer.failed("tools", error);

@@ -30,7 +30,7 @@ export type EmbeddingsCall = {
 /** Observes requests to an embeddings endpoint. */
 export type EmbeddingsObserver = {
   called(call: EmbeddingsCall): void;
-  /** Called for each search that can use meaning. */
+  /** Called for each search that may compare the meaning of the query (by vectors), and not only its words. */
   searched(outcome: SearchOutcome): void;
   /**
    * Called when requests to the endpoint pause after a failure. Until the pause ends, searches of a project use words only, and tools

@@ -61,8 +61,8 @@ const waits = { allMs: 300, roomMs: 100 };
 /** Maximum number of queries whose vectors are in memory. For a query in memory, the endpoint is not asked a second time. */
 const keptMax = 1_000;
 /**
- * Maximum number of questions that run at the same time. `all`: for all projects together. `project`: for one project. Further questions
- * are not asked, because their answers would be late.
+ * Maximum number of queries that are sent to the embeddings endpoint at the same time. `all`: for all projects together. `project`: for one
+ * project. Further queries are not sent, because their vectors would arrive too late for the search.
  */
 export const questionsMax = { all: 32, project: 8 };
 /** Minimum time between two reported failures of searches, milliseconds. */

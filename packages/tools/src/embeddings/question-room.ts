@@ -31,8 +31,8 @@ export class QuestionRoom {
   }
 
   /**
-   * Waits for a slot and returns the function that releases it. Returns undefined at once if the project already has its maximum. Returns
-   * undefined after `waitMs` if no slot became free.
+   * Waits for a slot (the right to send a query to the endpoint), and returns the function that releases it. Returns undefined at once if
+   * the project has no further slot. Returns undefined after `waitMs` milliseconds if no slot became free.
    */
   async enter(projectId: ProjectId, waitMs: number): Promise<ReleaseSlot | undefined> {
     const line = this.#lines.get(projectId) ?? { underWay: 0, waiting: new Set() };
@@ -103,8 +103,8 @@ export class ProjectPauses {
   readonly #troubles = new LeastRecentlyUsed<ProjectId, Trouble>(projectsMax);
 
   /**
-   * True if a search of the project may ask the endpoint. After a pause, only one search may ask. False for all others, until that search
-   * calls `succeeded`, `failed` or `withdrew`.
+   * True if a search of the project may now send a question to the embeddings endpoint. After a failure, all searches wait for a pause.
+   * Then only one search may ask, as a test. Others get false until the test calls `succeeded`, `failed` or `withdrew`.
    */
   mayAsk(projectId: ProjectId, nowMs: number): boolean {
     const trouble = this.#troubles.get(projectId);
@@ -118,7 +118,10 @@ export class ProjectPauses {
     this.#troubles.delete(projectId);
   }
 
-  /** Ends the one permitted search after a pause, if its result says nothing about the endpoint. The next search may then ask. */
+  /**
+   * After a pause, only one search may ask the embeddings endpoint. Call this if that search ends without any result about the endpoint
+   * (neither success nor failure). The next search may then ask.
+   */
   withdrew(projectId: ProjectId): void {
     const trouble = this.#troubles.get(projectId);
     if (trouble !== undefined) trouble.isProbed = false;
@@ -126,7 +129,8 @@ export class ProjectPauses {
 
   failed(projectId: ProjectId, nowMs: number): void {
     const { failures, pausedUntilMs } = this.#troubles.get(projectId) ?? { failures: 0, pausedUntilMs: 0 };
-    // A failure during the pause is not counted. It comes from a question that was asked before the pause.
+    // After a failed request, the project's requests to the embeddings endpoint pause. A failure during this pause is not counted, because
+    // its request was sent before the pause.
     const next =
       nowMs < pausedUntilMs
         ? { failures, pausedUntilMs }

@@ -84,7 +84,7 @@ export type VectorStoreOptions = {
   readonly endpoint: EmbeddingsEndpoint;
 };
 
-/** Returns the texts of a toolkit. */
+/** Returns the texts that describe the tools of a toolkit, for which vectors are needed. Also returns the project that owns the toolkit. */
 export function textsOfToolkit(toolkit: Toolkit, endpoint: EmbeddingsEndpoint): TextGroup {
   return { texts: toolTextsOf(toolkit, endpoint), owner: toolkit.ownerProjectId };
 }

@@ -14,7 +14,10 @@ type Line = LinePace & { readonly toolkits: Set<Toolkit> };
 /** Pause after failures, milliseconds. `firstMs`: first pause. It doubles with each consecutive failure, up to `maxMs`. */
 const pause = { firstMs: 5_000, maxMs: 300_000 };
 
-/** Delays the owner's next turn after a failure. The delay grows with each failure in a row. */
+/**
+ * Delays the next request for vectors of an owner (a project or the shared catalog) after a failed request. The delay doubles with each
+ * failure in a row.
+ */
 export function slowDown(pace: LinePace, nowMs: number): void {
   pace.notBeforeMs = nowMs + Math.min(pause.maxMs, pause.firstMs * 2 ** pace.failures++);
 }
@@ -49,7 +52,10 @@ export class ToolkitLines {
     return true;
   }
 
-  /** Removes a toolkit that has all its vectors or is no longer needed. */
+  /**
+   * Removes a toolkit from its owner's queue. Call it when every tool of the toolkit has a vector, or when the vectors are not needed any
+   * more.
+   */
   remove(toolkit: Toolkit): void {
     const line = this.#lines.get(toolkit.ownerProjectId);
     line?.toolkits.delete(toolkit);
@@ -57,8 +63,8 @@ export class ToolkitLines {
   }
 
   /**
-   * Returns the next toolkit and its owner's failures and next turn. The owner then comes after all others. Undefined if no owner may have
-   * a turn now.
+   * Returns the next toolkit that needs vectors. `pace`: the number of failures of the toolkit's owner, and the time of the owner's next
+   * turn. The owner then moves to the end of the queue. Returns undefined if no owner may have a turn now.
    */
   next(nowMs: number): { readonly toolkit: Toolkit; readonly pace: LinePace } | undefined {
     for (const [owner, line] of this.#lines) {

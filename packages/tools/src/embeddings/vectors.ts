@@ -22,7 +22,7 @@ export function packVector(numbers: unknown): Vector | undefined {
   return vectorOf(Int8Array.from(numbers, (number: number) => Math.round((number / most) * 127)));
 }
 
-/** Returns a vector from its stored parts. */
+/** Returns a vector made of its stored numbers (`parts`, one for each dimension), together with its computed length. */
 export function vectorOf(parts: Int8Array): Vector {
   return { parts, length: Math.sqrt(parts.reduce((sum, part) => sum + part * part, 0)) };
 }
@@ -42,7 +42,10 @@ type Block = {
  */
 export type VectorBlocks = { readonly count: number; readonly blocks: readonly Block[] };
 
-/** Arranges vectors in blocks. */
+/**
+ * Returns the vectors grouped into blocks. A block contains all vectors with the same number of dimensions, and their positions in
+ * `vectors`.
+ */
 export function blocksOf(vectors: readonly (Vector | undefined)[]): VectorBlocks {
   const placed = vectors.flatMap((vector, place) => (vector === undefined ? [] : [{ vector, place }]));
   const bySize = Map.groupBy(placed, ({ vector }) => vector.parts.length);

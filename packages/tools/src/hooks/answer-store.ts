@@ -21,7 +21,10 @@ export type GivenAnswer = {
 /** A hook's earlier answer about a call, and the id of that call. */
 export type HookAnswerFacts = Pick<GivenAnswer, "answer" | "askedAt" | "durationMs"> & { readonly callId: Id<"call"> };
 
-/** Stores answers of hooks. The ledger shows them all. Some also apply to a repeat of the call, which is then not reviewed again. */
+/**
+ * Stores the answers of hooks about calls. The ledger of calls shows every answer. Some answers also apply when the same call is repeated:
+ * the hooks are then not asked again.
+ */
 export type AnswerStore = {
   /**
    * Returns the earlier answers of hooks about this call, by hook. For a call that only the caller's idempotency key identifies, returns
@@ -63,7 +66,8 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
         given.map((one) => rowOf(sealer, entry, one)),
       ),
     async isConfirmed({ caller: { job } }) {
-      // The job is running, so a confirmation question about it cannot have been rejected.
+      // True if a person confirmed this job. It is enough to check that svc asked a person. The job is running, so the answer cannot have
+      // been no.
       return job !== undefined && wasJobConfirmed(db, job.id);
     },
   };

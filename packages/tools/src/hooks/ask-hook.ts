@@ -33,7 +33,10 @@ export type HookAnswer =
   | { readonly decision: "refuse"; readonly why: string }
   | { readonly decision: "failed"; readonly why: string };
 
-/** Asks hooks. */
+/**
+ * Asks hooks. A hook is an address of a project that decides if a tool call may be sent, or changes it. `ask`: asks one hook and returns
+ * its answer.
+ */
 export type HookAsker = {
   ask(hook: Hook, question: HookQuestion): Promise<HookAnswer>;
   /** Aborts running requests. */

@@ -151,7 +151,10 @@ export function editedArguments(args: Values, edits: readonly Values[]): Values 
   return edits.reduce(mergePatch, args);
 }
 
-/** A question to a hook. If the question would be too large, the answer that is used instead. */
+/**
+ * Either the question to send to a hook (`asked`), or an answer (`answer`). The answer is present if the question is too large to be sent;
+ * it is then used without asking the hook.
+ */
 type Question = { readonly asked: HookQuestion } | { readonly answer: HookAnswer };
 type Asking = { readonly given: GivenAnswer[]; readonly question: Question };
 

@@ -40,7 +40,10 @@ export type HttpEffect = { readonly access: AccessClass; readonly keyHeader: str
 const keptMax = 200;
 const kept = new LeastRecentlyUsed<string, Action>(keptMax);
 
-/** Returns the definition of a program's own request, which accepts any answer unchanged. */
+/**
+ * Returns a tool definition for the HTTP requests that a program writes itself. The definition accepts any answer of the host and returns
+ * it unchanged.
+ */
 export function httpTool({ access, keyHeader }: HttpEffect): { readonly toolkit: Toolkit; readonly action: Action } {
   const key = `${access} ${keyHeader ?? ""}`;
   let action = kept.get(key);

@@ -24,7 +24,7 @@ function asJson(answer: AppAnswer): AppAnswer {
   const type = headers["content-type"];
   if (body.byteLength === 0 || unreadable !== undefined) return answer;
   const read = readForeignText(body, type);
-  // A body that is not text is passed on unchanged. The code that reads the answer later reports the reason.
+  // The body is not readable text, so it is returned unchanged. The code that later reads the app's answer reports the reason.
   if ("fault" in read || (type === undefined ? isJson(read.text) : isJsonType(type))) return answer;
   const json = { "content-type": "application/json" };
   return { ...answer, headers: { ...headers, ...json }, body: Buffer.from(JSON.stringify({ text: read.text })) };

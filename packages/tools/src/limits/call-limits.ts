@@ -138,7 +138,8 @@ function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, rateP
   return {
     name,
     toolkitSlug,
-    // An earlier version of svc accepted this key expression, but this version cannot read it. The limit then counts all calls together.
+    // Returns the limiter key of a call; calls with equal keys are counted together. If this version cannot read the key expression of an
+    // earlier version, the key is always empty. The limit then counts all its calls together.
     keyOf: "keyOf" in compiled ? compiled.keyOf : () => "",
     rules: {
       concurrency,
@@ -164,7 +165,7 @@ function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | u
   return [...named, { projectId, limitName: rateName(toolkit.slug), key: account.id, rules: rate }];
 }
 
-/** Returns the name that stands for a toolkit's own rate. A project cannot give a limit such a name. */
+/** Returns the limit name that svc uses for the rate in a toolkit's definition. A project cannot give this name to its own limits. */
 function rateName(toolkitSlug: string): string {
   return `@${toolkitSlug}`;
 }

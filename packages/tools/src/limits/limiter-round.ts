@@ -40,16 +40,16 @@ export function admit({ limiters, holds, isPatient }: WaitingCall, turns: Readon
 }
 
 /**
- * True if a limiter has room for one more call in this round. False if it has none, or takes no part in this round. `holds`: true if the
- * call needs a slot.
+ * The pacer checks in rounds which waiting calls may start. Returns true if a limiter has room for one more call in this round. Returns
+ * false if it has no room or is not part of the round. `holds`: true if the call needs a slot.
  */
 export function hasRoom(turn: LimiterRound | undefined, holds: boolean): boolean {
   return turn !== undefined && turn.room.starts > 0 && (!holds || turn.room.places > 0);
 }
 
 /**
- * Returns the earliest time at which a call may start, in epoch milliseconds. For a rate, this time can be computed. It is unknown when
- * other nodes release slots, so they are checked again soon.
+ * Returns the time from which a call may start, in epoch milliseconds. For a rate, this time can be computed. For slots it cannot, because
+ * other nodes may release a slot at any time. Therefore the function returns a time soon, and the limiter is then checked again.
  */
 export function fullUntil({ rules, known }: Limiter, nowMs: number): number {
   const { rate } = rules;

@@ -2,11 +2,14 @@ import type { LimiterKey } from "@svc/db/call-limits/paces";
 import type { PaceDocument } from "@svc/db/documents/calls";
 import type { PaceRules } from "./pace.ts";
 
-/** Minimum time between the tries of two jobs, in milliseconds. A node can easily handle tries at this interval. */
+/**
+ * Minimum time between the tries of two jobs that wait for the same call limit, in milliseconds. In a try, a job asks if its call may start
+ * now. A node can easily handle tries at this interval.
+ */
 const stepMinMs = 50;
 /**
- * Jobs are booked at most this far ahead, in milliseconds, because the limit may be removed earlier. A job is booked later only if tries
- * would otherwise be less than `stepMinMs` apart.
+ * Maximum time from now to the planned next try of a waiting job, in milliseconds. A longer wait makes no sense, because an administrator
+ * may remove the limit earlier. If very many jobs wait, times are later, because tries are at least `stepMinMs` apart.
  */
 const horizonMs = 60_000;
 
@@ -27,15 +30,21 @@ type BookingTimes = {
  */
 type Booking = { readonly atMs: number; readonly sinceMs: number; claimed: boolean };
 
-/** If a job does not ask at its booked time, it counts as waiting for this long, in milliseconds. */
+/**
+ * A waiting job has a planned time for its next try. If the job does not try at that time, it still counts as waiting for this long, in
+ * milliseconds.
+ */
 const graceMs = 5_000;
 
 /**
- * Planned next tries of the jobs that wait for one limiter, about as far apart as slots become free. So many waiting jobs neither ask all
- * the time nor keep other callers out. Each node plans only its own jobs.
+ * Times at which the jobs that wait for one limiter try their calls again. The times are about as far apart as slots become free. So many
+ * waiting jobs do not try all the time, and other callers also get slots. Each node plans only its own jobs.
  */
 export class Bookings {
-  /** Bookings in the order of their creation, which is also the order of their times. */
+  /**
+   * The planned next tries (bookings) of waiting jobs, by job id. They are in the order in which they were planned, which is also the order
+   * of their times.
+   */
   readonly #bookings = new Map<string, Booking>();
   #last = 0;
 
@@ -52,15 +61,18 @@ export class Bookings {
     return this.#last;
   }
 
-  /** True if the job's planned time has come. False if it is later, or if nothing is planned for the job. */
+  /**
+   * True if the limiter has reserved a start time for the job and this time has come. False if the time is later, or if no time is reserved
+   * for the job.
+   */
   isDue(jobId: string, nowMs: number): boolean {
     const booking = this.#bookings.get(jobId);
     return booking !== undefined && booking.atMs <= nowMs;
   }
 
   /**
-   * Returns the time since which the job has waited, in epoch milliseconds, for one of its calls. Undefined if nothing is planned, or if
-   * another call of the job has already got this time.
+   * Returns the time in epoch milliseconds since which the job has waited. The first call of the job to ask gets this time. Undefined for
+   * the job's other calls, and if no try is planned for the job.
    */
   claim(jobId: string): number | undefined {
     const booking = this.#bookings.get(jobId);
@@ -69,7 +81,7 @@ export class Bookings {
     return booking.sinceMs;
   }
 
-  /** Removes the booking of a job that need not try again. */
+  /** Removes the planned next try of a job. The job called a full limiter earlier and need not try again. */
   end(jobId: string): void {
     this.#bookings.delete(jobId);
   }
@@ -161,7 +173,7 @@ export function countsPlaces({ rules }: Limiter): boolean {
 /** A limiter key of a call, and the rules for all calls with that key. */
 export type RuledKey = LimiterKey & { readonly rules: PaceRules };
 
-/** Number of limiters from which a node removes idle ones. */
+/** Number of limiters in the memory of a node. If a node has more limiters than this, it removes those that are idle. */
 const limitersMin = 1_000;
 
 /**

@@ -24,21 +24,27 @@ export function freeAgainAt(window: PaceWindow | undefined, rate: RateRule, nowM
   return (latest + stretches + 1) * widthMs;
 }
 
-/** Returns the window after `count` calls started now. */
+/**
+ * Returns the counts of recent calls (the window of a rate) after `count` more calls have started now. Counts that are too old are removed.
+ */
 export function begunIn(window: PaceWindow | undefined, rate: RateRule, nowMs: number, count: number): PaceWindow {
   const present = moved(window, rate, nowMs);
   const [first = 0, ...others] = present.counts;
   return { ...present, counts: [first + count, ...others] };
 }
 
-/** Returns the time at which a window expires. After that time, none of its starts counts any more. */
+/**
+ * Returns the time at which a window of a call limit expires. The window contains the numbers of recently started calls. After that time,
+ * none of these calls counts any more.
+ */
 export function endOf({ latest, widthMs }: PaceWindow): number {
   return (latest + stretches + 1) * widthMs;
 }
 
 /**
- * Returns the window for the current time: its newest part contains `nowMs`. The newest part and the 20 parts before it cover every period
- * of `perMs`. A window for another `perMs` is discarded. If a node's clock is late, starts that were already counted still count.
+ * Returns the window (numbers of started calls) moved to the current time. The newest part of the window contains `nowMs`. This part and
+ * the 20 parts before it together cover every period of `perMs`. A window for another `perMs` is replaced by an empty one. A clock that is
+ * late does not remove counted starts.
  */
 function moved(window: PaceWindow | undefined, { perMs }: RateRule, nowMs: number): PaceWindow {
   const widthMs = Math.ceil(perMs / stretches);
@@ -103,7 +109,10 @@ type NodeShare = {
   readonly wanted: number;
 };
 
-/** Returns the stored state of a limiter key with a node's changes. The shares of crashed nodes are removed. */
+/**
+ * Returns the new stored state of a limiter key: the old state, in which the entry of this node is replaced. Entries of nodes that have
+ * crashed are removed. An entry says how many slots a node uses and wants.
+ */
 export function paceWith(
   pace: PaceDocument | undefined,
   { concurrency, rate }: PaceRules,

@@ -71,8 +71,8 @@ export class Pacer {
   }
 
   /**
-   * Asks for room at all limiter keys of a call, and resolves with the outcome. Each key belongs to another limit. Rejects if the database
-   * is unavailable.
+   * Waits until all limits of a call allow the call to start, and resolves with the outcome. `keys`: one key for each limit, which
+   * identifies the limit's counter. Rejects if the database is unavailable.
    */
   enter(keys: readonly RuledKey[], asker: EntryRequest): Promise<EntryOutcome> {
     const nowMs = this.#clock.now();
@@ -151,7 +151,10 @@ export class Pacer {
     }
   }
 
-  /** Returns the time until the next round is needed, in milliseconds; undefined if no call holds a slot or waits. */
+  /**
+   * Returns the time in milliseconds until the pacer must again check which calls may start. Undefined if no call waits or occupies a slot
+   * of a call limit.
+   */
   #restMs(): number | undefined {
     if (this.#changed.size > 0) return 0;
     const nowMs = this.#clock.now();
@@ -230,7 +233,8 @@ export class Pacer {
       const row = { ...key, pace, revision, madeFrom: known?.revision ?? "", expiresAt: expiryOf(pace) };
       return { limiter, wanted, row };
     });
-    // If more slots are released while this write runs, the next write stores that.
+    // The limiters that this write covers lose their mark `changed`. If one of them releases slots during the write, it is marked again.
+    // The next write then stores that change.
     const reported = new Set(due.map(({ limiter }) => limiter).filter((limiter) => this.#changed.delete(limiter)));
     const written = await writeCallPaces(
       this.#db,
@@ -240,8 +244,8 @@ export class Pacer {
       throw error;
     });
     const lost = new Set<Limiter>();
-    // If the write took too long, the calls of this round are not admitted. Their lease is about to expire, or their rate now counts
-    // another period.
+    // If the write took too long, the calls of this round must not start. The node's lease on the limiter is about to expire, or the starts
+    // would count for the wrong period.
     const isLate = this.#clock.now() - nowMs > renewMs;
     for (const { limiter, wanted, row } of writes) {
       if (isLate) lost.add(limiter);
@@ -277,7 +281,8 @@ export class Pacer {
         continue;
       }
       const missing = limiters.find((limiter) => !hasRoom(turns.get(limiter), holds));
-      // Another node changed this limiter, so its known state is wrong. The next round reads it, and the call keeps waiting.
+      // Another node has changed the row of this limiter in the database. So the state of the limiter in this node's memory is outdated.
+      // The node reads the row again in its next round, and the call keeps waiting until then.
       if (missing === undefined || lost.has(missing)) continue;
       missing.fullUntilMs = fullUntil(missing, nowMs);
       if (untilMs <= nowMs || missing.fullUntilMs > untilMs) {
@@ -290,7 +295,8 @@ export class Pacer {
     if (!this.#waiters.delete(waiter)) return;
     for (const limiter of waiter.limiters) {
       limiter.waiting--;
-      // No call waits here any more, so other nodes need not leave room for this node.
+      // No call of this node waits at the limiter any more. The limiter is marked as changed, so that the other nodes learn this. They then
+      // need not leave a part of the limit free for this node.
       if (limiter.waiting === 0 && limiter.reported.wanted > 0) this.#changed.add(limiter);
       if (waiter.holds && limiter.held > 0) this.#holding.add(limiter);
     }
@@ -318,7 +324,10 @@ export class Pacer {
     };
   }
 
-  /** Releases the slots of a call that was not admitted after all. If the database already counts them, that change must be written. */
+  /**
+   * Releases the slots that were reserved for a call, because the call was not admitted after all. If the database already counts these
+   * slots, their release must be written to the database.
+   */
   #takeBack({ limiters, holds }: Waiter): void {
     if (!holds) return;
     for (const limiter of limiters) {

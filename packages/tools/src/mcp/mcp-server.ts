@@ -9,8 +9,10 @@ import { joinOffers, type RevisionCarrier, type ServedProtocol } from "./served.
 import { isNewerVersion, isOlderVersion } from "./versions.ts";
 
 /**
- * True if the newer revision must handle a POST. Its message names that revision, or its header names a version that has no handshake.
- * False otherwise; a client that names no version uses an older revision.
+ * True if the newer MCP revision must handle a POST, false if an older one handles it.
+ * - If a message names a version, that version decides.
+ * - Otherwise a handshake uses an older revision.
+ * - Otherwise the version in the header decides. A client that names no version uses an older revision.
  */
 function isNewer(read: McpMessages | NoMessages, { version }: McpHeaders): boolean {
   const messages = "error" in read ? [] : read.messages;
@@ -23,7 +25,10 @@ function isNewer(read: McpMessages | NoMessages, { version }: McpHeaders): boole
   return version !== undefined && !isOlderVersion(version);
 }
 
-/** Returns the version that a message names in the field of the newer revision. */
+/**
+ * Returns the protocol version that one message names in `_meta`. Only clients of the newer protocol revision set this field. Undefined if
+ * the message is a response or has no such field.
+ */
 function claimOf(message: McpMessage): unknown {
   if (message.kind === "response" || !isObject(message.params["_meta"])) return undefined;
   return message.params["_meta"][metaKeys.version];
@@ -42,7 +47,9 @@ type McpServerOptions = {
   readonly offers: readonly McpOffer[];
 };
 
-/** Creates a server of the given offers, which answers each client in its revision. */
+/**
+ * Creates an MCP server from groups of functions (`offers`). The server answers each client in the protocol revision that the client uses.
+ */
 export function createMcpServer({ version, offers }: McpServerOptions): McpServer {
   const servedBy = (carrier: RevisionCarrier) => ({ carrier, served: joinOffers(version, offers, carrier) });
   const [newer, older] = [servedBy(newerRevision), servedBy(olderRevision)];

@@ -69,8 +69,9 @@ export type McpOutcome =
   | { readonly type: "error"; readonly error: McpError };
 
 /**
- * Questions that the client must answer, by the names that the server gave them. The client then repeats the request with its answers and
- * the state.
+ * The answer to a request that needs more data from the client. `inputRequests`: questions, by the names that the server gave them.
+ * `requestState`: text that the server needs again.
+ * The client then repeats the request with its answers and with `requestState`.
  */
 export type InputRequired =
   | { readonly inputRequests: Params; readonly requestState?: string | undefined }

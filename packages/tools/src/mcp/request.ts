@@ -32,11 +32,11 @@ export type McpRequest = {
 
 /** Headers of the protocol; undefined if absent. */
 export type McpHeaders = {
-  /** MCP-Protocol-Version. */
+  /** Value of the header MCP-Protocol-Version: the version of the protocol that the client uses. */
   readonly version: string | undefined;
-  /** Mcp-Method. */
+  /** Value of the header Mcp-Method: the method that the message calls. */
   readonly method: string | undefined;
-  /** Mcp-Name. */
+  /** Value of the header Mcp-Name; undefined if the request has no such header. */
   readonly name: string | undefined;
 };
 

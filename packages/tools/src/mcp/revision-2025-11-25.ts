@@ -6,8 +6,8 @@ import { dispatch, type McpExchange, type RevisionCarrier, type ServedProtocol, 
 import { olderVersions, unsupportedVersion } from "./versions.ts";
 
 /**
- * Returns the fault of a request's protocol version: it must be the version that was agreed in the handshake. Clients of the first
- * revisions send none.
+ * Returns an error if the version header of a request names the wrong protocol version. It must name the version that was agreed in the
+ * handshake. Returns undefined if the header is missing, because clients of the first MCP revisions do not send it.
  */
 function envelopeFault({ version }: McpHeaders): McpError | undefined {
   return version === undefined || olderVersions.includes(version) ? undefined : unsupportedVersion(version);

@@ -10,7 +10,8 @@ function nameInHeader(header: string): string | undefined {
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(header) ?? [];
   if (encoded === undefined) return /^[\t\x20-\x7e]*$/.test(header) ? header : undefined;
   const bytes = Buffer.from(encoded, "base64");
-  // Buffer skips characters that are not Base64. So the result is encoded again and compared.
+  // `Buffer.from` ignores characters that are not Base64. So the decoded bytes are encoded again and compared with the header. If they
+  // differ, the header is invalid.
   const read = readForeignText(bytes);
   return bytes.toString("base64") === encoded && "text" in read ? read.text : undefined;
 }
@@ -145,7 +146,7 @@ async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange)
   return responseOf(id, await dispatch(exchange, asked), { served, isCacheable: method?.isCacheable ?? false });
 }
 
-/** Returns the methods of this revision itself. */
+/** Returns the methods that exist only in this revision of the protocol (for example `server/discover`). */
 function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>> {
   return {
     "server/discover": {
@@ -162,7 +163,7 @@ function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<st
   };
 }
 
-/** The revision 2026-07-28, in which every request is independent and needs no handshake. */
+/** The revision 2026-07-28 of MCP (Model Context Protocol). In this revision every request is independent and needs no handshake. */
 export const newerRevision: RevisionCarrier = {
   revision: "2026-07-28",
   ownMethods,

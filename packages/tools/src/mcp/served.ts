@@ -12,12 +12,12 @@ import {
 } from "./offer.ts";
 import { codes, type McpAnswer, type McpError, type McpRequest, methodNotFound } from "./request.ts";
 
-/** Reads and writes messages of one protocol revision. Each revision is one file. */
+/** Reads and writes messages in one revision (version) of the protocol MCP. The code for each revision is in its own file. */
 export type RevisionCarrier = {
   readonly revision: Revision;
   /** Returns the methods of the revision itself. */
   ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>>;
-  /** Answers a POST. */
+  /** Returns the answer to an MCP request that a client posted. The request may contain several messages. */
   answer(messages: McpMessages, exchange: McpExchange): Promise<McpAnswer>;
   /** Returns the answer to a POST without a valid message. `id`: id of the request that the POST may contain. */
   faultOf(error: McpError, id?: MessageId): McpAnswer;
@@ -38,7 +38,10 @@ export type McpExchange = Omit<McpRequest, "body" | "onLabel" | "query"> & {
   readonly address: McpAddress | { readonly error: McpError };
 };
 
-/** Returns the offers of a revision joined to one. If two offers have a method of the same name, the later offer's method is used. */
+/**
+ * Returns one object with everything that svc offers in an MCP revision. It joins the offers of several parts of svc (for example tools and
+ * events). If two offers have a method of the same name, the later offer's method is used.
+ */
 export function joinOffers(version: string, offers: readonly McpOffer[], carrier: RevisionCarrier): ServedProtocol {
   const own = offers.filter(({ revisions }) => revisions?.includes(carrier.revision) ?? true);
   const parts = {
@@ -64,7 +67,7 @@ export function serverInfo({ version }: Pick<ServedProtocol, "version">): Params
   return { name: "svc", title: "svc tools", version };
 }
 
-/** A request read by a revision, and the known facts about its client. */
+/** A request after it was read by the rules of one MCP revision (version of the protocol), with the known data about its client. */
 type RevisionRequest = Pick<McpContext, "revision" | "client" | "isAlone"> & {
   readonly name: string;
   readonly method: McpMethod | undefined;

@@ -8,12 +8,18 @@ export const newerVersions: readonly string[] = ["2026-07-28"];
 /** Every supported version of the protocol, the latest first. */
 export const spokenVersions: readonly string[] = [...newerVersions, ...olderVersions];
 
-/** True if the version has a handshake. False if it is newer or unknown. */
+/**
+ * True if the given version of the MCP protocol is older: its clients begin with a handshake (the method `initialize`). False if the
+ * version is newer or unknown.
+ */
 export function isOlderVersion(version: unknown): boolean {
   return typeof version === "string" && olderVersions.includes(version);
 }
 
-/** True if clients declare the version with every request. False if it has a handshake or is unknown. */
+/**
+ * True if this is a version of the protocol in which clients declare the version with every request. False for older versions, in which the
+ * client declares the version once at the start, and for unknown versions.
+ */
 export function isNewerVersion(version: unknown): boolean {
   return typeof version === "string" && newerVersions.includes(version);
 }

@@ -26,7 +26,10 @@ const dictating =
 const naming = /^\s(?:called|named|titled|namens|llamad[oa]|appelée?|intitulée?)/iu;
 /** Last words of app names. In `task app: add a section`, the request follows the app's name. */
 const apps: ReadonlySet<string> = new Set(vocabulary.apps);
-/** Matches a name in capitals that follows a word such as `named`. Lower-case words after the name belong to the request again. */
+/**
+ * Matches a name in capitals after a word such as `named` (for example `Sales Team` in `a board named Sales Team`). The match ends before
+ * lower-case words after the name, because those belong to the request.
+ */
 const dictatedName =
   /^\s*(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+)(?:\s(?:(?:of|and|the|for|&|de|la|und|der)\s)?(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+))*(?=[,;]?\s+\p{Ll})/u;
 /**
@@ -34,7 +37,10 @@ const dictatedName =
  * request.
  */
 const tellingWordsMin = 2;
-/** Maximum words of an app's name. */
+/**
+ * Maximum number of words before a colon that can be the name of an app to which the user speaks. Example: in `task app: add a section`,
+ * `task app` is the app's name and the rest is the request.
+ */
 const addressMax = 4;
 
 /**

@@ -8,10 +8,13 @@ export type Idioms = ReadonlyMap<string, readonly Idiom[]>;
 export type ReadWord = { readonly word: string; readonly origin: string | undefined };
 
 const gap = "*";
-/** Maximum words between the parts of an idiom. */
+/** Maximum number of other words between the parts of an idiom (for example between `put` and `on hold` in `put * on hold`). */
 const gapMax = 5;
 
-/** Returns the idioms in the given texts. Each key is a meaning; its text lists the idioms with this meaning, separated by commas. */
+/**
+ * Returns the idioms (phrases of several words) of a vocabulary, grouped by their first word. `texts`: for each meaning, one text that
+ * lists the idioms with this meaning, separated by commas. `partsOf`: splits one idiom into its parts.
+ */
 export function collectIdioms(
   texts: Readonly<Record<string, string>>,
   partsOf: (idiom: string) => readonly string[],

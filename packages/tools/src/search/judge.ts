@@ -16,12 +16,18 @@ export type Confidence = "high" | "medium" | "low";
  */
 type Shares = Readonly<Record<Confidence, number>>;
 
-/** Shares for a catalog in which all tools have example phrases. No text of bench/search/nonsense.json reaches `high`. */
+/**
+ * Minimum share of a query's words that the best tool must contain, for each confidence. These values are for a catalog in which all tools
+ * have example phrases. No text of bench/search/nonsense.json reaches `high`.
+ */
 const said: Shares = { high: 0.65, medium: 0.35, low: 0.2 };
 /** Shares for a catalog without example phrases. In such a catalog, a word that no tool contains means little. */
 const unsaid: Shares = { high: 0.65, medium: 0.33, low: 0.1 };
 
-/** Returns the confidence if the best tool contains the given share of the query; undefined if no tool fits. */
+/**
+ * Returns how probable it is that the best tool is the right one; undefined if no tool fits. `share`: share of the query that the best tool
+ * contains. `saidShare`: share of the catalog's tools that have example phrases.
+ */
 export function confidenceOf(share: number, saidShare: number): Confidence | undefined {
   const least = (confidence: Confidence) => unsaid[confidence] + (said[confidence] - unsaid[confidence]) * saidShare;
   if (share >= least("high")) return "high";
@@ -43,7 +49,10 @@ const saidFits: Fits = { high: 16.6, medium: 9.8 };
 /** Minimum scores for a tool whose toolkit has no example phrases. They are lower, because such a tool contains fewer words. */
 const unsaidFits: Fits = { high: 12, medium: 6 };
 
-/** Returns the confidence in a tool by its score. */
+/**
+ * Returns how confident svc is that a tool fits the query. `fit`: score of the tool. `isSaid`: true if the tool's toolkit has example
+ * phrases; the tool then needs a higher score.
+ */
 function confidenceOfFit(fit: number, isSaid: boolean): Confidence {
   const least = isSaid ? saidFits : unsaidFits;
   if (fit >= least.high) return "high";
@@ -73,14 +82,14 @@ export type FoundTool = {
  */
 export type FoundTools = { readonly confidence: Confidence | undefined; readonly results: readonly FoundTool[] };
 
-/** The facts that determine the confidence. */
+/** The values from which svc computes its confidence that the first tool is the right one. */
 type Grounds = {
   /** Share of the query that the best tool contains. */
   readonly share: number;
   readonly view: ViewIndex;
   /**
-   * Returns the share of its score that a tool keeps; it is less than 1 if the tool cannot be called now. This share must not lower the
-   * confidence, so it is divided out again.
+   * Returns a factor between 0 and 1 by which a tool's score was multiplied. The factor is below 1 if the tool cannot be called now. The
+   * confidence must not depend on this, so the score is divided by the factor.
    */
   shareOf(found: IndexedTool): number;
   readonly known: readonly Meaning[];
@@ -99,7 +108,10 @@ const tieShare = 0.9;
 /** Maximum number of tools in an answer if the best tool contains little of the query. */
 const lowMax = 3;
 
-/** Returns the listed tools with their confidence. Tools with a score far below the first get a lower confidence. */
+/**
+ * Returns the listed tools, each with a confidence (`high`, `medium` or `low`) that it fits the query. If a tool's score is far below the
+ * score of the first tool, its confidence is lower. `grounds`: the data from which the confidence is computed.
+ */
 export function judge(listed: readonly ScoredTool[], grounds: Grounds): FoundTools {
   const [first] = listed;
   if (first === undefined) return noneFound;
@@ -133,15 +145,16 @@ function confidenceIn(
   const byFit = byShare && lowerOf(byShare, confidenceOfFit(fit, first.index.saidCount > 0));
   const isDoubtful = isThin(first, known) || isTied(listed);
   const byWords = byFit === "high" && isDoubtful ? "medium" : byFit;
-  // True if the first tool is more similar to the query than all meaningless texts are.
+  // True if the first tool is more similar to the query than any meaningless text is to its nearest tool. svc measured this similarity of
+  // meaningless texts as a lower limit (`floor`).
   const isNear = nearness !== undefined && (nearness.of(first) ?? -1) > nearness.floor;
   if (isNear && byWords !== "high") return "medium";
   return byWords ?? (isToolkitNamed ? "low" : undefined);
 }
 
 /**
- * Returns how well the first tool fits the query. It is the tool's score without the influence of data words, of unavailable accounts, and
- * with a reduction for words that no tool contains.
+ * Returns a number: how well the first tool fits the query. It starts from the tool's score. The influence of data words (such as ids) and
+ * of unconnected accounts is removed. Words of the query that no tool contains lower the number.
  */
 function fitOf(first: ScoredTool, { view, shareOf, known, worthOfAll }: Grounds): number {
   const plain = known.filter(({ isData }) => !isData);
@@ -170,8 +183,8 @@ function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): 
 }
 
 /**
- * Returns tools that do what the query asks, with any object. Used if the query names a toolkit whose tools contain none of its other
- * words.
+ * Returns tools whose action is the one that the query requests (for example to delete). Their object (for example an issue) is not
+ * compared. Used if the query names a toolkit but its other words occur in none of the toolkit's tools.
  */
 export function plausibleTools(
   view: ViewIndex,

@@ -15,9 +15,11 @@ const before: readonly string[] = vocabulary.beforeKinds.split(", ");
 const articles: ReadonlySet<string> = new Set(vocabulary.articles);
 
 /**
- * Returns a function that gives the share of its score that a tool of a toolkit keeps: 1, or less if the query names another kind of app. A
- * query names a kind at its start (`wiki page 12: …`), at its end, or after a preposition (`in the CRM`), in any supported language.
- * Elsewhere, the word belongs to the request.
+ * Returns a function that returns a factor for the scores of a toolkit's tools: 1, or less if the query names another kind of app (for
+ * example `wiki`).
+ * - A kind counts as named at the start of the query (`wiki page 12: …`), at its end, or after a preposition (`in the CRM`), in any
+ *   supported language.
+ * - At another place in the query, the word only describes the request.
  */
 export function kindShareOf(text: string, toolkits: readonly ToolkitIndex[]): (index: ToolkitIndex) => number {
   const words = wordsOf(text).slice(0, wordsMax);

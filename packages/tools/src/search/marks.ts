@@ -8,7 +8,10 @@ import { isTelling } from "./words.ts";
  */
 export type Marks = { readonly hasChannel: boolean; readonly hasPerson: boolean; readonly hasKey: boolean };
 
-/** A query with its marked names removed, and the kinds of these names. */
+/**
+ * A search query without names that have a sign (a channel such as `#sales`, a person such as `@ana`, a record key such as `WEB-204`). The
+ * other fields say which kinds of names were removed.
+ */
 export type MarkedText = Marks & { readonly text: string };
 
 const channel = /(?<![\p{L}\p{N}&#/])(?<!\b(?:label|tag|hashtag|issue|ticket)s?\s+)#\p{L}[\p{L}\p{N}_-]*/giu;
@@ -28,8 +31,8 @@ const asking: ReadonlySet<string> = new Set(vocabulary.asking);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 
 /**
- * Returns the word that the query contains. If the query has a channel or a person, an idiom with a verb of writing keeps its literal word.
- * For example, `drop … into #launch` sends a message and adds nothing.
+ * Returns the meaning of a word in the query. If the query names a channel or a person, and the word as written is a verb of writing,
+ * returns the written word instead. For example, `drop … into #launch` sends a message and adds nothing.
  */
 export function saidWord({ word, origin }: ReadWord, { hasChannel, hasPerson }: Marks): string {
   return origin !== undefined && (hasChannel || hasPerson) && writing.has(origin) ? origin : word;
@@ -44,9 +47,9 @@ export function readMarks(text: string): MarkedText {
 }
 
 /**
- * Returns the words of the action that the query means, if it says or writes a text, or sends it to a marked name. Returns undefined for
- * other queries. `isNamed`: returns true for a word in tools' names. Such a word is the object of the request, as in `post a photo in
- * #general`.
+ * Returns the words of the action that a query means (for example `send`, `message`). The query must say or write a text, or send it to a
+ * marked name (such as `#general`). Returns undefined for other queries. `isNamed`: returns true for a word in tools' names. Such a word is
+ * the object of the request (for example `photo` in `post a photo in #general`).
  */
 export function readSpoken(
   words: readonly string[],
@@ -78,8 +81,8 @@ function hasOwnObject(after: readonly string[]): boolean {
 }
 
 /**
- * True for a text such as `hello to general`. Its destination is one word without an article, and before that there is no object, or a
- * whole sentence. False otherwise.
+ * True for the end of a request such as `hello to general`: a message, then a preposition, then one word without an article as the
+ * destination. The words before the preposition must contain no object, or be a whole sentence with its own verb. False otherwise.
  */
 function isBare(after: readonly string[]): boolean {
   const [name = "", preposition = "", ...before] = after.toReversed();

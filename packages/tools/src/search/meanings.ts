@@ -4,7 +4,7 @@ import type { Term, ViewIndex } from "./view-index.ts";
 
 /** Possible meanings of a word in a query: the word itself, its synonyms, or terms with similar spelling. */
 export type Meaning = {
-  /** The query's word in its indexed form. */
+  /** The word of the query in the form that the search index contains (for example its stem). */
   readonly word: string;
   /** Weight of the word: the maximum that a tool gets for it. */
   readonly worth: number;
@@ -12,7 +12,10 @@ export type Meaning = {
   readonly terms: readonly KnownTerm[];
   /** True if a match of this word does not show that the tool fits, because the word is too general. False for other words. */
   readonly isVague: boolean;
-  /** True if the word is data for a tool, such as an id. A tool that does not contain it loses nothing. False for words of the request. */
+  /**
+   * True if the word is data for a tool, such as an id. The score of a tool does not fall if the tool lacks such a word. False for words
+   * that describe the request.
+   */
   readonly isData: boolean;
   /**
    * The word exactly as the query contains it. It adds weight if it occurs in a tool's name. Undefined if no tool's name contains it in
@@ -22,12 +25,12 @@ export type Meaning = {
 };
 
 /**
- * Meanings of the words of a query. `known`: words that at least one tool contains. `worthOfAll`: weight of these words without data, and
- * of the words that no tool contains.
+ * Meanings of the words of a query. `known`: the words that at least one tool contains. `worthOfAll`: sum of the weights of all words of
+ * the request. Words that no tool contains count too; words that are only data (such as ids) do not.
  */
 export type Meanings = { readonly known: readonly Meaning[]; readonly worthOfAll: number };
 
-/** A term and the weight that a tool gets for it. */
+/** A search term. It has the weight that a tool gets if the tool contains the term. */
 export type KnownTerm = Term & { readonly term: string };
 
 /** If a tool's name contains a word in exactly the query's form, the tool gets this additional share of the word's weight. */
@@ -42,7 +45,10 @@ const spelledWordsMax = 6;
  * Weight of an unknown word that is probably a name, relative to other unknown words. It is low, because most names are data for a tool.
  */
 const unknownNameShare = 0.25;
-/** For a word that was corrected, this share of a word counts as unknown. The person may have meant another word. */
+/**
+ * A misspelled word of the query may have been corrected to a word that the person did not mean. So this share of the word's weight counts
+ * as the weight of an unknown word.
+ */
 const correctedShare = 0.3;
 /** Weight of an unknown word that is vague (too general), relative to other unknown words. */
 const vagueShare = 0.5;
@@ -79,8 +85,8 @@ export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanin
 }
 
 /**
- * Returns the weight of an unknown word relative to other unknown words. In other languages, a word that looks like a name may be an
- * ordinary noun, so it weighs more than a name.
+ * Returns the weight of a query word that no tool contains, as a share of the full weight 1. A word that looks like a name weighs less. In
+ * a query that is not in English, such a word may be an ordinary noun, so it weighs more than a name.
  */
 function unknownShareOf({ isName, isForeign, isVague }: Pick<QueryWord, "isName" | "isForeign" | "isVague">): number {
   if (isName && !isForeign) return unknownNameShare;

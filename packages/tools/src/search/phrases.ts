@@ -5,7 +5,7 @@ import { termsOf } from "./words.ts";
 export type Phrase = {
   /** Position of each term in the phrase. Terms with the same position are alternatives, of which a query has only one. */
   readonly places: ReadonlyMap<string, number>;
-  /** Number of positions that cannot be omitted, at least 1. */
+  /** Number of words that the phrase needs, where alternatives count as one word. Words that may be left out do not count. At least 1. */
   readonly size: number;
 };
 

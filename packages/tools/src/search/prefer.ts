@@ -43,7 +43,10 @@ function namedBy(tool: SearchedTool): NamedTool {
  */
 const phraseShare = 1.5;
 
-/** For each term, the words of the query that it matches. `at`: position of the query's word. `worth`: weight of the match. */
+/**
+ * For each term of a tool, the words of the query that match this term. `at`: position of the word in the query. `worth`: weight of the
+ * match.
+ */
 type Worths = ReadonlyMap<string, readonly { readonly at: number; readonly worth: number }[]>;
 
 /**
@@ -66,8 +69,9 @@ export function phrasePreference(meanings: readonly Meaning[]): (scored: ScoredT
 }
 
 /**
- * Working data for comparing phrases with a query. `best`: for each word of the query, the best weight in this phrase; all 0 before each
- * phrase. `filled`: for each word of the query, the position in the phrase that it matches.
+ * Working memory for comparing one phrase after another with a query. Both arrays have one item for each word of the query.
+ * - `best`: the highest weight with which the word matches the current phrase. It is reset to 0 before each phrase.
+ * - `filled`: the position in the phrase that the word matches.
  */
 type QueryWorths = {
   readonly worths: Worths;
@@ -77,8 +81,8 @@ type QueryWorths = {
 };
 
 /**
- * Returns the similarity of a phrase to the query, from 0 (nothing in common) to 1 (the same telling words). Returns 0 if the similarity is
- * not above `least`. Iterates over the phrase, because a phrase has fewer terms than a query has synonyms.
+ * Returns how similar an example phrase is to the query: from 0 (no common word) to 1 (the same significant words). Returns 0 if the
+ * similarity is not above `least`. The loop runs over the phrase, because the query has more terms with its synonyms.
  */
 function likenessOf(
   { places, size }: Phrase,

@@ -56,7 +56,10 @@ const contextShare = 0.8;
  */
 const fillerShare = 0.35;
 const qualifierShare = 0.5;
-/** Weight of a word that is data. The next constant, `timeShare`, is the weight of a word for a time. */
+/**
+ * Weight of a query word that is data for the tool (for example an id or quoted text). The next constant, `timeShare`, is the weight of a
+ * word for a time.
+ */
 const dataShare = 0.3;
 const timeShare = 0.5;
 
@@ -73,8 +76,8 @@ const opening = new RegExp(
   "i",
 );
 /**
- * Matches a time. Together with `retiming` it finds requests that move something to another time, as in `push the call to 3 pm`. Only the
- * time changes then, not the place.
+ * Matches a time of day. `retiming` uses this pattern to find requests that move something to another time (for example `push the call to 3
+ * pm`). Such a request changes only the time of something, and not its place.
  */
 const clock = String.raw`\d{1,2}[:.]\d\d|\d{1,2}\s?(?:am|pm|h|uhr|oclock)\b|(?:${vocabulary.times.join("|")})\b`;
 const retiming = new RegExp(
@@ -152,8 +155,8 @@ function shareOf(word: string): number {
 }
 
 /**
- * True if the text looks like program code: it has at least three program signs, and at least one for every two words. False for a
- * sentence, even with a list or an object in it.
+ * True if the text looks like program code. It then has at least three signs such as `{`, `;` or `=`, and at least one of them for every
+ * two words. False for a sentence, even if it contains a list or an object.
  */
 function isProgram(text: string): boolean {
   const signs = text.match(/[{}()[\];=<>&|\\]/g)?.length ?? 0;

@@ -6,7 +6,7 @@ import type { IndexedTool, ViewIndex } from "./view-index.ts";
 /** A tool and its score. */
 export type ScoredTool = IndexedTool & { readonly score: number };
 
-/** The matching tools. `share`: the share of the query that the best tool contains. */
+/** The matching tools. `share`: part of the query's words that the best tool contains, from 0 to 1, weighted by how rare each word is. */
 type ScoredTools = { readonly found: readonly ScoredTool[]; readonly share: number };
 
 /**
@@ -102,8 +102,8 @@ export function spreadOverToolkits(tools: readonly ScoredTool[], limit: number):
 }
 
 /**
- * Returns only the tools that can be among the first `limit` after the reduction. The other tools, often thousands, then need not be
- * sorted.
+ * Returns only the tools that can be among the first `limit` results. A score may later be reduced by at most 10 %, because other tools of
+ * the same toolkit are listed. Tools that are too low even then need not be sorted (often thousands).
  */
 function worthListing(tools: readonly ScoredTool[], limit: number): ScoredTool[] {
   const scores = Float64Array.from(tools, ({ score }) => score).sort();

@@ -2,26 +2,30 @@ import type { KnownTerm, Meaning } from "./meanings.ts";
 import type { ViewIndex } from "./view-index.ts";
 
 /**
- * Controls how much a tool loses for words of the query that it does not contain. 0: nothing. 1: in proportion to the share of these words.
+ * Controls how much a tool's score is reduced for query words that the tool does not contain. 0: the score is not reduced. 1: it is reduced
+ * in proportion to the share of these words.
  */
 const coverageExponent = 0.6;
-/** Controls how much a tool loses for words that no tool of its toolkit contains. So tools of the right toolkit come first. */
+/**
+ * Controls how much the score of a tool falls for words of the query that no tool of its toolkit contains. So tools of the toolkit that
+ * fits the query come first.
+ */
 const toolkitExponent = 0.4;
 
 /**
- * Results for each tool of a view. `scores`: its score. `shown`: the weight of the query's words that it contains; weak words count in
- * part, vague words do not count.
+ * Search results, with one number for each tool of a view. `scores`: the score of the tool. `shown`: the weight of the query's words that
+ * the tool contains. A word that matches only weakly counts in part; a vague (too general) word does not count.
  */
 export type WordScores = { readonly scores: Float64Array; readonly shown: Float64Array };
 
 /**
- * Working arrays with one number for each tool, which every search of a view uses again. `best`: the best weight for the current word; all
- * 0 before each word.
+ * Arrays with one number for each tool of a view. Every search of the view uses the same arrays again. `best`: each tool's best weight for
+ * the current word of the query. All numbers in `best` are 0 before each word.
  */
 type Sheet = WordScores & {
   readonly covered: Float64Array;
   readonly best: Float64Array;
-  /** Positions of the tools whose `best` was raised for the current word. */
+  /** Positions of the tools for which the current word has set `best` above 0. Only these elements must be reset before the next word. */
   readonly raised: Uint32Array;
 };
 

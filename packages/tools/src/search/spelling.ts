@@ -16,7 +16,10 @@ const functional = [...vocabulary.stopWords, ...vocabulary.asking, ...vocabulary
 /** Words of time, including those of other languages. */
 const times: ReadonlySet<string> = new Set(vocabulary.times);
 
-/** English words that search knows: function words, and other words by their terms. */
+/**
+ * English words that the search knows. `functional`: function words such as `the`. `telling`: other words, each in its indexed form
+ * (`termOf`). `all`: every word as it is written, including words of time.
+ */
 export const englishWords = {
   functional: new Set(functional) as ReadonlySet<string>,
   telling: new Set(telling.map(termOf)) as ReadonlySet<string>,
@@ -55,8 +58,8 @@ const lengthMax = 30;
 const twoFaultsMin = 8;
 
 /**
- * Returns the known word that a misspelled word means; undefined if none is similar enough. Both begin in the same way. The misspelled word
- * has no vowels, one or two wrong letters, or two swapped letters.
+ * Returns the known word that a misspelled word probably means; undefined if no known word is similar enough. Accepted mistakes are missing
+ * vowels after the first letter, two swapped neighboring letters, and one or two wrong letters after the first.
  */
 export function correctWord(word: string): string | undefined {
   const isBare = word.length >= skeletonMin && !vowels.test(word.slice(1));

@@ -32,7 +32,7 @@ export type ToolQuery = {
  */
 export type Availability = "connected" | "unconnected" | "unbound";
 
-/** Ranks the callable tools of a view for a request. */
+/** Search over the tools that a caller can call. It orders the tools by how well they fit a request in words. */
 export type ToolSearch = {
   /** Returns the matching tools. Reads only memory. */
   search(query: ToolQuery): FoundTools;
@@ -43,7 +43,10 @@ export type ToolSearch = {
  * be called.
  */
 const availabilityShares: Readonly<Record<Availability, number>> = { connected: 1, unconnected: 0.8, unbound: 0.6 };
-/** Number of further tools, in addition to `limit`, for which the exact rank is computed. */
+/**
+ * Number of tools that get a complete ranking in addition to the `limit` requested tools. A rough first score selects them. Other tools
+ * cannot be in the result.
+ */
 const candidatesMore = 40;
 /** The default of `limit`. */
 const limitDefault = 8;

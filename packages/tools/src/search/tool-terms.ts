@@ -2,12 +2,13 @@ import type { ToolDefinition, Toolkit } from "@svc/catalog";
 import { countSaid, withoutNames } from "./phrases.ts";
 import { isTelling, termsOf, wordsOf } from "./words.ts";
 
-/** Weight of a field, and its usual number of terms. */
+/** Weight of one text of a tool in the search (for example its name or its summary), and the usual number of terms in this text. */
 type Field = { readonly weight: number; readonly usualLength: number };
 
 /**
- * Fields of a tool with their weights. They were chosen with the tune half of bench/search, like most shares in this folder, and are near
- * the mean of the best fifth of 277 random settings. Small changes of one weight give similar results.
+ * Weights of the texts of a tool in a search. They were chosen with one half of the queries in bench/search (the half for tuning), like
+ * most shares in this folder. They are near the mean of the best fifth of 277 random settings. Small changes of one weight give similar
+ * results.
  */
 const fields = {
   name: { weight: 2, usualLength: 3 },
@@ -21,8 +22,9 @@ const fields = {
 } satisfies Record<string, Field>;
 
 /**
- * Weights for a tool whose toolkit has no example phrases. Its intents weigh more, so that it does not come last only because phrases are
- * missing. Its description weighs more, because it has some of the words that phrases would have.
+ * Weights for a tool whose toolkit has no example phrases. The intents (typical requests in the tool's definition) weigh more, so that the
+ * tool does not come last only because phrases are missing. The description also weighs more, because it has some of the words that phrases
+ * would have.
  */
 const unsaid: Readonly<Partial<Record<string, Field>>> = {
   toolkitDescription: { weight: 0.6, usualLength: 15 },
@@ -30,7 +32,10 @@ const unsaid: Readonly<Partial<Record<string, Field>>> = {
   intents: { weight: 7, usualLength: 20 },
 };
 
-/** Factor for all fields of a tool that has neither intents nor example phrases, such as a skill. It makes up for the missing texts. */
+/**
+ * Factor for the weight of every text field of a tool, if the tool has neither intents (typical requests in its definition) nor example
+ * phrases. A skill is such a tool. The factor makes up for the missing texts.
+ */
 const bareShare = 2.5;
 
 /**

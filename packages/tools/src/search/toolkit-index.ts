@@ -13,7 +13,10 @@ export type Postings = { readonly places: Uint32Array; readonly strengths: Float
 /** A tool that search can find: only tools that can be called. */
 export type SearchedTool = Action | CodeTool;
 
-/** Callable tools of a toolkit, by their terms. The other arrays have the order of `tools`. */
+/**
+ * Search index of a toolkit: the tools that can be called, and the terms (words) that each tool contains. Each array with an entry per tool
+ * has the same order as `tools`.
+ */
 export type ToolkitIndex = {
   readonly toolkitSlug: string;
   /** Ordered by slug. */

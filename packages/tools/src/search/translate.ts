@@ -8,7 +8,10 @@ import { termOf } from "./words.ts";
 /** Vocabulary of a language: each word with its English meaning. */
 type Language = {
   readonly functionWords: ReadonlyMap<string, string>;
-  /** Stems, to which endings are added. */
+  /**
+   * Stems (words without their endings) of the language, each with its English meaning. A word of a query is recognized if it is a stem
+   * plus one of `endings`.
+   */
   readonly stems: ReadonlyMap<string, string>;
   /** The stems as a radix tree, to look up misspelled words. */
   readonly spellings: SearchableMap<string>;
@@ -27,7 +30,7 @@ type Language = {
 /** A query in English. Words that could not be translated are unchanged. */
 export type TranslatedQuery = {
   readonly words: readonly string[];
-  /** Unknown words of another language. */
+  /** Words that could not be translated from the language of the query. Empty if the query is in English. */
   readonly unknown: ReadonlySet<string>;
   /** True if the query was in another language than English and was translated. False if it was in English. */
   readonly isTranslated: boolean;
@@ -58,7 +61,10 @@ const betweenClauses: ReadonlySet<string> = new Set("and for with without from i
  * because function words are the more reliable sign.
  */
 const functionShare = 2;
-/** Maximum words of a short command without its data. Its first word determines its language, as in `schick … an`. */
+/**
+ * Maximum number of words in a short query, after data such as ids and quoted text is removed. In such a query, the first word decides the
+ * language (for example `schick`, German for `send`).
+ */
 const commandMax = 3;
 const partMin = 3;
 /** Maximum letters of a word that is looked up. The lookup tries to split a compound at each letter. */
@@ -189,7 +195,8 @@ function compoundMeaning(language: Language, word: string): string | undefined {
 
 function likenessTo(language: Language, words: readonly string[]): number {
   return words.reduce((sum, word) => {
-    // Some function words are also English words of a request. For example, `comment` is French for how. They count less.
+    // A function word (such as an article) is a strong sign for a language and has the weight 2. Some function words are also content words
+    // in English. For example, `comment` is the French word for "how". They have only the weight 1.
     const isTellingInEnglish = englishWords.telling.has(termOf(word));
     if (language.functionWords.has(word)) return sum + (isTellingInEnglish ? 1 : functionShare);
     return wordMeaning(language, word) === undefined ? sum : sum + 1;

@@ -31,8 +31,10 @@ export function demandOf(words: readonly string[]): VerbClasses {
 }
 
 /**
- * Returns the verb classes of a tool. A tool of the class `read` reads. For any other tool, the first word of its name decides; none if
- * that word is not a known verb.
+ * Returns the verb classes of a tool, which say what it does (for example `read` or `remove`). A tool with the access class `read` has the
+ * verb class `read`.
+ * For other tools, the first word of the name decides. If it is not a known verb, a destructive tool gets `remove`, and any other tool gets
+ * none.
  */
 export function verbClassesOf(tool: Pick<ToolDefinition, "class" | "name">): VerbClasses {
   if (tool.class === "read") return bits.read;
@@ -42,8 +44,8 @@ export function verbClassesOf(tool: Pick<ToolDefinition, "class" | "name">): Ver
 }
 
 /**
- * Returns a list of shares, with the tool's verb classes as the index. Each is the share of its score that such a tool keeps for this
- * request.
+ * Returns the share of its score that a tool keeps for this request, for each combination of verb classes. `demand`: the verb classes that
+ * the request needs. The index in the list is the tool's combination of verb classes.
  */
 export function fitsOf(demand: VerbClasses): readonly number[] {
   return Array.from({ length: combinations }, (_, verbClasses) => fitOf(verbClasses, demand));

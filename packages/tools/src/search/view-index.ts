@@ -12,7 +12,7 @@ export type IndexedTool = {
   readonly place: number;
 };
 
-/** A term that tools of a view contain. */
+/** A word (in its indexed form) that occurs in at least one tool of the caller's catalog. */
 export type Term = {
   /** Weight by rarity: a smoothed inverse document frequency, as in BM25. */
   readonly worth: number;
@@ -49,7 +49,10 @@ const rarityExponent = 0.65;
 export function indexView(view: Catalog): ViewIndex {
   const indexes = [...view.toolkits.values()].map(indexOf);
   const tools = indexes.flatMap((index) => index.tools.map((tool, place) => toIndexedTool(index, tool, place)));
-  /** Terms that were looked up. Unknown terms are not kept, so queries cannot make this map larger than the definitions. */
+  /**
+   * Cache of words that queries have looked up and that some tool contains. Words that no tool contains are not stored. So the cache never
+   * has more entries than there are different words in the tool definitions.
+   */
   const known = new Map<string, Term>();
   return {
     tools,

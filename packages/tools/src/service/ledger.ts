@@ -93,8 +93,9 @@ function readFilter(request: ListToolCallsRequest): Filter {
 const skewMs = 5_000;
 
 /**
- * Returns the filter, limited to the time in which its job ran and its account existed. Calls outside that time are then not read.
- * Undefined if the job does not exist.
+ * Returns the filter of a list of calls, limited in time. If the filter names a job, the list covers only the time in which this job ran.
+ * If it names an account, calls from before the account's creation are left out. svc then does not read calls outside that time. Undefined
+ * if the job does not exist.
  */
 async function boundedBy(db: Executor, projectId: ProjectId, filter: Filter): Promise<Filter | undefined> {
   const [job, account] = await Promise.all([

@@ -91,7 +91,10 @@ export async function positionOfNow(
  */
 export type ServedPosition = { readonly position: EventPosition; readonly truncated: boolean };
 
-/** Returns a position that is not before the oldest event still kept, and not older than the maximum age that the client accepts. */
+/**
+ * Returns the position in the events from which svc can serve a client. This is the client's own position, or a later one. It is not before
+ * the oldest event still stored, and not older than `maxAgeMs`, the maximum age that the client accepts.
+ */
 export async function servedPosition(
   following: Following,
   scope: CursorScope,
@@ -109,8 +112,8 @@ export async function servedPosition(
     ...{ triggerSlug: scope.trigger.slug, entityId: scope.entityId },
     ...{ fromUuid: kept.fromUuid, beforeUuid: floor, exceptUuids: kept.seen },
   };
-  // The limit on age may lie after the client's position without any event between the two. So svc reads if there is one: only then were
-  // events left out.
+  // The oldest allowed time is after the client's position. This alone does not mean that the client has missed an event. So svc reads one
+  // event between the two. Only if such an event exists were events left out.
   const { rows, walkedTo } = await followEvents(following.db, scope.projectId, { ...left, limit: 1 });
   const truncated = isLost || rows.length > 0 || walkedTo !== undefined;
   return { position: { fromUuid: floor, seen: kept.seen.filter((uuid) => uuid >= floor) }, truncated };

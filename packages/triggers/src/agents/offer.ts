@@ -40,7 +40,7 @@ const expireMax = 20_000;
 
 /** The ways of delivery that every event offers. */
 const delivery = ["webhook", "poll"];
-/** Number of events on one page of the list. */
+/** Maximum number of events on one page of the answer to the method `events/list`. */
 const pageSize = 100;
 
 /**

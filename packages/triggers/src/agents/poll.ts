@@ -23,7 +23,10 @@ const maxEventsDefault = 50;
 const holdMaxMs = 25_000;
 /** Pause between two reads while a request is held, in milliseconds. */
 const lookMs = 1_000;
-/** Maximum number of requests that this node holds at once. Further requests are answered at once. */
+/**
+ * Maximum number of poll requests that this node keeps open while it waits for events. If more requests arrive, svc answers them at once,
+ * even without events.
+ */
 const heldMax = 256;
 const nextPollMs = { held: 1_000, unheld: 5_000 };
 

@@ -23,7 +23,10 @@ export const seenMax = 128;
 /** The events that a cursor is valid for: those of one project, trigger and entity. */
 export type CursorScope = Pick<EventTarget, "trigger" | "entityId"> & { readonly projectId: ProjectId };
 
-/** Returns the cursor of a position. It is sealed, so that a client cannot invent one. */
+/**
+ * Returns the cursor (text that a client sends back) for a position in the events. The cursor is sealed (encrypted), so that a client
+ * cannot invent one.
+ */
 export function sealCursor(sealer: Sealer, scope: CursorScope, { fromUuid, seen }: EventPosition): string {
   const bytes = Buffer.from([fromUuid, ...seen].join("").replaceAll("-", ""), "hex");
   return sealPageToken(sealer, pageScope(scope), bytes.toString("base64"));
@@ -38,7 +41,8 @@ export function openCursor(sealer: Sealer, scope: CursorScope, cursor: string): 
   try {
     hex = Buffer.from(openPageToken(sealer, pageScope(scope), cursor), "base64").toString("hex");
   } catch {
-    // In all these cases the client continues from now and is informed.
+    // svc cannot use this cursor: it may be damaged, or from another caller or another event. The client then continues with the events
+    // from now on, and is informed that earlier events are left out.
     return undefined;
   }
   const [fromUuid, ...seen] = (hex.match(/.{32}/g) ?? []).map(uuidOfHex);

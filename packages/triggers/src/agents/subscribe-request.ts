@@ -67,8 +67,8 @@ function readUrl(guard: AddressGuard, url: string): string | Wrong {
 }
 
 /**
- * Returns the id of a subscription. Two requests get the same id if they have the same key (each grant has its own key), entity of the
- * address, callback, event and arguments.
+ * Returns the id of an agent's subscription. Two requests get the same id if these values are equal: API key, entity in the MCP address,
+ * callback URL, event, and arguments of the event. Each grant has its own API key.
  */
 function mcpIdOf({ trigger, argumentsText }: EventTarget, url: string, { principal, address }: McpContext): string {
   const named = JSON.stringify([principal.keyId, address.entityId, url, trigger.slug, argumentsText]);

@@ -92,8 +92,8 @@ function categoryOf(error: string): CallbackFailure {
 /** Maximum number of subscriptions of one key or grant. */
 const perKeyMax = 100;
 /**
- * Lifetime of a subscription, in milliseconds: minimum, default and maximum. A value that the client requests is limited to this range. A
- * request without an end gets the maximum.
+ * Lifetime of a subscription, in milliseconds: minimum, default and maximum. A lifetime that the client requests is limited to this range.
+ * A client that requests a subscription without an end gets the maximum lifetime.
  */
 const ttl = { minMs: 60_000, defaultMs: 3_600_000, maxMs: 86_400_000 };
 /** Time after a change of the secret during which deliveries are also signed with the previous secret, in milliseconds. */
@@ -199,7 +199,8 @@ async function resumed(
   made: Subscription,
   { position, truncated }: ServedPosition,
 ) {
-  // Every node now routes events to the subscription. Events stored before are found here, and later events are delivered by the routing.
+  // True if the client sent a cursor. Events that were stored after this cursor and before now are then searched here. Later events arrive
+  // by the routing, because every node now routes events to the subscription.
   const isPast = request.cursor !== null;
   const isCut = isPast && (await replayFrom(events, { principal, scope, subscription: made, position }));
   return answerOf(made, { cursor: made.cursor, truncated: truncated || isCut });
@@ -226,7 +227,8 @@ async function watermarkOf(
   if (oldest === "unknown") return { position: before ?? positionAt(known.createdAt), truncated: false };
   const settledAt = clock.now() - settledMs;
   const pendingAt = oldest === undefined ? settledAt : Math.min(settledAt, timeOfId(oldest));
-  // The position never moves back, so that a position returned earlier stays valid.
+  // The position up to which all events were delivered never becomes earlier. So a position that svc returned to the client before stays
+  // valid.
   const position = before !== undefined && timeOfUuid(before.fromUuid) >= pendingAt ? before : positionAt(pendingAt);
   return { position, truncated: false };
 }

@@ -4,7 +4,10 @@ import type { Dispatcher } from "@svc/delivery";
 import type { ReplayObserver } from "./observer.ts";
 import { type ReplayContext, type ReplayTurn, type SteppedReplay, stepReplay } from "./step.ts";
 
-/** Advances throttled replays on one node. Their tasks are claimed together with the tasks of standing programs. */
+/**
+ * Queues the deliveries of throttled replays (replays with a limited rate) on one node. The tasks of replays and the tasks of standing
+ * programs are in the same table, so one claim returns both.
+ */
 export type ReplayEngine = {
   /** Takes claimed tasks and advances their replays. */
   take(tasks: readonly ClaimedReplay[]): void;
@@ -71,7 +74,8 @@ export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
     async stop() {
       stopped.abort();
       await Promise.all(running);
-      // A step that ended just now may have begun another pause, so all pauses are awaited.
+      // A step of a replay that ended just now may have begun a pause before its next step. So the pauses are awaited only here, after all
+      // running steps have ended.
       await Promise.all(pausing);
     },
   };

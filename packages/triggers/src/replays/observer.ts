@@ -6,7 +6,7 @@ export type ReplayStep = {
   readonly replayId: ReplayId;
   readonly projectId: ProjectId;
   readonly state: ReplayState;
-  /** Why the replay queued no further deliveries. Empty if there was no reason. */
+  /** Reason why the replay queues no further deliveries at the moment or at all. Empty if the replay continues to queue deliveries. */
   readonly reason: ReplayReason;
   /** Deliveries queued by this step. */
   readonly count: number;

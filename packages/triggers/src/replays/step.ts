@@ -31,18 +31,24 @@ const backoffWaitMs = 30_000;
  */
 const pendingSeconds = 10;
 
-/** Division of a turn's deliveries among several steps. */
+/**
+ * Division of a turn's deliveries among several steps. A turn is the time in which a node holds the task of a replay; in each step, the
+ * node queues some deliveries.
+ */
 type StepPace = {
   /** Milliseconds from one step to the next. */
   readonly pauseMs: number;
   /**
-   * Maximum number of deliveries that one step queues. It is twice an equal part of the turn's deliveries, so that the replay makes up for
-   * a delay gradually.
+   * Maximum number of deliveries that one step of a replay queues. A turn (one second) has several steps. The maximum is twice the
+   * deliveries of a turn divided by its steps. So a delayed replay catches up gradually.
    */
   readonly most: number;
 };
 
-/** Number of deliveries per second up to which a replay queues them in one step a turn. If its pace is higher, a turn has several steps. */
+/**
+ * Deliveries per second. If the pace of a replay is at most this, the replay queues all deliveries of a turn (one second) in one step. With
+ * a higher pace, each turn has several steps.
+ */
 const burst = 50;
 
 const stepsMax = 10;
@@ -58,7 +64,10 @@ export type ReplayContext = {
   readonly onFaultPoint?: ((point: ReplayFaultPoint) => Promise<void> | void) | undefined;
 };
 
-/** Maximum number of reads that a step makes while it finds too few matches. */
+/**
+ * Maximum number of reads of events that one step of a replay makes. It reads further only while it has found too few events that a
+ * subscription must receive.
+ */
 const walksMax = 10;
 /**
  * Number of events that a step first reads for each delivery to queue. It reads at least `walkMin` events. Each further read is
@@ -71,11 +80,15 @@ const walkGrowth = 8;
 const inactiveWaitMs = 5_000;
 
 /**
- * A replay's task for one turn of several steps, while a node holds the task. `untilMs`: end of the turn, undefined before its first step.
+ * The task of a replay in one turn. A turn is the time, with several steps, in which a node holds the task. `untilMs`: end of the turn;
+ * undefined before its first step.
  */
 export type ReplayTurn = { readonly task: ClaimedReplay; readonly untilMs?: number };
 
-/** A completed step. `next`: the next step of the turn, and its time. */
+/**
+ * A completed step of a replay. `next`: the next step in the same turn (the time in which this node holds the replay's task), and the time
+ * of that step.
+ */
 export type SteppedReplay = { readonly step: ReplayStep; readonly next?: { readonly turn: ReplayTurn; atMs: number } };
 
 /**
@@ -116,7 +129,10 @@ function withoutLost(replay: ReplayRecord, nowMs: number): ReplayRecord {
   return { ...replay, pacedAt: Math.max(replay.pacedAt, nowMs - stepPaceOf(replay).pauseMs) };
 }
 
-/** Returns the next step of the turn. If the turn ends, returns the time when the replay's task is due again. */
+/**
+ * Returns the next step of a replay in the present turn (a period in which one node makes several steps), and its time. If the turn is
+ * over, returns the time at which the replay's task is due again.
+ */
 function nextOf(
   { task, untilMs }: ReplayTurn,
   { replay, againAt }: MovedReplay,
@@ -158,8 +174,8 @@ async function queueNext(tx: Executor, replay: ReplayRecord, { nowMs, isFirst }:
 }
 
 /**
- * Returns the replay after its end or with a wait, for a replay to one subscription: the replay ends if the subscription was deleted, and
- * waits while it is inactive. Undefined if the replay can continue.
+ * For a replay to one subscription: checks if the subscription can receive events. If the subscription was deleted, returns the replay as
+ * ended. If the subscription is inactive, returns the replay as waiting. Returns undefined if the replay can continue.
  */
 async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Promise<MovedReplay | undefined> {
   if (replay.subscriptionId === null) return undefined;
@@ -174,7 +190,10 @@ async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Pro
   return { replay: { ...replay, ...at, ...wait }, count: 0, againAt: nowMs + inactiveWaitMs };
 }
 
-/** Counts the matches in a further part of a large range. Each turn counts one part. Returns the changed fields of the replay. */
+/**
+ * The range of a replay may be too large for one count. Counts the matching events in the next part of the range. Each step of the replay
+ * counts one part. Returns the changed fields of the replay.
+ */
 async function countFurther(
   tx: Executor,
   replay: ReplayRecord,
@@ -216,7 +235,9 @@ async function findNext(tx: Executor, replay: ReplayRecord, count: number): Prom
   return { matches, next, againAt: (nowMs) => (isSparse ? nowMs : undefined) };
 }
 
-/** Returns the part of a step's matches that fits into the project's quota of pending deliveries. */
+/**
+ * A step of a replay has found deliveries to queue. Returns the first of them, as many as the project's quota of pending deliveries allows.
+ */
 async function withinQuota(
   tx: Executor,
   { projectId }: ReplayRecord,
@@ -249,8 +270,8 @@ async function enqueue(
 }
 
 /**
- * Returns the replay in a waiting state. It does not make up for the time in which it waits. `at`: the last pair of event and subscription
- * that was queued.
+ * Returns the replay with the reason why it must wait, and the time of this wait. After the wait it continues with its normal rate, and
+ * does not send faster to catch up. `at`: the last pair of event and subscription that was queued.
  */
 function waiting(
   replay: ReplayRecord,
@@ -304,7 +325,10 @@ function pendingMaxOf({ perSecond }: Pick<ReplayRecord, "perSecond">): number {
   return pendingSeconds * perSecond;
 }
 
-/** Returns the next matches to queue. If a subscription was deleted meanwhile, nothing is sent to it, and it delays nothing. */
+/**
+ * Returns the next matches to queue. A match is an event and a subscription that receives it. If the subscription was deleted meanwhile,
+ * its match is left out, and later matches do not wait for it.
+ */
 function planStep(
   matches: readonly EventMatch[],
   subscriptions: readonly ReplayedSubscription[],
@@ -323,8 +347,8 @@ function planStep(
 }
 
 /**
- * Returns how many deliveries a subscription can take. A failing endpoint gets one delivery after each backoff, because no other delivery
- * may exist that could show that the endpoint is healthy again.
+ * Returns how many more replayed deliveries one subscription can take now. A failing endpoint can take one delivery after each backoff
+ * (pause after failures). This one delivery tests if the endpoint works again; often no other pending delivery can test it.
  */
 function roomOf(
   { failingSince, backoffUntil, pending }: ReplayedSubscription,

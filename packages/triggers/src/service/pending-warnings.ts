@@ -25,16 +25,17 @@ export async function rangeWarnings(
 
 const cure = "onlyUndelivered leaves them out, and TryNow sends pending ones at once";
 /**
- * Maximum number of matches for which pending deliveries are compared one by one. A larger range would take too long, because the caller
- * waits for the answer.
+ * Maximum number of deliveries in the range of a replay for which svc counts those that are still pending from before. For a larger range
+ * this would take too long, because the caller waits for the answer.
  */
 const comparedMax = 10_000;
 /** Maximum up to which the pending deliveries of a project are counted for a warning. */
 const pendingMax = 1_000;
 
 /**
- * Returns the same warning as `rangeWarnings`, for a range of any size. `matches`: number of deliveries in the range, or undefined if they
- * were not all counted. For a large range, the warning contains the number of all pending deliveries of the project.
+ * Returns a warning if a replay would send events again that are still pending (not delivered yet). `matches`: number of deliveries in the
+ * replay's range; undefined if not all were counted. For a large range, the warning contains the number of all pending deliveries of the
+ * project.
  */
 export async function replayWarnings(
   { db }: Pick<TriggersContext, "db">,

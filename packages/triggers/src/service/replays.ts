@@ -159,7 +159,10 @@ function matchesOf({ since, until, toolkitSlug, triggerSlug, subscriptionId, onl
   return { ...range, toolkitSlug, triggerSlug, subscriptionId: subscriptionId ?? undefined, onlyUndelivered };
 }
 
-/** Counts matches, one part of the range in each statement. It ends when all are counted or when `isOver` returns true. */
+/**
+ * Counts the matches of a replay (pairs of an event and a subscription) by subscription. Each statement counts one part of the time range.
+ * The function stops when all parts are counted, or when `isOver` returns true.
+ */
 async function count(
   { db }: TriggersContext,
   filter: StartedFilter,

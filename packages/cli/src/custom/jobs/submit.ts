@@ -17,7 +17,7 @@ import {
   watchParts,
 } from "./watch/watch-job.ts";
 
-/** Most seconds of a wait, as SubmitJob has them. */
+/** Maximum number of seconds that the command can wait for the end of the job. The call SubmitJob has the same maximum. */
 const waitSecondsMax = 30;
 
 type SubmitValues = WatchOptions & {

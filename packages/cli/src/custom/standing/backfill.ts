@@ -35,7 +35,7 @@ export function backfillLine(backfill: Backfill): string {
   return `${backfill.id}, ${backfillStateText(backfill)}: ${backfillProgressText(backfill)}`;
 }
 
-/** Returns the facts of a backfill as names and values. */
+/** Returns the properties of a backfill as pairs of a name and a value (for example `state` and `pace`). */
 function backfillFacts(backfill: Backfill): readonly (readonly [string, string])[] {
   const { id, standingProgramId, since, until, again, perMinute, policy, createdAt, endedAt } = backfill;
   return [

@@ -54,7 +54,8 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
     answer.send({ jobId, requestId, principalId, continuation, overridesJson: overrides, note });
   };
   const inOrder = continuations.filter((continuation) => ask.continuations.includes(continuation));
-  // For a confirmation, the order is reversed. The first answer is then the one that applies if the question expires.
+  // For a confirmation, the answers are shown in reversed order. The first answer is then the one that svc uses if the question expires
+  // without an answer.
   const offered = place === "confirm" ? inOrder.toReversed() : inOrder;
   return (
     <Stack>

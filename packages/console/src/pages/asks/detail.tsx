@@ -138,7 +138,10 @@ function AnswerLink({
   why,
 }: {
   ask: Ask;
-  /** The reason why the user's key may not make a link; undefined if it may. */
+  /**
+   * Reason why the user's key may not create an answer link (a link through which a contact answers this question). Undefined if the key
+   * may create one.
+   */
   why: string | undefined;
 }) {
   const [principalId, setPrincipalId] = useState(deliveredPrincipals[0] ?? "");

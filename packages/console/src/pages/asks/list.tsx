@@ -95,7 +95,8 @@ function NoAsks({ search: { show } }: ListPart<Ask, { show?: "settled" | undefin
 }
 
 /**
- * True if a question in the service's answer belongs to the shown list. False only for a pending question in the list of settled questions.
+ * True if a question that the service returned belongs to the list on the page. False only if the page lists settled questions and this
+ * question is still pending.
  */
 function isListed({ show }: { show?: "settled" | undefined }, { state }: Pick<Ask, "state">): boolean {
   return show !== "settled" || state !== AskState.PENDING;

@@ -15,8 +15,8 @@ export function planKeyOf({ submittedByKeyId, attempts }: Pick<Job, "submittedBy
 }
 
 /**
- * Returns if a key may answer a question on behalf of a contact. An approval needs an approver's key, which submitted the plan, and a
- * contact who is an approver. A confirmation needs a key other than the caller's key. Any key of the project may answer all other
+ * Checks if a key may answer a question on behalf of a contact. An approval needs the key that submitted the plan; this key and the contact
+ * must be approvers. A confirmation needs a different key from the one that made the call. Any key of the project may answer all other
  * questions.
  */
 export function mayAnswer(

@@ -49,7 +49,10 @@ export function overrideFaults(
   );
 }
 
-/** Returns the input as the JSON text that the answer carries, without empty fields. Returns an empty text if all fields are empty. */
+/**
+ * Returns the values that the user typed as one JSON text. The user's answer sends this text to the service. Empty fields are left out.
+ * Returns an empty text if all fields are empty.
+ */
 export function overridesJson(fields: readonly OverrideField[], typed: Readonly<Record<string, string>>): string {
   const parts = fields.flatMap(({ name, kind }) => {
     const text = typed[name] ?? "";
@@ -68,7 +71,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The text is not JSON. The caller reports this if it matters.
+    // The text cannot be parsed as JSON. The caller decides if this is an error.
     return undefined;
   }
 }

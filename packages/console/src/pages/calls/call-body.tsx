@@ -57,7 +57,9 @@ function noResult({ jobId, outcome }: ToolCall): string {
   return jobId === "" ? "There is none." : "That of a job's call stays in the job.";
 }
 
-/** Draws the facts of a call, except its arguments and its result. */
+/**
+ * Draws the properties of a tool call (for example its outcome, its time and its tool). The arguments and the result are not among them.
+ */
 function CallFacts({ projectId, call }: { projectId: string; call: ToolCall }) {
   const { id, toolSlug, accessClass, entityId, connectedAccountId, keyId, idempotencyKey } = call;
   const facts: readonly (readonly [string, ReactNode])[] = [

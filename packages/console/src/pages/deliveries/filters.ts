@@ -25,7 +25,10 @@ export const deliveriesSearch = listParams(
 /** Search parameters of the list of deliveries, as they were read. */
 export type DeliveriesSearch = ReturnType<typeof deliveriesSearch.read>;
 
-/** True if the deliveries of every subscription can be listed. This needs a state or `failed`; any time range is possible. */
+/**
+ * True if the list can show the deliveries of every subscription. The service lists them only for one state, or for `failed`. It accepts
+ * any time range with that.
+ */
 export function isOfAll({ state }: DeliveriesSearch): boolean {
   return state !== undefined;
 }

@@ -9,7 +9,7 @@ import { spanRequest } from "../../words/spans.ts";
 /** The most used filters of the list of jobs. Each filter stands for several statuses. */
 export const presets = ["waiting", "running", "failed"] as const;
 
-/** One of the presets. */
+/** Name of a preset of the list of jobs (`waiting`, `running` or `failed`). A preset is a filter for several job statuses. */
 export type Preset = (typeof presets)[number];
 
 const presetStatuses: Record<Preset, readonly JobStatus[]> = {

@@ -14,7 +14,10 @@ import styles from "./steps.module.css";
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
-/** The state of a step: its progress, its receipt once it started, its bar once it ran. */
+/**
+ * The present state of a step. `receipt`: record of the step's work; undefined before the step starts. `bar`: bar that shows the step's
+ * time; undefined before the step runs.
+ */
 type StepNow = {
   step: JobStep;
   receipt: StepReceipt | undefined;

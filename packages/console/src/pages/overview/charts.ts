@@ -84,7 +84,8 @@ function percentiles(line: LatencyLine | undefined): ChartLine[] {
 }
 
 /**
- * The list that a chart counts: the list's route (`to`), and the name of the search parameter that holds the outcome of a line (`outcome`).
+ * The list page that shows what a chart counts, by series. `to`: the route of the page. `outcome`: the search parameter of the page that
+ * selects one line of the chart (for example `status`). `search`: further search parameters.
  */
 const lists: Partial<Record<Series, { to: string; outcome?: string; search?: Record<string, string> }>> = {
   [Series.EVENTS]: { to: "/p/$projectId/events", outcome: "toolkit" },

@@ -78,7 +78,8 @@ export default function OverviewPage() {
   const anyEvent = useQuery(TriggersService.method.listEvents, { pageSize: 1 });
   const { quarantined, isLoading: areNeedsLoading } = useQuarantined();
   const { subscriptions, error: noSubscriptions } = useSubscriptions();
-  // The parts are drawn together when all first answers have arrived. A part that is drawn later would push the other parts down.
+  // All parts of the page (for example the charts) are drawn together when every first answer has arrived. A part that is drawn later would
+  // push the other parts down.
   const isLoading =
     areNeedsLoading ||
     [backlog, series, anyEvent].some((query) => query.isLoading) ||
@@ -181,7 +182,10 @@ function Charts({
   );
 }
 
-/** Returns the request for the charts of an address. */
+/**
+ * Returns the time range of the charts in the form of a request to the service. The search parameters of the page's address define the
+ * range.
+ */
 function seriesRequest(search: OverviewSearch, now: number) {
   const { sinceMs, untilMs } = shownRange(search, now);
   return { since: timestampFromMs(sinceMs), until: timestampFromMs(untilMs) };

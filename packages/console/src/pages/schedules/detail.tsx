@@ -118,7 +118,7 @@ function Versions({
   );
 }
 
-/** Draws the facts of a schedule. */
+/** Draws the properties of a schedule as names and values (for example its id, its version and its next times). */
 function ScheduleFacts({ program, projectId }: { program: StandingProgram; projectId: string }) {
   const { id, slug, version, pendingVersion, sourceKind, nextTimes, counts, usedToday, keyId } = program;
   return (

@@ -1,7 +1,7 @@
 import type { Draft } from "./draft.ts";
 import type { DraftField } from "./draft-faults.ts";
 
-/** Properties that the fields of a draft share. */
+/** The state that all input fields of the schedule form share: the draft of the schedule, and the function that changes it. */
 export type DraftForm = {
   draft: Draft;
   change: (to: Partial<Draft>) => void;

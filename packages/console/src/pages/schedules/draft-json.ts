@@ -25,7 +25,7 @@ export function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }
 
-/** Returns a part as the text of a field; empty if it is missing. */
+/** Returns a value of the schedule's definition as the text of a form field. Returns an empty text if the value is missing. */
 export function textOf(value: unknown): string {
   if (isRawJson(value)) return JSON.stringify(value);
   return value === undefined || typeof value === "object" ? "" : String(value);
@@ -44,7 +44,7 @@ export function itemsOf(lines: string): string[] {
     .filter((line) => line !== "");
 }
 
-/** Returns a part as JSON text for a field; empty if it is missing. */
+/** Returns a value of the schedule's definition as JSON text for a form field. Returns an empty text if the value is missing. */
 export function jsonOf(value: unknown): string {
   return value === undefined ? "" : prettyJson(JSON.stringify(value));
 }

@@ -38,7 +38,7 @@ export function matchingTools(
 }
 
 const toolParams = {
-  /** Format in which the user writes the arguments of "Try it". Default: the form. */
+  /** Format in which the user writes the arguments of "Try it": `json`, or a form with one field per argument (the default). */
   args: oneOfParam(["json"]),
   /** Id of a stored call whose arguments fill the form. */
   from: textParam,

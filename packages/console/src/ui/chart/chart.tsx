@@ -28,13 +28,19 @@ export type ChartProps = {
    * of this line; undefined for all lines.
    */
   link: (words: ReactNode, of: { line?: string; sinceMs: number; untilMs: number }) => ReactNode;
-  /** Opens the list of what the chart counted in a step. */
+  /**
+   * Opens the list of the things that the chart counted (for example deliveries) between `sinceMs` and `untilMs`. These are the times of
+   * one step on the chart's time axis.
+   */
   onOpen: (sinceMs: number, untilMs: number) => void;
   /** Narrows the page to a range of time. */
   onBrush: (sinceMs: number, untilMs: number) => void;
 };
 
-/** A chart of values over time. It is an image for pointer and keyboard, with a legend and one sentence, or a table of the same numbers. */
+/**
+ * A chart of values over time, with a legend and a sentence. It is an image in which the user can point at values by mouse or keyboard. If
+ * `asTable` is true, it is a table of the same numbers.
+ */
 export function Chart(props: ChartProps) {
   const { title, data, asTable } = props;
   const [step, setStep] = useState<number>();

@@ -23,8 +23,8 @@ export type Labelled = {
 type OfInput = { id: string } & AriaAttributes;
 
 /**
- * A field with a label above its input, and with hint and fault below it. `children`: creates the input from the ids of the label and of
- * the descriptions.
+ * A form field with its label above the input. The hint and the error text (`fault`) are below the input. `children`: draws the input; it
+ * receives the ids that connect the input with the label and these texts.
  */
 export function LabelledField({
   label,

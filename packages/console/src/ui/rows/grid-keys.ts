@@ -67,8 +67,8 @@ type KeptFocus = {
 export function useKeptFocus(): KeptFocus {
   const row = useRef<HTMLDivElement>(null);
   const holder = useRef<HTMLElement>(undefined);
-  // Runs after every render, before the browser handles the next event. Otherwise a key pressed at that moment would go to the page instead
-  // of the list.
+  // Gives the focus to the active row if the element with the focus was removed. It does so after every render, before the browser handles
+  // the next event. Otherwise a key pressed at that moment would go to the page instead of the list.
   useLayoutEffect(() => {
     const held = holder.current;
     if (held === undefined || held === row.current) return;

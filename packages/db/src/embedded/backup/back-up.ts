@@ -294,7 +294,10 @@ async function* clusterPaths(cluster: string, below = ""): AsyncGenerator<Cluste
   }
 }
 
-/** Returns the size and the content of a file. Undefined if the file was removed in the meantime; the log also contains the removal. */
+/**
+ * Returns the size and the content of a database file for the backup. Returns undefined if the database removed the file in the meantime.
+ * This loses nothing, because the write-ahead log in the backup also contains the removal.
+ */
 async function readWhole(file: string): Promise<{ size: number; chunks: () => AsyncGenerator<Buffer> } | undefined> {
   const handle = await open(file, "r").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;

@@ -40,7 +40,10 @@ export function backupUnusable(file: string, why: string): BackupError {
   return new BackupError(`${file} cannot be restored: ${why}`);
 }
 
-/** Returns the error for a file without a seal. svc restores such a file only if the operator allows it. */
+/**
+ * Returns the error for a backup file without a seal (the part that proves that the file is complete and unchanged). svc restores such a
+ * file only if the operator allows it.
+ */
 export function backupUnsealed(file: string): BackupError {
   return backupUnusable(
     file,

@@ -65,7 +65,7 @@ export async function* readArchive(
 ): AsyncGenerator<{ header: Header; content: AsyncIterable<Buffer> }> {
   const entries = extract();
   const read = pipeline(input, createZstdDecompress(), entries);
-  // Ignores the error here. The same error also ends the entries, and then the loop below throws it.
+  // Ignores an error of `read` here. The same error also stops the loop below, and the loop throws it.
   read.catch(() => {});
   for await (const entry of entries) yield { header: entry.header, content: entry as AsyncIterable<Buffer> };
   await read;

@@ -86,7 +86,10 @@ async function openContent(
 
 type RestorePlan = RestoreOptions & { readonly place: string; readonly account: Account };
 
-/** Builds the complete database in a separate folder, and returns the backup's version and end. */
+/**
+ * Builds the complete database from the backup in a separate folder. Returns the svc version that made the backup, and the time at which
+ * the backup ended.
+ */
 async function build(options: RestorePlan, { bytes }: BackupContent): Promise<Omit<RestoredBackup, "isSealed">> {
   const { file, place, account } = options;
   const mode = account === undefined ? 0o700 : 0o711;

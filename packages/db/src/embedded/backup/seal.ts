@@ -54,7 +54,10 @@ export async function readSeal(file: FileHandle): Promise<BackupSeal | undefined
   return isSeal ? { coveredBytes, keyId, mac: buffer.subarray(sealBytes - macBytes) } : undefined;
 }
 
-/** Yields the bytes that a seal covers. Throws BackupError after the last byte if the bytes do not match the seal. */
+/**
+ * Yields the bytes of a backup file that its seal (an HMAC at the end of the file) protects. Throws BackupError after the last byte if the
+ * bytes do not match the seal.
+ */
 export async function* sealedBytes(
   path: string,
   file: FileHandle,

@@ -80,7 +80,10 @@ function confirmed(state: JobState): PlanProgress {
   return { ...keptOfPlan(state.plan), confirmed: confirmationOf(state) };
 }
 
-/** Returns the change that the answer makes to the job: the chosen continuation is applied to the step that asked. */
+/**
+ * Returns the change that a person's answer makes to the job. The answer chooses a continuation (for example `proceed` or `abort`), which
+ * is applied to the step that asked.
+ */
 export async function answered(
   state: JobState,
   settled: SettledQuestion,
@@ -95,8 +98,8 @@ export async function answered(
     const closed: Edit[] = entry?.receipt.state === "" ? [{ kind: "finish", stepId, state: "failed", to }] : [];
     return { edits: [...noted, ...closed], next: { kind: "end", cause: "aborted", chain } };
   }
-  // A simulated job was never parked, because it answers its own questions. A job that is being undone continues with its deadline's clock
-  // stopped.
+  // Only a parked job gets the status `running` and a running deadline clock. A simulated job was never parked, because it answers its own
+  // questions. A job that is being undone continues too, but its deadline clock stays stopped.
   const resumed: Edit[] =
     state.status === "parked" && kind !== "undo_stuck"
       ? [

@@ -48,7 +48,10 @@ export async function question(
   };
 }
 
-/** Returns the edits that note the ask at the step or the undo that waits for it. */
+/**
+ * Returns the edit that prepares the state for the question. If the question is about an undo that cannot finish, the edit changes the undo
+ * progress. Otherwise it changes the progress of the step that asks.
+ */
 function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) {
   if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo } } as const;
   const progress = positions.find((position) => position.progress?.stepId === stepId)?.progress;

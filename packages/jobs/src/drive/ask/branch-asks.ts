@@ -9,7 +9,10 @@ export function askOf({ positions }: JobState): string | undefined {
   return positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
 
-/** Withdraws the pending question of a branch that was given up, if there is one. Returns the job after that. */
+/**
+ * Withdraws the pending question of a branch that was given up, and returns the changed job. If no such branch has a pending question,
+ * returns the job unchanged.
+ */
 export async function withdrawQuestion(work: WorkingJob, parallel: StepInstruction, port: Port): Promise<WorkingJob> {
   const { state } = work;
   const block = state.blocks[parallel.step.id];

@@ -18,7 +18,7 @@ const parkReasons = {
   undo_stuck: "undo_stuck",
 } as const satisfies Readonly<Record<AskInput["kind"], ParkDocument["reason"]>>;
 
-/** Returns the park of a job that waits for an answer. */
+/** Returns the data that is stored while a job is parked to wait for an answer: the reason, the time and the question. */
 export function parkOn(
   { kind, stepId, pointId, question: text, continuations, answerSchemaJson, counts }: JobQuestion,
   { requestId, nowMs }: { readonly requestId: string; readonly nowMs: number },
@@ -46,8 +46,8 @@ export function askOf({ plan, undo, positions }: Pick<JobState, "plan" | "undo" 
 type PlanOrigin = "simulated" | "retried";
 
 /**
- * Returns the change that parks a job until its plan is approved. `reason`: the event before it. `confirmBy`: the contact who must confirm
- * the job after the approval.
+ * Returns the change that parks a job until a person approves its plan. `reason`: `simulated` after a simulation run, or `retried` after a
+ * retry. `confirmBy`: the contact who must confirm the job after the approval.
  */
 export function requestPlanApproval(
   state: JobState,
@@ -59,8 +59,8 @@ export function requestPlanApproval(
 }
 
 /**
- * Returns the change that parks a job until a contact confirms it. `reason`: the event before it. It is undefined if the job was already
- * waiting, for the approval of its plan.
+ * Returns the change that parks a job until a contact confirms it. `reason`: the event after which the job asks: `simulated` (its
+ * simulation ended) or `retried`. Undefined if the job was already parked, for the approval of its plan.
  */
 export function requestConfirmation(
   state: JobState,

@@ -18,7 +18,10 @@ import { follow } from "./follow.ts";
  */
 export type JobBeginning = { readonly work: WorkingJob; readonly call: ReadyAttempt | undefined };
 
-/** A beginning whose first call is a read, or is ready. `ready`: prepares the read, which need not be stored before it is sent. */
+/**
+ * The state of a job just before a step that makes calls. `ready` is present only if the first call is a read. It prepares this read; a
+ * read can be sent before it is stored.
+ */
 export type PlannedBeginning = JobBeginning & { readonly ready?: () => Promise<ReadyAttempt | undefined> };
 
 /** Returns the implementation of a step's kind. */
@@ -59,8 +62,8 @@ export async function beginCommitted(work: WorkingJob, step: Step, port: Port): 
 }
 
 /**
- * Commits the beginning of a step, and prepares its first call at the same time. This is allowed because the call is a read, which is
- * stored only when it ends.
+ * Commits the beginning of a step. At the same time, prepares the step's first call. This is safe because the call is a read: the call
+ * itself is stored only after it has ended.
  */
 async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCall, port: Port): Promise<JobBeginning> {
   const [readied, committed] = await Promise.allSettled([
@@ -76,8 +79,8 @@ async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCa
 type StepBeginning = { readonly begun: WorkingJob; readonly first: FirstCall | undefined };
 
 /**
- * Returns the job with the step begun, and the step's first call. The call is undefined if nothing must be committed before it: it then
- * stores its beginning itself.
+ * Returns the job with the step begun, and the first call of the step. The call is undefined if nothing must be committed before the call.
+ * Such a call later stores its own beginning.
  */
 async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<StepBeginning> {
   const kind = kindOf(step);
@@ -121,8 +124,9 @@ export async function skipUnlessDue(
 }
 
 /**
- * Returns the step at the job's position. `branch`: index of the position, if the job has several. `now` in the step's expressions is the
- * time when the step began, or `nowMs`. Returns undefined after the last step and at a jump.
+ * Returns the step at which the job is now. `branch`: index of the branch, if branches of a `parallel` step are running. The value of `now`
+ * in expressions is the time when the step began, or `nowMs` before that.
+ * Returns undefined after the last step, and if the job is at another instruction than a step (for example a jump).
  */
 export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): StepAt | undefined {
   const position = state.positions[branch];
@@ -133,8 +137,8 @@ export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): St
 }
 
 /**
- * Returns the job with `now` as the time in its expressions. In a branch, the calls also belong to the generation (number of the call
- * round) of that branch.
+ * Returns the job with `now` as the current time in its expressions. In a branch, the calls get the branch's own generation. A generation
+ * is a number that increases each time the calls are made again.
  */
 export function atTime(state: JobState, now: number, branch = 0): JobState {
   const { generation = state.generation } = state.positions[branch] ?? {};
@@ -176,7 +180,8 @@ export async function advanceWith(
     : advanceWithCall(at, { kind, ready, keep }, effects));
   const { now } = at.state.scope;
   if (at.progress !== undefined || now === undefined) return change;
-  // If the action itself begins the step, the step's start time is the time with which the action's expressions were evaluated.
+  // If this action also begins the step, the step gets `now` as its start time. The expressions of the action were evaluated with the same
+  // time.
   return { ...change, edits: change.edits.map((edit) => (edit.kind === "begin" ? { ...edit, now } : edit)) };
 }
 
@@ -225,7 +230,10 @@ async function advanceWithCall(
   }
 }
 
-/** Returns the change at the end of a round of a block. `state`: the job as the block's steps see it. */
+/**
+ * Returns the change at the end of a round of a step that repeats its inner steps (for example `until`). `state`: the job with the results
+ * that these inner steps can use.
+ */
 export async function endRound(state: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
   const { again } = kindOf(round.step);
   if (again === undefined) throw new Error(`a step of kind ${round.step.kind} has no rounds`);

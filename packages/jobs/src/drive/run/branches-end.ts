@@ -36,7 +36,10 @@ type StoppedBranches = {
   readonly mustPause: StepEffects["mustPause"];
 };
 
-/** Returns the job with the next change if no branch can run. Returns undefined if it parked the job on a question. */
+/**
+ * Called if no branch of the job can run now. Returns the job, and the change to make next. Returns undefined if it parked the job because
+ * a question is open.
+ */
 export async function endBranches(stopped: StoppedBranches): Promise<BranchesEnd> {
   const { work, port, parallel, ending, dues } = stopped;
   const { state } = work;
@@ -140,7 +143,7 @@ export function isOver({ blocks, positions }: JobState, parallel: StepInstructio
   return wasGivenUp || positions[branch]?.index === parallel.branches[branch]?.join;
 }
 
-/** Returns the child jobs that the branches run. */
+/** Returns the running child jobs that steps in the job's branches have begun. */
 export async function readOpenChildren(state: JobState, port: Port): Promise<readonly Child[]> {
   const ids = openChildren(state).map(({ id }) => id);
   return ids.length === 0 ? [] : port.readChildren(state, ids);

@@ -39,7 +39,10 @@ class BranchesRun {
   readonly #questions = new Map<number, Change>();
   #queue: Promise<unknown> = Promise.resolve();
   #lookedAtMs = Number.NEGATIVE_INFINITY;
-  /** The action after which all branches end, if one branch demands that. Undefined while the branches run. */
+  /**
+   * The next action of the job after its parallel branches, if one branch has required that all branches end. Undefined while the branches
+   * run.
+   */
   #ending: Next | undefined;
   #failure: { readonly error: unknown } | undefined;
 
@@ -130,7 +133,7 @@ class BranchesRun {
   async #goOn(branch: number): Promise<void> {
     this.#blocked.delete(branch);
     while (!this.#mustStop() && !this.#isOver(branch) && this.#isFree(branch)) await this.#act(branch);
-    // The commit does not wait for other branches, because its branch continues only after it.
+    // The work of this branch is committed without waiting for the other branches. The branch can continue only after this commit.
     await this.#serially(() => this.#commit());
   }
 
@@ -290,7 +293,10 @@ class BranchesRun {
     if (askOf(this.#work.state) !== undefined) await this.#port.onFaultPoint?.("after-ask-commit", { stepId: "" });
   }
 
-  /** Checks if the question of a branch is settled. */
+  /**
+   * Checks if the open question of a branch is settled (answered or expired). If it is settled, applies the result to that branch.
+   * Otherwise does nothing.
+   */
   async #lookForAnswer(): Promise<void> {
     const { clock, busyPollMs } = this.#port;
     if (askOf(this.#work.state) === undefined || clock.now() - this.#lookedAtMs < busyPollMs) return;

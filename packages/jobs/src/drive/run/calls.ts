@@ -181,7 +181,8 @@ async function attemptedOf(
     case "no_such_tool":
       return { kind: "gone" };
     case "key_reused":
-      // The key contains the place of the call in the job. If another call has used the key in this attempt, svc has an error.
+      // The idempotency key is made from the call's place in the job. If a different call has used the key in this attempt, there is a
+      // programming error in svc.
       if (!isEarlier) throw new Error(`the key of ${stepId} was used for another call`);
       return inDoubt;
     default:

@@ -42,8 +42,8 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
         await commit(work, { task });
         return;
       }
-      // The locks make a concurrent change of a child wait for this commit; it then makes the task due again. A change before the locks is
-      // found here, by comparing the states.
+      // The locks make a concurrent change of a child job wait until this commit has ended. That change then makes the parent's task due. A
+      // change before the locks is found here by comparing the states of the children.
       await withTransaction(db, async (tx) => {
         const found = await lockChildJobs(tx, known);
         const hasMoved = found.some((child) => standingOf(standing(child)) !== seen(children, child.id));

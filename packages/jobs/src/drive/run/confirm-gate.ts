@@ -10,6 +10,9 @@ export type ConfirmGate = {
    * job's calls decides.
    */
   confirmerOf(state: JobState, accessClass?: StoredAccessClass): Promise<string | undefined>;
-  /** Drops the cached rules of a project or a key, so that a change takes effect at once. Other nodes notice the change within a second. */
+  /**
+   * Drops the cached rules of a project or a key that say which calls a person must confirm. So a change of these rules takes effect at
+   * once. Other nodes notice the change within a second.
+   */
   forget(id: ProjectId | KeyId): void;
 };

@@ -62,7 +62,8 @@ export async function finish(work: WorkingJob, { status, reason, chain }: NextOf
     ],
     port.clock.now(),
   );
-  // The result is computed before the job's row is locked, because this may be slow. All values that it names already exist.
+  // The result of the job is computed before the job's row is locked, because the computation may be slow. All values that the result
+  // refers to already exist at this point.
   const hasRun = status === "succeeded" && !state.isRehearsal;
   const result = hasRun ? await resultOf(closed.state, port) : { text: "" };
   const end: readonly Edit[] = [
@@ -93,7 +94,10 @@ type JobEnd = {
 };
 type UnderLock = { readonly job: LockedJob; readonly port: Port };
 
-/** Ends the job under the lock of its row. If `chain` is given, it first withdraws the pending ask. */
+/**
+ * Ends the job while its row is locked. If `chain` (the principals that caused the end) is given, the pending question of the job is first
+ * withdrawn.
+ */
 async function finishLocked(
   work: WorkingJob,
   { end, chain, resultJson }: JobEnd,
@@ -123,8 +127,8 @@ function closeOpenSteps({ steps, loaded }: JobState, cause: string): Edit[] {
 }
 
 /**
- * Returns the declared result of a successful job as JSON text, or an empty text if no result is declared. A missing value is null. A
- * sensitive value is `***`, in expressions too.
+ * Returns the declared result of a successful job as JSON text, or an empty text if the program declares no result. A missing value becomes
+ * null. A sensitive value becomes `***`. Expressions of the result also get `***` instead of sensitive values.
  */
 async function resultOf(
   state: JobState,
@@ -162,7 +166,7 @@ function faultOfResult({ code, message, pointer }: ResolveFault): string {
  */
 type ReceiptParts = { readonly lastSeq: number; readonly asks: readonly AskView[]; readonly resultJson: string };
 
-/** Returns the receipt of a job that ends with the pending commit. */
+/** Returns the receipt (final report) of a job that is about to end. The receipt is stored with the next commit, which ends the job. */
 function receiptOf(
   state: JobState,
   { lastSeq, asks, resultJson }: ReceiptParts,

@@ -10,8 +10,9 @@ type Failing = Extract<Next, { kind: "fail" }>;
 const lastErrorMax = 1_000;
 
 /**
- * Returns the change after a step's error. The innermost handler for the error takes it: of the step or of an enclosing block. Without a
- * handler, the job fails, or in a `parallel` step only this branch; the `parallel` step then fails when the other branches are over.
+ * Returns the change that follows an error of a step. The innermost error handler that accepts the error runs next: the handler of the
+ * step, or of a block around the step. Without such a handler, the job fails. Inside a `parallel` step, only this branch fails at first.
+ * The `parallel` step fails after its other branches have ended.
  */
 export function failureOf(state: JobState, failing: Failing): Change {
   const { stepId, code, message, plain = message, status = 0, failedIn = stepId } = failing;
@@ -37,13 +38,15 @@ type Ways = { readonly ways: readonly StepInstruction[]; readonly parallel: InBr
 type InBranch = { readonly parallel: StepInstruction; readonly branch: number };
 
 /**
- * Returns the steps whose error handlers may take the error, the innermost first: the step itself, unless it has already handled the error,
- * and its enclosing blocks. In a branch, blocks outside the `parallel` step are left out.
+ * Returns the steps that may handle an error with their error handler, the innermost step first. The list has the failed step, unless it
+ * has already handled this error, and then the steps that contain it. If the failed step is in a branch of a `parallel` step, the list ends
+ * inside that branch.
  */
 function waysOut({ loaded: { flow }, positions }: JobState, { stepId, isHandled = false }: Failing): Ways {
   const own = stepOf(flow, stepId);
   const parallel = positions.length > 1 ? branchOf(flow, own.index) : undefined;
-  // A block that is already running its own error handler cannot handle a second error.
+  // A block is a step that contains other steps. If the block already runs its own error handler, that handler cannot handle a second
+  // error.
   const blocks = own.inside.filter(({ handles }) => !handles).map((block) => stepOf(flow, block.stepId));
   const inner = parallel === undefined ? blocks : blocks.slice(blocks.indexOf(parallel.parallel) + 1);
   return { ways: [...(isHandled ? [] : [own]), ...inner.toReversed()], parallel };
@@ -103,7 +106,10 @@ type Handling = {
   readonly failure: StepFailure;
 };
 
-/** Returns the edits that continue the job in the handler. The step's output is dropped; only its error is kept. */
+/**
+ * Returns the edits after a step with an error handler has failed. The job continues with the handler's steps. The failed step keeps its
+ * error; its output is dropped.
+ */
 function handle(state: JobState, handling: Handling): Edit[] {
   const { handler, stepId, failedIn, failure } = handling;
   const inner = failedIn === handler.step.id ? {} : { failedIn };

@@ -65,8 +65,8 @@ async function act(work: WorkingJob, confirmer: string | undefined, driver: Driv
   const { port, interrupts } = driver;
   port.atWork();
   if (isCancelled(state, driver) && state.status !== "compensating") {
-    // The node may know of the request before it is in the state that was read. So a commit reads the job's row, which contains the key
-    // that made the request.
+    // The node may know that a cancel was requested before the state contains this request. In this case, a commit reads the job's row,
+    // which contains the key that requested the cancel.
     const seen = state.cancel === undefined ? await committed(work, driver.port) : work;
     const chain = seen.state.cancel?.chain ?? state.principalChain;
     const ending = (await endChildren(seen.state, chain, port)) ?? (await cancel(seen.state, port));
@@ -90,8 +90,8 @@ async function act(work: WorkingJob, confirmer: string | undefined, driver: Driv
 /** Parks the job at its current place, unless the pause was withdrawn meanwhile. */
 async function pause(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   const { interrupts, port } = driver;
-  // The node may know of the request before it is in the state that was read. So a commit reads the job's row, which contains the key that
-  // made the request.
+  // A pause was requested, but the job's state may have been read before the request was stored. So a commit reads the job's row again. The
+  // row contains the key that requested the pause.
   const seen = work.state.pause === undefined ? await committed(work, port) : work;
   interrupts.isPauseSeen = false;
   if (seen.state.pause === undefined) return seen;
@@ -152,14 +152,14 @@ async function resumeHeld(state: JobState, port: Port): Promise<Change> {
 }
 
 /**
- * Returns the change with which a parked job follows the answer to its question. Without an answer, other branches continue if they are due
- * or have running children; otherwise the job keeps waiting.
+ * Returns the change that continues a parked job after its question was answered. If the question has no answer yet, other branches
+ * continue if they are due or have running child jobs. Otherwise the job keeps waiting.
  */
 async function resumeParked(state: JobState, port: Port): Promise<Change> {
   const { wakeAt } = state.park ?? {};
   const change = await resumeFromAsk(state, port);
   const { next } = change;
-  // The answer ends the job. Before that, the child jobs of its branches must end.
+  // After the answer to its question, the job ends. Before the job itself ends, the child jobs of its branches must end.
   if (next.kind === "end") return (await endChildren(state, next.chain, port)) ?? change;
   if (next.kind !== "leave") return change;
   if (openChildren(state).length > 0) return { edits: goesOn, next: { kind: "on" } };
@@ -190,10 +190,10 @@ async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | u
   }
   if (instruction.kind === "join") throw new Error(`${work.state.id} is alone at the end of a branch`);
   if (instruction.kind === "again") {
-    // A call whose result is not committed is in doubt if the node dies. So the results of this round are committed before the end of the
-    // round is evaluated.
+    // A call is in doubt (executed or not) if the node dies before the call's result is committed. So all results of this round of the loop
+    // step are committed first. After that, the end of the round is evaluated.
     const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
-    // The end of the round is evaluated once, with this time as `now`.
+    // The condition of `until` decides at the end of a round if another round follows. It is evaluated only once, and `now` has this time.
     const state = atTime(ready.state, driver.port.clock.now());
     return follow(ready, await endRound(state, instruction, driver.effects), driver);
   }
@@ -229,14 +229,15 @@ async function runIfDue(
 }
 
 /**
- * Prepares the current step: commits rows that it reads, and the step's beginning if it makes calls. Returns the job and the prepared first
- * call.
+ * Prepares the current step of a job. If the step makes calls, commits the beginning of the step. If the step reads rows that are not
+ * stored yet, commits these rows. Returns the job, and the step's first call if it was prepared.
  */
 async function readied(work: WorkingJob, step: Step, driver: Driver): Promise<JobBeginning> {
   const { placed, runs, clearedSets, made } = work.pending;
   const { needs } = stepKinds[step.kind];
   if (needs === "commit") return beginCommitted(work, step, driver.port);
-  // Until a call's result is committed, the call is in doubt. So nothing slow runs before that commit.
+  // A call is in doubt until its result is committed. So if calls were made, their results are committed before the next step reads rows or
+  // does other slow work.
   const isDue = made.length > 0 || (needs === "rows" && placed.length + runs.length + clearedSets.length > 0);
   return { work: isDue ? await committed(work, driver.port) : work, call: undefined };
 }
@@ -263,8 +264,8 @@ function isOverdue({ deadline }: JobState, { clock }: Pick<Port, "clock">): bool
 }
 
 /**
- * True if a job repeatedly ended or stalled its drivers, so that it must be parked. For ending, a job gets as many attempts again, because
- * ending is less work than running.
+ * True if a job must be parked, because its drivers repeatedly ended or stalled while they ran it. A job that is only being ended gets
+ * twice as many attempts, because ending a job is less work than running it.
  */
 function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
   const isEnding = state.cancel !== undefined && state.status !== "compensating";

@@ -18,7 +18,7 @@ export type RetryRequest = {
   readonly fromStepId: string;
   readonly params: JsonObject;
   readonly resendsUnknown: boolean;
-  /** The cause of the request. */
+  /** The chain of causes of the request for another attempt (for example the key that sent the request). */
   readonly chain: readonly string[];
 };
 
@@ -39,8 +39,9 @@ type RetryParts = {
 };
 
 /**
- * Returns the edits that begin another attempt of a job. Successful steps stay as they are. The job continues where it stopped. If the
- * request names a step, the job goes back to that step and repeats the steps after it. No write is repeated.
+ * Returns the edits that begin another attempt of a job, or a fault. The job continues where it stopped; successful steps keep their
+ * results. If the request names a step, the job goes back to it and runs it and the later steps again. A write that was already done is
+ * never sent again.
  */
 export function retryEdits(
   state: JobState,
@@ -107,8 +108,9 @@ function resume(
   if (instruction.kind !== "step") return { edits: [] };
   const { step } = instruction;
   if (progress === undefined) {
-    // Since version 0.2, the progress of the step is kept when a first attempt ends. Without it, the step failed under an older version.
-    // Later attempts may end before they begin the step, so for them this proves nothing.
+    // Since version 0.2, the progress of a step is kept if a first attempt ends at this step. If a failed step has no progress in the
+    // second attempt, the first attempt ran under an older version. Later attempts may end before they begin the step, so missing progress
+    // then proves nothing.
     const isOld = state.attempt === 2 && state.steps.get(step.id)?.receipt.state === "failed";
     const why = `ended under a version that did not store the progress of step ${step.id}`;
     return isOld ? { outcome: "not_retryable", why } : { edits: [] };
@@ -118,7 +120,8 @@ function resume(
   if (childId !== undefined && children.has(childId) && why === undefined) {
     return { edits: [{ kind: "reopen", stepId: step.id, progress: retriesChild(step.id, childId, request) }] };
   }
-  // This concerns a step with a single child. In a map, each row knows its own child job, and each child is retried by itself.
+  // The check below is for a step of kind `run`, which has one child job. In a map, each row knows its own child job, and each child is
+  // retried separately.
   if (step.kind === "run" && hasWritten(state, step.id)) {
     const job = childId === undefined ? "" : ` (${childId})`;
     return {
@@ -150,7 +153,10 @@ function retriesChild(stepId: string, retriesId: Id<"job">, { resendsUnknown }: 
   return { kind: "run", stepId, retriesId, ...(resendsUnknown && { resendsUnknown }) };
 }
 
-/** Returns how a step begins again whose error was handled but which failed. Returns a refusal if that would repeat a write. */
+/**
+ * Handles a retry of a job that stopped after a step's error was handled. Returns the edits with which this step begins again. Returns a
+ * refusal if steps that have already written would then run again.
+ */
 function redoHandled(state: JobState, { index, step }: Extract<Instruction, { kind: "handled" }>): RetryStart {
   const { steps, loaded } = state;
   const { index: to, end, handler = end } = stepOf(loaded.flow, step.id);
@@ -184,7 +190,8 @@ function reopenBranches({ blocks }: JobState): Edit[] {
 
 /** Returns the edits that reopen the enclosing blocks of a step that continues. These blocks failed when the attempt ended. */
 function reopenBlocks({ steps }: JobState, instruction: Instruction): Edit[] {
-  // A block that is running its error handler has failed and does not continue.
+  // Only those enclosing steps (for example an `if`) are reopened whose normal branches contain the step. If the step is in an enclosing
+  // step's error handler, that enclosing step has failed and stays failed.
   const blocks = instruction.inside.flatMap(({ stepId, handles }) => (handles ? [] : [stepId]));
   if (instruction.kind === "again") blocks.push(instruction.step.id);
   return [...new Set(blocks)].flatMap((stepId) => {

@@ -46,7 +46,10 @@ function callOf(entry: UndoEntry): { readonly of: UndoEntry; readonly callId: st
   return { of: inner.entry, callId: `undo/${inner.jobId}/${inner.entry.entry}` };
 }
 
-/** Returns the change that closes an entry that represents a child job, because nothing in that child is left to undo. */
+/**
+ * Returns the change that closes an undo entry. The undo entry represents a child job (the run of a skill). It is closed because no undo
+ * call of that child is left.
+ */
 function closeInner(state: JobState, entry: UndoEntry, inner: Exclude<InnerUndo, { kind: "call" }>): Change {
   const ended = inner.hasFailed ? "failed" : "done";
   if (inner.kind === "over") return settle(state, entry, ended);

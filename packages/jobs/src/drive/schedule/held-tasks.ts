@@ -74,8 +74,9 @@ export class HeldTasks {
   }
 
   /**
-   * Gives back all tasks that are still running at the end of a shutdown, so that other nodes can take them at once. No lease counts as
-   * lost. If such a driver still commits, the commit is refused; its calls are in the ledger.
+   * Called at the end of a shutdown. Gives back all tasks that still run, so that other nodes can take them at once. Their leases do not
+   * count as lost. If the driver of such a task still commits, the commit is refused. The driver's calls are already recorded in the
+   * ledger.
    */
   async release(): Promise<void> {
     const { db, clock, observer } = this.#context;

@@ -15,8 +15,8 @@ export function isHoldReason(reason: ParkDocument["reason"] | undefined): reason
 }
 
 /**
- * Values of a park that the job's program did not ask for. `chain`: causes for the log. `lastError`: new text of the job's last error; if
- * undefined, the text stays unchanged.
+ * Values for suspending (parking) a job at the request of svc, an administrator or a caller, not of the job's program. `chain`: causes for
+ * the log. `lastError`: new text of the job's last error; if undefined, the text does not change.
  */
 export type Hold = {
   readonly reason: HoldReason | "paused";

@@ -40,8 +40,8 @@ export function resumeJob(context: EngineContext, job: JobOfProject, chain: read
     if (found.pausedAt === null) return { outcome: "not_paused", status: found.status };
     await setJobPause(asked.tx, found.id, undefined);
     await log(asked, found, "job-resumed", chain);
-    // In two cases nothing else is needed. While a job waits for a person, its deadline's clock is stopped anyway. A driver that has not
-    // yet paused the job finds that the request was withdrawn.
+    // The change below resumes the job. It is not needed in two cases. If the job waits for a person, its deadline is stopped in any case.
+    // If the driver has not paused the job yet, it notices by itself that the request was withdrawn.
     if (found.status === "parked" && found.park?.judgment === undefined) {
       await change(asked, (state, nowMs) => resumeNow(state, chain, nowMs), found);
     }

@@ -19,7 +19,10 @@ export function pauseNow(state: JobState, nowMs: number): Change {
   return { edits: [...edits, clockStops(pause)], next };
 }
 
-/** Returns the change for a waiting job whose pause is requested. It keeps its park and its wake time, and its deadline's clock stops. */
+/**
+ * Returns the change for a waiting job whose pause is requested. The job keeps waiting for the same reason and until the same time. The
+ * clock of its deadline stops.
+ */
 export function pauseWaiting({ park }: JobState, pause: JobRequest): Change {
   return { edits: [clockStops(pause)], next: { kind: "until", atMs: park?.wakeAt ?? never } };
 }

@@ -39,7 +39,10 @@ export type Reservation = {
   cancel(): void;
 };
 
-/** A job that its submission has just stored. `planned`: its beginning up to the first commit, if that was stored with the job. */
+/**
+ * A job that SubmitJob has just stored on this node. `planned`: the first steps of the job, up to its first commit, if they were stored
+ * together with the job.
+ */
 type StoredJob = { readonly job: JobRecord; readonly planned: PlannedJob | undefined };
 
 /** Due times are rounded up to multiples of this number of milliseconds, so that tasks due at nearly the same time are claimed together. */
@@ -47,8 +50,8 @@ const dueStepMs = 10;
 /** Largest number of tasks in one claim. */
 const claimMax = 200;
 /**
- * Number of tasks of one project, beyond its share, that a claim may take in place of locked tasks. A stopped process may leave locked
- * tasks. If more are locked, the project waits.
+ * Maximum number of spare tasks in a claim (the query that takes due tasks). Spare tasks are a project's due tasks beyond its share. A
+ * claim looks at them to replace tasks whose rows a stopped process still locks. If more tasks are locked, the project waits.
  */
 const sparePlaces = 64;
 const retryMinMs = 1_000;
@@ -67,9 +70,12 @@ export class Worker {
   #isStopping = false;
   /** True if the last claim filled all free slots of the node. Other tasks may then wait for a slot. */
   #isFull = false;
-  /** The value `spare` of the next claim; see `JobClaimRequest`. */
+  /** Maximum number of spare tasks (due tasks of a project beyond its share) that the next claim may take. */
   #spare = 0;
-  /** True if the last claim may have left due tasks, because slots were missing or because a project uses its share. */
+  /**
+   * True if the last claim may have left due tasks unclaimed. This happens if no slot was free, or if a project already uses all slots that
+   * one project may use.
+   */
   #hasLeft = false;
   #running: Promise<unknown> = Promise.resolve();
   #whenEmpty: (() => void)[] = [];
@@ -90,7 +96,7 @@ export class Worker {
     this.#running = Promise.all([claims ? this.#claimLoop() : undefined, this.held.renewUntil(this.#stopped.signal)]);
   }
 
-  /** Makes a claim now. */
+  /** Ends the pause of the claim loop. The loop then claims due tasks at once. */
   readonly wake = (): void => this.#pause.abort("woken");
 
   /**
@@ -170,8 +176,8 @@ export class Worker {
       const request = { owner: nodeId, nowMs, leaseUntilMs, limit, share, spare: this.#spare, fullProjects };
       const tasks = await claimJobTasks(db, request);
       await this.context.sealer.ready(tasks.map(({ projectId }) => projectId));
-      // Tasks locked by another process may be the reason for an empty claim. Only then does the next claim take spare tasks, because spare
-      // tasks that this node does not need would be locked too.
+      // If this claim (query for due tasks) found nothing, or took spare tasks, another process may have locked tasks. Only then may the
+      // next claim take spare tasks (due tasks beyond a project's share). Otherwise it would lock tasks that this node does not need.
       this.#spare = tasks.length === 0 || tasks.some(({ place }) => place > share) ? sparePlaces : 0;
       this.#isFull = tasks.length === limit && limit === room;
       this.#hasLeft = tasks.length === limit || fullProjects.size > 0 || isShared(tasks, share);
@@ -299,7 +305,7 @@ function isShared(tasks: readonly ClaimedJobTask[], share: number): boolean {
   return [...Map.groupBy(tasks, ({ projectId }) => projectId).values()].some(({ length }) => length >= share);
 }
 
-/** Returns the run task of a new job, as a claim would return it. */
+/** Returns the task of kind `run` of a new job. It has the same form as a task that a node has claimed from the database. */
 function firstRunOf({ id: jobId, projectId, createdAt }: JobRecord): ClaimedJobTask {
   return {
     jobId,

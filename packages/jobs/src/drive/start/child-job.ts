@@ -23,7 +23,8 @@ export function childJob(
   const skillSlug = skillToolSlug(skill.slug);
   const childKey = [place.stepId, place.ordinal, place.callId, generation].join("/");
   const seals = jobSeals(context.sealer, projectId, id);
-  // Keys whose answers changed the parent also influenced the child's input, so they are causes of the child too.
+  // A person's answer can change the values of the parent job, and so the input of the child job. So the keys with which people gave such
+  // answers are also recorded as causes of the child job.
   const changedBy = (plan?.changedBy ?? []).map((key) => `key:${key}`);
   const payload = JSON.stringify({ mode, status: "queued", skillSlug, parentJobId: parent.id });
   return {
@@ -71,8 +72,8 @@ function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
 }
 
 /**
- * Returns the seed from which the child's keys for apps are computed. It is derived from the parent's seed, if that survives a restored
- * backup. Otherwise returns null, and the child's own id is the seed.
+ * Returns the seed from which the child job's keys for apps are computed. If the parent has a seed that stays the same after a backup is
+ * restored, the child's seed is derived from it. Otherwise returns null, and the child's own id is the seed.
  */
 function callSeedOf({ id, callSeed }: Pick<JobState, "id" | "callSeed">, childKey: string): Buffer | null {
   if (callSeed === id) return null;

@@ -94,7 +94,7 @@ export type NewJobsContext = {
 
 type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
 
-/** The facts of a new job whose program is already stored. */
+/** Everything that is needed to store a new job, except its program, which is already stored. */
 export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins" | "mode"> &
   Identified & {
     readonly mode: JobMode;

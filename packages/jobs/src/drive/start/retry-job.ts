@@ -31,7 +31,7 @@ import { readState, takeJob } from "../store/open.ts";
  */
 const attemptsMax = 20;
 
-/** A plan that may need approval. */
+/** A program for a retry of a job, with the program's estimate. The retry may need a person's approval. */
 export type RetryPlan = {
   readonly program: Program;
   readonly estimate: EstimateDocument;
@@ -161,8 +161,8 @@ async function changeOf(
   const { program } = state.loaded;
   const plan = keptOfPlan({ ...state.plan, ...changedBy(state, asked) });
   const began: Edit = { kind: "plan", plan };
-  // An attempt that had an approval may have needed it for one of its skills. So the next attempt needs approval again, even if the program
-  // does not require it.
+  // The earlier attempt of the job had an approval. Perhaps only one of its skills required the approval. So the next attempt also needs an
+  // approval, even if the program itself requires none.
   const demanded = { program, estimate: state.estimate, demandsApproval: state.planApprovalId !== "" };
   const confirmBy = await asked.confirmBy(tx, state.estimate);
   const asking = { ...state, plan };
@@ -198,14 +198,15 @@ async function isApproved(
 ): Promise<boolean> {
   if (state.planApprovalId === "" || Object.keys(params).length > 0) return false;
   const ask = (await asks.list(tx, state.id)).find(({ approvalId }) => approvalId === state.planApprovalId);
-  // A job of a standing program has no ask of its own. The approval of the program's version counts; the approval dry run asked for it.
+  // No person was asked to approve the plan of this job, because it is the run of a standing program. Instead, a person approved the
+  // program's version. That approval applies to this job.
   const isGranted = ask === undefined && state.standingRunId !== null;
   return (isGranted || ask?.decision?.continuation === "proceed") && !mayWriteMore(state, children);
 }
 
 /**
- * True if the attempts together may make more writes than the approved estimate. Writes of children that continue are not counted twice:
- * they are part of what the step that runs them may write.
+ * True if a new attempt of the job could exceed the number of writes in the approved estimate, together with the earlier attempts. Child
+ * jobs that continue are not counted twice: their writes are already part of what their parent step may write.
  */
 function mayWriteMore(state: JobState, children: EndedChildren): boolean {
   const { estimate, loaded } = state;
@@ -264,7 +265,10 @@ function faultsOf(children: EndedChildren): ReadonlyMap<Id<"job">, string | unde
   return new Map([...children].map(([id, { fault }]) => [id, fault]));
 }
 
-/** Retries a child job in a transaction of its waiting parent. See `EngineContext`. */
+/**
+ * Retries a child job, in the transaction of its waiting parent job. If the child job can no longer be retried, the parent's task becomes
+ * due. The parent then finds that the child job has ended.
+ */
 export async function retryChild(
   context: EngineContext,
   tx: Executor,

@@ -46,7 +46,8 @@ export async function submitJob(
   const twin = simulateFirst ? [newTwin(context, submission, { id, digest, nowMs })] : [];
   const program = {
     ...{ projectId, digest, program: null, programHash, pins },
-    // Of submissions that are stored together, only one seals their common program.
+    // Several submissions of the same program may be stored in one batch. The program is then encrypted only for one of them: this getter
+    // runs only when its value is needed.
     get sealedProgram() {
       return sealProgram(context.sealer, { projectId, programDigest: digest }, programJson);
     },
@@ -108,14 +109,17 @@ async function storeAndDrive(
   return { isDriven: kept !== undefined };
 }
 
-/** Returns the first call of a planned job. A read is prepared after the job was sent to the store, so that both happen at the same time. */
+/**
+ * Returns the first call of a planned job. A call that only reads is prepared after the job was sent to the database. So svc prepares the
+ * call while the database stores the job.
+ */
 async function readyFirst({ beginning: { call, ready } }: PlannedJob): Promise<ReadyAttempt | undefined> {
   if (ready === undefined) return call;
   await setImmediate();
   return ready();
 }
 
-/** Returns the new job in the form after its planned beginning: running instead of queued. */
+/** Returns the new job with the changes of its planned beginning. For example, its status is running instead of queued. */
 function begun(main: NewJob, { change }: PlannedJob): NewJob {
   const { job, events, steps, begunCall } = change;
   const { status, progress } = job;

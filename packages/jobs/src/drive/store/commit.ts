@@ -122,8 +122,8 @@ function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, last
 }
 
 /**
- * True if a commit made progress. Giving the job back until a time is not progress by itself, because it could repeat forever. Log entries
- * of type `step-progress` do not count, because they depend only on the clock.
+ * True if a commit made progress. A commit that only gives the job back until a later time (`isWait`) is not progress, because it could
+ * repeat forever. Log entries of type `step-progress` do not count, because they depend only on the clock.
  */
 function isProgress({ state, committed, pending }: WorkingJob, { isWait = false }: CommitParts): boolean {
   if (state === committed) return false;

@@ -32,7 +32,8 @@ export async function openRows(
   if (isWhole) return { rows: rowNumbers.length, fields, bytes };
   const missing = rowNumbers.findIndex((number) => !fields.has(number));
   if (missing > 0) return { rows: missing, fields, bytes };
-  // The memory is full, but the first row of the list is not among the decrypted rows. So it tries again with a shorter list.
+  // The memory was used up before the first row of the list was decrypted, because rows are decrypted in another order. So this function
+  // calls itself again with a shorter list.
   return openRows(source, rowNumbers.slice(0, Math.ceil(fields.size / 2)), bytesMax);
 }
 
@@ -57,7 +58,10 @@ function ascending(numbers: readonly number[]): readonly number[] {
   return found;
 }
 
-/** Decrypts rows in the order of their numbers, until all are found or `bytesMax` is reached. */
+/**
+ * Returns the decrypted rows of a job, in the order of their row numbers. It stops when all requested rows are found, or when they need
+ * `bytesMax` bytes of memory.
+ */
 async function openSorted(
   { db, jobId, seals, work }: StoredRowSource,
   sorted: readonly number[],
@@ -83,7 +87,7 @@ async function openSorted(
   return wanted;
 }
 
-/** Rows that are to be decrypted, by their numbers in ascending order, and the rows found so far. */
+/** A search for rows. It has the numbers of the rows to decrypt, in ascending order, and collects the decrypted rows in `fields`. */
 class WantedRows {
   readonly fields = new Map<number, JsonObject>();
   /** Approximate memory of the found rows, in bytes. */

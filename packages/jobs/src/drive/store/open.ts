@@ -49,7 +49,10 @@ export function openNewJob(context: EngineContext, job: JobRecord): Promise<Open
   return open({ ...context, calls: context.firstCalls }, context.db, { job, steps: [] }, { leaseToken: firstToken });
 }
 
-/** Returns a planned job for its driver. Call it after the job was stored in its planned form. */
+/**
+ * Returns a planned job for its driver. A planned job is a new job that has run in memory up to its first commit. Call this function after
+ * the job was stored with the values of this commit.
+ */
 export function openPlannedJob({
   port,
   beginning: { work, call },

@@ -9,7 +9,10 @@ export const openedFactor = 3;
 /** Maximum number of rows that are sealed together in one block. */
 const blockRowsMax = 50;
 
-/** Number of characters of text at which a block ends and the next block begins. */
+/**
+ * Number of characters of row text at which a block (several rows that are encrypted together) is full. The next row then begins a new
+ * block.
+ */
 const blockCharsMax = 65_536;
 
 /**

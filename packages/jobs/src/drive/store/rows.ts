@@ -9,7 +9,7 @@ import type { JobSeals } from "./seals.ts";
 
 type Opening = { readonly seals: JobSeals; readonly work: Work };
 
-/** Reads and opens rows of a set. */
+/** Reads a page of a set's rows from the database and decrypts them. Returns the rows, and `hasMore` if more rows follow. */
 export async function readSetRows(
   { db, ...opening }: Opening & { readonly db: Executor },
   jobId: JobState["id"],

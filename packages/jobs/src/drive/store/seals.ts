@@ -11,7 +11,10 @@ import {
 /** Encrypts and decrypts a job's data. Each value is bound to its place, so it cannot be decrypted for another job, row or column. */
 export type JobSeals = {
   seal(this: void, place: string, value: unknown): Buffer;
-  /** Encrypts a JSON text for a place. */
+  /**
+   * Returns a JSON text, encrypted for a place (the name of a column and a row, for example `rows/17`). It cannot be decrypted for another
+   * place.
+   */
   sealText(this: void, place: string, json: string): Buffer;
   open(this: void, place: string, sealed: Uint8Array): JsonValue;
   /** Decrypts a value that must be an object: a row's fields, an input, or arguments. Throws an Error if the value is not an object. */

@@ -21,12 +21,12 @@ import { type JobSeals, jobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
 
 /**
- * Maximum number of rows that one chunk reads. If a set's rows are spread over many storage blocks, for example after a sort,
- * `scatteredRowsMax` applies: a larger chunk decrypts each block once instead of once per row.
+ * Maximum number of rows in one chunk (a group of consecutive rows that are read together). Rows of a sorted set may be spread over many
+ * encrypted storage blocks. Then `scatteredRowsMax` is the limit instead: with larger chunks, each block is decrypted less often.
  */
 const rowsMax = 2_000;
 const scatteredRowsMax = 20_000;
-/** Maximum approximate memory of a chunk's rows, in bytes. */
+/** Maximum approximate memory, in bytes, of a chunk (group of consecutive rows that are read together). */
 const chunkBytesMax = openedFactor * 2_097_152;
 
 /**
@@ -179,8 +179,8 @@ async function runInTurns<T>(parts: Iterator<Promise<void> | undefined, T>, work
 }
 
 /**
- * Returns the state of the simulation run. It locks the simulation's row first. So a simulation that ends meanwhile waits for this commit,
- * and then makes the task due again.
+ * Returns the state of the job's simulation run. The function first locks the row of the simulation. If the simulation ends at the same
+ * time, its end waits for the commit of this function. The end then makes the job's task due again.
  */
 async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"]): Promise<SimulationRun> {
   const id = await findSimulationRun(db, work.state.id);

@@ -54,7 +54,7 @@ export function checkField(row: RowSet | "any", named: NamedField, { faults }: P
   return undefined;
 }
 
-/** Returns the place where a step names a field. */
+/** Returns the path in the program where a step writes the name of a field. Fault reports use this path. */
 export function fieldPlace({ pointer, place }: Pick<NamedField, "pointer" | "place">): Path {
   return [...pathOf(pointer), ...place];
 }

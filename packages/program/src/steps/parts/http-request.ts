@@ -12,7 +12,7 @@ export const httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as 
 /** A method of a request. */
 export type HttpMethod = (typeof httpMethods)[number];
 
-/** A request before it is filled in. */
+/** An HTTP request as the program declares it. Its paths are not filled in with values yet. */
 export type HttpCall = {
   readonly method: HttpMethod;
   /**

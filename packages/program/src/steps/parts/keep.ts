@@ -8,13 +8,19 @@ import type { ShapeNode, ShapeReader } from "../../read/shape.ts";
 import type { ValueType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
 
-/** Fields that a step adds to rows: the name of each field, and the path of its value in the step's source. */
+/**
+ * Fields that a step adds to its rows. Each has a name, and the path of its value in the data that the step reads (for example the answer
+ * of a call).
+ */
 export type AddedFields = readonly (readonly [name: string, path: Path])[];
 
 const keptCount = { min: 1, max: 50 };
 const pathMax = 512;
 
-/** Returns the JSON Schema of a `keep` whose paths begin with `root`. */
+/**
+ * Returns the JSON Schema of a `keep` field, which selects fields to keep by their paths. Each path begins with the word `root`, for
+ * example `item.name`.
+ */
 export function keepSchema(description: string, root: string, examples: readonly [object, ...object[]]): JsonSchema {
   return {
     description,
@@ -34,7 +40,8 @@ export function keepSchema(description: string, root: string, examples: readonly
 }
 
 /**
- * Reads the fields that a step adds to rows. The paths are returned without their first name (`root`). Returns none if `keep` is absent.
+ * Reads the field `keep` of a step: the fields that the step adds to its rows. In the program, each path begins with `root` (for example
+ * `item.email`). The returned paths are without `root` (`email`). Returns an empty list if `keep` is absent.
  */
 export function readKeep(node: ShapeNode, root: string, reader: ShapeReader): AddedFields {
   const object = node.value === undefined ? undefined : reader.object(node);
@@ -88,7 +95,7 @@ export type KeptFields = {
   readonly replaced?: string;
 };
 
-/** Returns the path of the step's `keep`. */
+/** Returns the path of the field `keep` of a step, from the root of the program. `pointer`: JSON Pointer of the step. */
 export function keepPath({ pointer }: { readonly pointer: string }): Path {
   return [...pathOf(pointer), "keep"];
 }

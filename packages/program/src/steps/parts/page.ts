@@ -118,13 +118,16 @@ export const pageForm: ObjectForm = {
   ],
 };
 
-/** Examples of `page` for hints. */
+/** Text for hints: shows correct forms of the field `page`, which says how the pages of a tool's list are read. */
 const shapes =
   'write {"max": 20} if the tool declares its paging, else {"arg": "page_token", "from": "nextPageToken", "max": 20} by token, ' +
   '{"arg": "page", "start": 1, "size": "page_size", "max": 20} by number, {"arg": "offset", "by": "rows", "size": "limit", "max": 20} ' +
   'by offset, or {"arg": "cursor", "from": "links.next", "query": "cursor", "max": 20} by link';
 
-/** Reads how pages are requested. */
+/**
+ * Reads the object `page` of a step, which says how the step requests pages of a list. If the fields do not say it, the result has the
+ * reason (`unclear`). Returns undefined if the value cannot be read. Every fault is recorded.
+ */
 export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undefined {
   if (node.value !== undefined && !isObject(node.value)) {
     reader.faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(node.value)}, not an object`, shapes);
@@ -150,7 +153,7 @@ export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undef
 function whyUnclear(fields: ShapeFields): string | undefined {
   const by = fields.at("by").value;
   if (by !== undefined && by !== "rows") return `has ${formatValue(by)} for by, which must be "rows" or left out`;
-  // A `query` without `from` is reported separately.
+  // A `query` without `from` counts as sufficient here, because another check reports this fault.
   const hasWay = fields.has("arg") && ["from", "start", "by", "query"].some((name) => fields.has(name));
   return hasWay ? undefined : "does not say how to request the next page";
 }
@@ -190,7 +193,8 @@ export function checkStart(
   if (given.value?.some(([name]) => name === paging.arg) !== true) return;
   const hint = `leave out ${given.path.at(-1)}.${paging.arg}: start is the first page`;
   const path = [...given.path, paging.arg];
-  // Version 0.1 already refused this for pages of a tool that are counted by number, so the rule applies to stored programs too.
+  // True if version 0.1 already refused an argument of a tool that `page.start` sets too. It did so only for pages that are counted by
+  // number. In this case the rule applies to stored programs too.
   const isOld = paging.kind === "number" && given.path.at(-1) === "args";
   faults[isOld ? "add" : "addYounger"]("PROGRAM_MALFORMED", path, "is not allowed next to page.start", hint);
 }
@@ -251,7 +255,8 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
     faults.add("PROGRAM_REFERENCE_INVALID", path, message, hint);
     return;
   }
-  // The tool's own declaration was checked with the tool's definition.
+  // If the page form is only `{"max": …}`, the paging comes from the tool's definition. svc has already checked that definition when it was
+  // loaded. So nothing more is checked here.
   if (page.paging === undefined) return;
   const declared = action.paging && declaredPaging(action.paging);
   if (declared !== undefined && declared.arg === paging.arg && declared.kind !== paging.kind && !check.isStored) {
@@ -265,7 +270,7 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
   if (paging.more !== undefined) checkMore(paging.more, path, action, faults);
 }
 
-/** Returns the `page` that reads a list as its tool declares it. */
+/** Returns the hint for a tool that declares its own paging. The hint says to write only `{"max": …}` in the field `page`. */
 function declaredHint({ max }: PageSpec): string {
   return `write {"max": ${max === pageCount.min ? 20 : max}}`;
 }

@@ -21,7 +21,7 @@ export type Reduction =
   | { readonly kind: "sum" | "min" | "max" | "avg" | "list"; readonly field: Path }
   | {
       readonly kind: "text";
-      /** The text for each row. */
+      /** Template of the text that each row adds to the whole text (for example `{row.title}`). */
       readonly of: TextTemplate;
       readonly separator: string;
       /** Maximum rows in the text. */
@@ -33,7 +33,7 @@ export type Reduction =
 /** Values that are computed over a set, by name. */
 export type Reductions = readonly (readonly [name: string, Reduction])[];
 
-/** Maximum values of a list, and maximum rows in a text. */
+/** Maximum number of values in a list that a `reduce` step computes, and maximum number of rows in a text that it computes. */
 export const listedRowsMax = 1_000;
 
 const textMax = 200;
@@ -79,7 +79,7 @@ const textReductionForm: ObjectForm = {
   examples: [{ text: { of: "- {row.title}" } }],
 };
 
-/** The JSON Schema of values over a set. */
+/** JSON Schema for the values that a `reduce` step computes from all rows of a set, for example a count or a sum. */
 export const reductionsSchema: JsonSchema = {
   description:
     "Values by name: count; count ok (or failed, skipped, unknown; only for maps); sum F or avg F of a kept number field; min F or max F of a number or text field; list F of any field (at most 1,000 values); or a text of all rows.",
@@ -106,7 +106,10 @@ export const reductionsSchema: JsonSchema = {
 const hint =
   'write count, count ok (or failed, skipped, unknown), or sum, min, max, avg or list and a field, or {"text": {"of": "- {row.<field>}"}}';
 
-/** Reads values over a set. */
+/**
+ * Reads the values that a step computes from all rows of a set (for example `count ok` or `sum amount`). Returns the parsed values by name.
+ * Records the faults in them.
+ */
 export function readReductions(node: ShapeNode, reader: ShapeReader): Reductions {
   const object = reader.object(node);
   if (object !== undefined && Object.keys(object).length === 0) {
@@ -143,7 +146,7 @@ function readWords(node: ShapeNode, reader: ShapeReader): Reduction | undefined 
   return reduction;
 }
 
-/** Returns how to write a function call such as `sum(amount)` here: as words with a space. */
+/** Returns the hint for a value that was written as a function call. For example, `sum(amount)` must be written as `sum amount`. */
 function hintOf(text: string): string {
   const [, kind, operand = ""] = /^(\w{1,10})\(\s*([\w.* ]{0,60})\)$/.exec(text) ?? [];
   const written = `${kind?.toLowerCase()} ${operand === "*" ? "" : operand.trim().replace(/^row\./, "")}`.trim();
@@ -180,10 +183,16 @@ function readTextOf(node: ShapeNode, reader: ShapeReader): Reduction | undefined
   return { kind: "text", of, separator, max, more: more?.split("{more}") };
 }
 
-/** The place at which values over a set are declared: its `path` in the program, and the names known there (`scope`). */
+/**
+ * The place in a program that declares values to compute over a set of rows (for example a sum). `path`: path of this place. `scope`: names
+ * that can be used there.
+ */
 type Place = { readonly path: Path; readonly scope: Scope };
 
-/** Checks values over a set. Returns the type of each, by name. Records every fault. */
+/**
+ * Checks the values that are computed over a set of rows (for example `sum amount`). Returns the type of each value, by name. Records every
+ * fault.
+ */
 export function checkReductions(
   reductions: Reductions,
   row: RowSet | "any",
@@ -206,7 +215,7 @@ export function checkReductions(
   return Object.fromEntries(types);
 }
 
-/** Returns the type of the smallest or largest of some values: the type of the values. */
+/** Returns the type of the value that `min` or `max` computes from values of the type `type`. */
 function bestType(type: ValueType): JsonSchema {
   const types = typesOf(type);
   if (types?.has("string") !== true) return types === undefined ? {} : { type: "number" };

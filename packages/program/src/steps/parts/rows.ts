@@ -9,7 +9,7 @@ import { fieldType, namesOf, typesOf, type ValueType, walkType } from "../../typ
 import type { RowSet } from "../../types/scope.ts";
 import { type PageSpec, readPage } from "./page.ts";
 
-/** How items of a list become rows. */
+/** Defines how each item of a list becomes a row (for example which fields of the item the row keeps). */
 export type ItemRows = {
   /** The field that identifies a row. Undefined if the row's position identifies it. */
   readonly key: string | undefined;
@@ -38,7 +38,7 @@ export function fieldSchema(description: string, example: string): JsonSchema {
   return { description, type: "string", maxLength: fieldName.max, pattern: fieldPattern, examples: [example] };
 }
 
-/** The fields of a form that define how items become rows. */
+/** The fields of a step that define how each item of a list becomes a row (for example `keep`: the fields of the item to keep). */
 export const itemRowsForm = {
   keep: {
     description: "Fields of the items to keep. An item that is not an object has one field, value.",
@@ -93,7 +93,7 @@ export function readRows(node: ShapeNode, reader: ShapeReader): RowsSpec | undef
   return from === undefined || rows === undefined ? undefined : { from, ...rows, page };
 }
 
-/** Reads how items become rows. */
+/** Reads the fields `keep` and `key`, which define how each item of a list becomes a row. Returns undefined if `keep` cannot be read. */
 export function readItemRows(fields: ShapeFields, reader: ShapeReader): ItemRows | undefined {
   const kept = reader.items(fields.at("keep"), keptCount, ["id", "title"]);
   const named = kept?.flatMap((item) => reader.text(item, { ...fieldName, hint: hintOfField(item.value) }) ?? []);
@@ -106,7 +106,10 @@ export function readItemRows(fields: ShapeFields, reader: ShapeReader): ItemRows
   return { keep: key === undefined || named.includes(key) ? named : [...named, key], key };
 }
 
-/** Returns the hint for a wrong field: a field is kept as a whole, and its parts are named where they are used. */
+/**
+ * Returns the hint for a field that a row cannot keep. For a path such as `owner.name`, the hint says to keep the whole field `owner`, and
+ * to write `row.owner.name` later.
+ */
 function hintOfField(value: ShapeNode["value"]): string {
   const [, field] = typeof value === "string" ? (/^([A-Za-z_]\w{0,63})[.[]/.exec(value) ?? []) : [];
   return field === undefined
@@ -131,7 +134,10 @@ function readListPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
   return path;
 }
 
-/** Checks `rows` against the type of an answer, without `page`. Returns the set of rows. */
+/**
+ * Checks the field `rows` of a call step against the output schema of the step's tool. The part `page` of the field is not checked here.
+ * Records every fault. Returns the set of rows that the step makes.
+ */
 export function setOfRows(
   rows: RowsSpec,
   path: Path,
@@ -174,7 +180,10 @@ export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: 
   return { fields, hasStates: false };
 }
 
-/** Adds a note on fields of items whose type is unknown, because a wrong name cannot be found by the check. */
+/**
+ * Adds a note if the type of the items is unknown. The check then cannot find a wrong field name in `names`, so the note asks the author to
+ * compare the names with a real item.
+ */
 export function noteUnknown(item: ValueType, path: Path, names: readonly string[], faults: Check["faults"]): void {
   if (names.length === 0 || !isUnknownItem(item)) return;
   const shown = names.slice(0, 10).join(", ");
@@ -227,7 +236,10 @@ function fieldsText(item: unknown): string {
   return names.length === 0 ? "" : ` (of ${names.join(", ")})`;
 }
 
-/** Adds the lists in the answer to the hint for a wrong path, so that the author need not look them up. */
+/**
+ * Records a fault for a step that does not say which list of an answer becomes its rows. The hint names the lists in the tool's answer, so
+ * the author need not look them up.
+ */
 export function tellLists(path: Path, action: Action, { faults }: Check): void {
   const hint = `name a list of the output in from, and fields of its items in keep: ${listsText(action)}`;
   faults.add("PROGRAM_MALFORMED", path, "does not say which rows it takes", hint);

@@ -5,7 +5,10 @@ import { nameSchema, readName } from "../../read/name.ts";
 import type { ShapeFields, ShapeReader } from "../../read/shape.ts";
 import { findSet, type RowSet, type RowState, rowStates, type Scope } from "../../types/scope.ts";
 
-/** The set whose rows a step takes. `states`: for the set of a map, only rows that ended in one of these states. */
+/**
+ * The rows that a step takes. `source`: name of a set (rows that an earlier step made). `states`: if the set was made by a map step, only
+ * its rows that ended in one of these states.
+ */
 export type RowSource = { readonly source: string; readonly states: readonly RowState[] | undefined };
 
 /** Returns the JSON Schema of the name of a set. */
@@ -15,7 +18,7 @@ export function sourceSchema(example: string, description = "The set."): JsonSch
 
 const stateCount = { min: 1, max: rowStates.length };
 
-/** The optional field of every step that takes the rows of a set. */
+/** The optional field `states` of every step that takes rows from a set. It limits the rows to those that ended in the given states. */
 export const sourceOptions = {
   states: {
     description:
@@ -67,7 +70,8 @@ export function checkSet(
     const { lostWith } = found;
     if (lostWith !== undefined) {
       const message = `set ${name} does not exist if step ${lostWith} failed and its onError continues`;
-      // In its own error handler the step has failed, so the condition must check if the set was made before the failure.
+      // In the error handler of the step `lostWith`, that step has always failed. So the suggested condition must check if the set was made
+      // before the failure. Elsewhere, it checks if the step failed.
       const when = scope.failed?.has(lostWith) ? `has(rows.${name})` : `!has(steps.${lostWith}.error)`;
       const hint = `add a condition: "when": "${when}", at this step or at a block around it`;
       faults.add("PROGRAM_REFERENCE_INVALID", [...pathOf(pointer), field], message, hint);

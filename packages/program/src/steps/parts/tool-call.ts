@@ -13,7 +13,7 @@ import { checkArguments, readArgs } from "./arguments.ts";
 import { classOfMethod, type HttpCall } from "./http-request.ts";
 import type { RowsSpec } from "./rows.ts";
 
-/** The definition `args` of the JSON Schema. */
+/** The definition `args` in the JSON Schema of programs: the arguments of a call, by name. */
 const argsDefinition: JsonSchema = {
   description:
     "Arguments by name; any value in them may be a reference. A destructive call has the literal confirm: true.",
@@ -171,7 +171,7 @@ function secretPlaces(action: Action | undefined, { output }: Scope): SecretPlac
   if (output !== undefined) {
     return { takes: () => false, hint: "name a field of the answer that is undone: an undo takes no secret" };
   }
-  // If the tool is unknown, only that is reported.
+  // If the tool is unknown, every argument may contain a secret here. So the only reported fault is the unknown tool.
   const takes = (path: Path) => action === undefined || isSensitiveAt(action.inputSchema, path);
   const hint = `${action?.slug ?? "the tool"} does not mark this argument x-sensitive; a secret stays secret only in a marked argument or in an http step`;
   return { takes, hint };

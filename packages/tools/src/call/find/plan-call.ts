@@ -14,13 +14,14 @@ export function planCall(
   asked: CallRequest,
   { tool, toolkit }: Pick<CallPlan, "tool" | "toolkit">,
 ): { readonly entry: LedgerEntry; readonly plan: CallPlan } {
-  // Excess arguments are removed before all other checks, because those checks take time for each argument.
+  // True if the call is for an action of an app. Only the arguments of actions are searched for excess ones. These are removed before all
+  // other checks, because those checks take time for each argument.
   const isJudged = tool.kind === "action";
   const { kept, faults: excess } = isJudged
     ? withoutExcess(tool.inputSchema, asked.args)
     : { kept: asked.args, faults: [] };
-  // Optional arguments with the value null are removed. A call with them and a call without them then have the same digest and app key, and
-  // count as the same call.
+  // Optional arguments with the value null are removed. A call with such arguments and a call without them then get the same digest, and
+  // the same idempotency key for the app. So they count as the same call.
   const args = withoutOptionalNulls(tool.inputSchema, kept);
   const request = { ...asked, args: args as CallRequest["args"] };
   const entry = entryOf(context, request, tool);
@@ -32,7 +33,7 @@ export function planCall(
 
 function entryOf({ clock }: PlanContext, request: CallRequest, tool: CallPlan["tool"]): LedgerEntry {
   const { caller, args, entityId, idempotencyKey, job } = request;
-  // Used for the id and for `createdAt`, because lists find calls by the time in their ids.
+  // The same time is used for the id and for `createdAt`, because lists find calls by the time in their ids.
   const createdAt = clock.now();
   return {
     id: createId("call", createdAt),

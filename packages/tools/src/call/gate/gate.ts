@@ -30,8 +30,8 @@ export type TakenCall =
   | { readonly at: "gate"; readonly made: MadeCall };
 
 /**
- * Prepares a call without sending or recording anything: checks its scope, finds the tool, plans the call, looks up its key and prepares
- * the request.
+ * Prepares a call, but sends nothing and records nothing. It checks the caller's access scope, finds the tool and plans the call. It looks
+ * for an earlier call with the same idempotency key, and prepares the request to the app.
  */
 export async function takeToTheGate(context: GateContext, given: CallRequest): Promise<TakenCall> {
   const asked = bindCall(given);

@@ -20,7 +20,7 @@ type KeyStore = {
 
 const bounds = { sizeMax: 200, concurrency: 2, besideMin: 32, linger: { ms: 1, fromSize: 16 } };
 
-/** Creates the key store of a database. */
+/** Creates the functions that find and store calls by idempotency key in a database. */
 export function createKeyStore(db: Database): KeyStore {
   const finding = createBatcher<{ projectId: ProjectId; key: string }, ToolCallKeyHolder | undefined>({
     ...bounds,
@@ -81,8 +81,8 @@ export async function findEarlier(context: KeyContext, entry: LedgerEntry): Prom
 }
 
 /**
- * Returns the call that holds the entry's idempotency key; undefined if no call holds it. For a call of a job, it also searches under the
- * job's former key.
+ * Returns the call that holds the idempotency key of the ledger entry. Returns undefined if no call holds the key. Calls of jobs had a
+ * longer key in earlier versions (`formerKey`). For them, the function also searches for the longer key.
  */
 async function findHolder({ keys }: KeyContext, { caller, job }: LedgerEntry, key: string) {
   const formerKey = job?.formerKey;

@@ -74,8 +74,8 @@ function misspelt(schema: JsonSchema, given: Readonly<Record<string, unknown>>):
 const misspeltMax = 40;
 
 /**
- * Maximum characters of the faults that an answer lists. The next constant, `describedCharactersMax`, is the maximum for the faults in the
- * answer's sentence.
+ * Maximum characters of all faults in the list of an error answer. The next constant, `describedCharactersMax`, is the maximum for the
+ * faults that the message of this answer quotes.
  */
 const listedCharactersMax = 4_000;
 const describedCharactersMax = 2_000;

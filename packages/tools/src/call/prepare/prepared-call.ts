@@ -15,7 +15,10 @@ export type CallPlan = CallRequest & {
   readonly callDigest: Buffer;
   /** Idempotency key for the app. Empty if the tool takes no key. */
   readonly appKey: string;
-  /** True if a repeat of this call by the caller reaches the app with the same key. False if each repeat gets a new key. */
+  /**
+   * `keepsAppKey` is true if the app receives the same idempotency key when the caller makes this call again. The app can then recognize
+   * the repeat. False if the app receives a new key each time.
+   */
   readonly keepsAppKey: boolean;
 };
 

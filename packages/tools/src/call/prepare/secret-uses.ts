@@ -10,8 +10,8 @@ export type SecretUse = { readonly name: string; readonly prefix: string; readon
 type Params = Readonly<Record<string, unknown>>;
 
 /**
- * Arguments with the values of their secrets, and these values, which no message may quote. If the project does not have a secret, the name
- * of that secret instead.
+ * Result of filling secrets into arguments. `args`: the arguments with the values of the secrets. `values`: these secret values; messages
+ * must not contain them. `missing`: the name of a secret that the project does not have; then nothing was filled in.
  */
 export type FilledArguments =
   | { readonly args: Params; readonly values: readonly string[] }

@@ -60,13 +60,13 @@ const linger = { ms: 1, fromSize: 16 };
 
 /** Writes calls to the ledger, many per statement under load. */
 export type Ledger = {
-  /** Returns the row of a call that is about to be sent. */
+  /** Returns the row to store in the ledger (the table of calls) for a call that is about to be sent. */
   begun(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): CallRecord;
   /** Commits that a call is about to be sent. */
   begin(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): Promise<void>;
   /**
-   * Commits the outcome of a call. If the call has a receiver for its record (`takeRecord`), passes the row to it instead. `bindsKey`: true
-   * if repeats with the same idempotency key get this answer.
+   * Commits the outcome of a call. If the call has a function `takeRecord`, the ledger row is passed to that function instead. `bindsKey`:
+   * true if a later call with the same idempotency key must get this answer again.
    */
   end(entry: LedgerEntry, end: LedgerEnd, options: { bindsKey: boolean }): Promise<void>;
   /**
@@ -74,9 +74,12 @@ export type Ledger = {
    * row with its own changes. `begun`: the row from the call's start, if there is one.
    */
   ended(entry: LedgerEntry, end: LedgerEnd, begun?: CallRecord): CallRecord;
-  /** Returns the row of an ended call, with the stored answer that repeats with the same idempotency key get. */
+  /**
+   * Returns the ledger row of an ended call, together with the answer to store. A later call with the same idempotency key gets this stored
+   * answer.
+   */
   bound(entry: LedgerEntry, ended: CallRecord, result: CallResult): CallRecord;
-  /** Commits a row that `ended` or `bound` returned. */
+  /** Commits a ledger row. The row must be a result of the method `ended` or of the method `bound`. */
   put(ended: CallRecord): Promise<void>;
   /** True if a digest stored in the ledger belongs to this call. False if it belongs to a different call. */
   isSameCall(entry: LedgerEntry, digest: Buffer): boolean;
@@ -208,7 +211,7 @@ function endOf(sealer: Sealer, entry: LedgerEntry, { result, accountId, isSandbo
     accountId,
     outcome: result.outcome,
     message: isInside ? plainMessage(result) : "",
-    // A message may quote an argument, or the app's text about an argument.
+    // The message is stored encrypted, because it may quote an argument, or what the app wrote about an argument.
     sealedMessage: isInside || message === "" ? undefined : seal(sealer, entry, "message", message),
     providerStatus: result.providerStatus,
     result: kept && seal(sealer, entry, "result", kept.json),

@@ -23,15 +23,21 @@ const ways: readonly Escapes[] = [
 /** Maximum number of times that a text is decoded. It is 2, because some texts are escaped twice, for example a URL in a URL. */
 const timesMax = 2;
 
-/** Number of escapes that may still be decoded. It is limited, because a million escapes take half a second of the node's only thread. */
+/**
+ * Number of escapes (such as `%20` or `&amp;`) that may still be decoded in the search for secrets. It is limited, because a million
+ * escapes take half a second of the node's only thread.
+ */
 export type EscapeBudget = { left: number };
 
-/** Maximum number of escapes decoded for one call, or for one read of a job. */
+/**
+ * Maximum number of escapes (such as `%20` or `&amp;`) that svc decodes to find secrets. The limit applies to one call, or to one read of a
+ * job.
+ */
 export const escapesMax = 200_000;
 
 /**
- * Returns all readings of a text: the text itself, and the text with each kind of escape decoded. Returns undefined if the text has too
- * many escapes.
+ * Returns all forms in which a text can be read: the text itself, and the text after decoding each kind of escape (such as `%20`, `\u0041`
+ * or `&amp;`). Returns undefined if the text has too many escapes.
  */
 export function readingsOf(text: string, budget: EscapeBudget): Reading[] | undefined {
   const written: Reading = { text, rangeOf: (range) => range };
@@ -72,8 +78,8 @@ function unescaped({ text, rangeOf }: Reading, { pattern, plain }: Escapes, budg
 }
 
 /**
- * Returns the range of the original text for one character of the decoded text. If the character was escaped, the range is the whole
- * escape.
+ * Returns the range in the original text for the character at `at` in the decoded text. If the character was written as an escape (such as
+ * `%20`), returns the range of the whole escape. `marks`: the positions of all escapes.
  */
 function placeOf(marks: readonly number[], at: number): Range {
   let [low, high] = [0, marks.length / 4];

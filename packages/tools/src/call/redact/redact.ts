@@ -9,11 +9,13 @@ export type Redactor = {
   /** Removes secrets from a text of any length. It pauses repeatedly so that other work can run. */
   readonly inParts?: (text: string) => Generator<undefined, string>;
   /**
-   * True if a JSON text of any writer certainly contains no secret in any form. The value of this JSON text then needs no search. It pauses
-   * repeatedly so that other work can run.
+   * Returns true if a JSON text certainly contains no secret, in whatever way the JSON was written. The parsed value then need not be
+   * searched. The generator yields repeatedly so that other work can run.
    */
   readonly spares?: (json: string) => Generator<undefined, boolean>;
-  /** Removes secrets from the name of a field. It searches only for long secrets, because a short one could be an ordinary word. */
+  /**
+   * Returns the name of a field without secrets. The function removes only long secrets, because a short secret could be an ordinary word.
+   */
   readonly ofName?: (name: string) => string;
 };
 
@@ -64,14 +66,21 @@ export function atOnce<T>(parts: Generator<undefined, T>): T {
 }
 
 /**
- * A JSON escape of a character that may be in a core (see `SecretForms`), or of a backslash, which may begin such an escape in JSON within
- * JSON.
+ * Matches a JSON escape that could hide a part of a secret. It matches the escape of a character that may be in a core. A core is a part of
+ * a secret that other JSON escapes leave unchanged. It also matches the escape of a backslash, because that may begin an escape in JSON
+ * within JSON.
  */
 const escapedCore = /\\u00(?:2[de]|3\d|[46][1-9a-f]|5[\dacf]|7[\da])/i;
-/** Characters that are searched at once for all cores, in addition to the length of a core. */
+/**
+ * Number of characters of a JSON text that are searched in one piece for parts of secrets (cores). Each piece is longer by the length of a
+ * core, so that no core is cut.
+ */
 const sparedMax = 65_536;
 
-/** A core contains only characters that the other JSON escapes do not mean. So a core of the value is unchanged in the JSON text. */
+/**
+ * True if the JSON text certainly contains no secret, so that it need not be searched. The function looks for the core of each secret. A
+ * core is a short part of the secret without characters that JSON usually escapes, so it is unchanged in the JSON text.
+ */
 function* isSpared(json: string, secrets: readonly SecretForms[]): Generator<undefined, boolean> {
   const cores = [...new Set(secrets.flatMap((secret) => secret.cores))];
   for (let from = 0; from < json.length; from += sparedMax) {
@@ -92,7 +101,10 @@ function mayHold(text: string, { cores }: SecretForms): boolean {
  * it.
  */
 const partMax = 16_384;
-/** Number of characters before a part that are searched with it. The part may start in the middle of an escape. */
+/**
+ * A long text is searched for secrets in parts. Each part is searched together with this number of characters before it, because the part
+ * may begin in the middle of an escape sequence.
+ */
 const lead = 64;
 
 function* redacted(text: string, secrets: readonly SecretForms[], budget: EscapeBudget): Generator<undefined, string> {
@@ -103,10 +115,12 @@ function* redacted(text: string, secrets: readonly SecretForms[], budget: Escape
     const start = Math.max(0, from - lead);
     const part = text.length <= partMax ? text : text.slice(start, from + partMax + reach);
     const found = yield* rangesIn(part, secrets, budget);
-    // The part has too many escapes to search, so it may contain a secret. The whole text is masked.
+    // A long text is searched for secrets in parts. This part has too many escape sequences to search all of them, so it may contain a
+    // secret. The whole text is masked.
     if (found === undefined) return masked;
     const here: string[] = [];
-    // Overlapping ranges are merged. They occur because one secret may start with another, or be found in two readings of the text.
+    // Overlapping ranges of secrets are merged. Ranges overlap if one secret starts with another. They also overlap if a secret is found
+    // both in the text as written and in the text with its escapes decoded.
     for (const [first, last] of found.toSorted(([a], [b]) => a - b)) {
       const [at, to] = [start + first, start + last];
       if (at < from || at >= from + partMax) continue;

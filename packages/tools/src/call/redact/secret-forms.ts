@@ -14,7 +14,10 @@ export function positionsOf(text: string, part: string): number[] {
   return places;
 }
 
-/** For a long part, its first characters (this many) are searched first. The whole part is searched only if they occur in the text. */
+/**
+ * Number of characters that are searched first if the sought text is long: its first characters. The whole sought text is searched only if
+ * the other text contains these characters.
+ */
 const beginMax = 32;
 
 /**
@@ -92,8 +95,9 @@ export function secretFormsOf(text: string): SecretForms {
 }
 
 /**
- * Maximum characters that one character takes when it is escaped twice. The next constants: `escapedCodeMax` is the same for a character of
- * hex or base64; `reachMax` is the maximum reach (length of a form), and a longer reach is cut.
+ * Maximum length of one character of a secret that is escaped twice. The next constant, `escapedCodeMax`, is the same maximum for a
+ * character of hexadecimal or base64 text. The constant `reachMax` limits the length of the longest form of a secret; a greater length is
+ * reduced to it.
  */
 const escapedMax = 24;
 const escapedCodeMax = 3;
@@ -111,8 +115,9 @@ function makeHidden(text: string): SecretForms {
 }
 
 /**
- * Matches characters that JSON, URLs, forms and HTML do not escape. The longest such sequence of a secret occurs in all its forms except
- * base64, so it is the core. If the secret has none, the core is the empty text, which occurs in every text.
+ * Matches sequences of characters that JSON, URLs, forms and HTML never escape. A secret's longest such sequence is called its core. The
+ * core occurs in every escaped form of the secret, but not in base64. If a secret has no such sequence, its core is the empty text, which
+ * every text contains.
  */
 const sameRuns = /[\w.-]+/g;
 

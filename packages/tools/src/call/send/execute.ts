@@ -38,7 +38,7 @@ export type ExecuteOptions = {
 type Execution = ExecuteOptions & {
   readonly entry: LedgerEntry;
   readonly prepared: PreparedCall;
-  /** All forms of the credentials that were sent. */
+  /** The credentials that the request contained, in every form in which they were sent (for example also encoded in a header). */
   readonly credentials: Set<string>;
 };
 
@@ -202,11 +202,11 @@ function repeatsItsKey({ action }: PreparedCall, { args, idempotencyKey }: Ledge
 }
 
 /**
- * True if the call's idempotency key stays taken after this outcome, because the call was executed or may have been. False if the call may
- * be made again with the key.
+ * True if the idempotency key of the call cannot be used for another call after this outcome, because the call was executed or may have
+ * been. False if the call may be made again with the key.
  */
 function bindsKey({ action }: PreparedCall, { outcome, providerStatus }: CallResult): boolean {
   if (outcome === "ok" || outcome === "outcome_unknown") return true;
-  // With a 4xx status, the app reports that it changed nothing.
+  // A 4xx status means that the app changed nothing. The idempotency key is then free, so the call can be made again with the same key.
   return outcome === "provider_error" && action.class !== "read" && !(providerStatus >= 400 && providerStatus < 500);
 }

@@ -10,8 +10,8 @@ const excerptMax = 1000;
 const readMax = 65_536;
 const bytesPerUnit = 3;
 /**
- * Maximum number of values in a failure answer that must be masked. The next constant, `maskedBytesMax`, limits its bytes. A larger answer
- * is not shown, because masking must read all of it.
+ * Maximum number of values in a failure answer whose sensitive values must be masked. The next constant, `maskedBytesMax`, is the maximum
+ * size of such an answer in bytes. A larger answer is not shown, because masking must read all of it.
  */
 const valuesMax = 10_000;
 const maskedBytesMax = 524_288;

@@ -55,7 +55,7 @@ async function answerOf(context: SendContext, sending: SentRequest): Promise<App
   if (waitMs === undefined || untilMs - clock.now() - waitMs < secondTryMinMs) return first;
   await clock.wait(waitMs);
   const timeoutMs = untilMs - clock.now();
-  // The time is checked again, because the wait may have taken longer than planned.
+  // The time left is computed again, because the wait before the second try may have taken longer than planned.
   const mayRepeat = timeoutMs >= 1 && (await mayBeSentAgain(sending));
   const second = !mayRepeat ? first : await transport.send(request, call, { timeoutMs });
   return call.action.class !== "read" && wasSent(first) && !settles(second) ? first : second;
@@ -91,8 +91,8 @@ function wasSent(answer: AppAnswer): boolean {
 }
 
 /**
- * True if the answer to a repeated idempotency key shows how the first request ended. False for the statuses below, because the app then
- * did not process the repeat.
+ * A request was sent a second time with the same idempotency key. True if the app's second answer also shows how the first request ended.
+ * False for status 500 and above, and for 401, 403, 408, 409, 425 and 429. With these, the app did not process the second request.
  */
 function settles(answer: AppAnswer): boolean {
   if (answer.kind === "too_large") return answer.status < 300;

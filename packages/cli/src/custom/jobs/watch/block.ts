@@ -9,7 +9,10 @@ import { callsText, hasEnded, readWaits, rowsText, standingText, tookText, type 
 import type { WatchView } from "./lines.ts";
 import { createPaceMeter, doneRows, type Pace, type PaceMeter, placedText, progressText } from "./step.ts";
 
-/** Interval in milliseconds at which the block is redrawn and a running job is read. */
+/**
+ * Two intervals in milliseconds. At `drawMs`, the command draws the lines about the watched job again. At `readMs`, it reads a running job
+ * again from the service.
+ */
 const drawMs = 250;
 const readMs = 1_000;
 
@@ -91,7 +94,10 @@ function isAtWork(job: Job): boolean {
   return !hasEnded(job) && job.park === undefined;
 }
 
-/** Returns the pace of the current step, by the id of the step. */
+/**
+ * Returns the pace of the job's current step (rows per second and estimated time left), by the id of the step. Returns an empty map if no
+ * step with countable rows is running.
+ */
 function measure(meter: PaceMeter, program: ShownProgram, job: Job): ReadonlyMap<string, Pace | undefined> {
   const { stepReceipts: receipts } = job;
   const atWork = receipts.find(({ state }) => state === "");
@@ -108,7 +114,10 @@ function rowsByStep({ stepReceipts }: Job) {
 /** Indent of a step that is inside another step. */
 const indent = "  ";
 
-/** The values from which the block is drawn. */
+/**
+ * Values from which the display of `svc jobs watch` is drawn. The display is a block of lines in the terminal: the job, its steps and its
+ * question.
+ */
 type BlockState = {
   readonly job: Job;
   readonly program: ShownProgram;

@@ -17,7 +17,9 @@ export type PaceMeter = {
   measure(sample: { stepId: string; atMs: number; done: number; total: number | undefined }): Pace | undefined;
 };
 
-/** Maximum age of a sample that counts for the pace, in milliseconds. */
+/**
+ * Maximum age in milliseconds of a measurement of a step's progress. Older measurements do not count for the speed that the command shows.
+ */
 const windowMs = 60_000;
 
 /** Returns a new meter. The meter drops its samples if another step follows, or if the same step starts again. */

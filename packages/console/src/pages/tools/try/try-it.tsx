@@ -30,7 +30,7 @@ import { type TryInput, useTryInput } from "./use-try.ts";
 
 const settledMs = 250;
 
-/** The shown name of each format. */
+/** The name that the page shows for each kind of code example of a call (for example `curl`). */
 const snippetWords: Record<SnippetKind, string> = {
   cli: "CLI",
   curl: "curl",

@@ -21,8 +21,8 @@ export type CallCheck = {
 export type TriedCall = { readonly of: string; readonly answer: CallToolResponse; readonly at: number };
 
 /**
- * Returns functions that send a call as it is written, and the state of the last call. `isHeld`: true if the last call was the same call
- * and needs confirmation. The user can then confirm it.
+ * Returns functions that send the call in the form, and the state of the last sent call. `isHeld`: true if the form has not changed since
+ * that call and svc requires a confirmation. The user can then press the button that confirms.
  */
 export function useSend(
   call: WrittenCall,

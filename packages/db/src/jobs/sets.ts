@@ -37,7 +37,7 @@ const withinBytes = (page: string) => `select * from (
 
 /**
  * SQL that finds the block (group of consecutive rows in storage) of each row. It is the last block whose number is not higher than the
- * row's number. Each row costs one primary key lookup, whatever table statistics PostgreSQL has.
+ * row's number. Each row costs one primary key lookup, also if the table statistics of PostgreSQL are wrong.
  */
 const eachRow = `cross join lateral
      (select row_number, data from job_rows where job_id = s.job_id and row_number <= s.row_number

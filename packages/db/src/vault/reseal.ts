@@ -34,7 +34,7 @@ export function sealedTableNames(): readonly string[] {
 /**
  * Returns the next rows of a table, at most `limit`. A value is old if its bytes are less than `oldBefore`. Values of vault keys are less
  * than values of data keys, and values of older data keys are less than those of newer ones. The query always uses the primary key,
- * whatever statistics PostgreSQL has. Only a rotation of keys runs it.
+ * with any statistics of PostgreSQL. Only a rotation of keys runs it.
  */
 export async function readSealedPage(
   db: Executor,

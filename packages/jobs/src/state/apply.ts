@@ -19,8 +19,8 @@ import { withWrites } from "./simulated.ts";
 import { endStatuses, type JobStatus, movesOf, transitions } from "./statuses.ts";
 
 /**
- * A row that a step fetched or made. `rowNumber` numbers all rows of the job from 1, whatever set (group of rows made by one step) they
- * belong to.
+ * A row that a step fetched or made. `rowNumber` counts from 1 over the rows of all sets of the job. A set is the group of rows made by one
+ * step.
  */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
 

@@ -83,7 +83,7 @@ test("headers are single lines of ASCII, under names in lower case; the service'
   for (const value of ["planted\r\nx: y", "planted\n", "plänted", "planted\0", "x".repeat(9_000), {}, null]) {
     const built = build({ headers: { authorization: value } });
     expect(built).toEqual({
-      fault: { pointer: "/headers/authorization", message: expect.stringMatching(/ is no |^is no /) },
+      fault: { pointer: "/headers/authorization", message: expect.stringMatching(/is not /) },
     });
     expect(JSON.stringify(built)).not.toMatch(/pl[aä]nted/);
   }

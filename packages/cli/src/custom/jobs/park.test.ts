@@ -78,7 +78,7 @@ test("--json prints the job, and what is refused says where the job stands", asy
   const id = await submit();
   const again = await svc("jobs", "release", id);
   expect(again).toMatchObject({ code: 1, printed: [] });
-  expect(again.noted.join("\n")).toMatch(/is queued, and only one that is parked as poisoned .*JOB_NOT_RELEASABLE/s);
+  expect(again.noted.join("\n")).toMatch(/is queued; only a job that is parked as poisoned .*JOB_NOT_RELEASABLE/s);
   const parked = JSON.parse((await svc("jobs", "park", id, "--json")).printed.join("\n"));
   expect(parked).toMatchObject({ id, status: "JOB_STATUS_PARKED", park: { reason: "administrator" } });
   const refused = await svc("jobs", "park", id);

@@ -9,7 +9,7 @@ export type Redactor = {
   /** Removes secrets from a text of any length. It pauses repeatedly so that other work can run. */
   readonly inParts?: (text: string) => Generator<undefined, string>;
   /**
-   * Returns true if a JSON text certainly contains no secret, in whatever way the JSON was written. The parsed value then need not be
+   * Returns true if a JSON text certainly contains no secret, in any form of escaping. The parsed value then need not be
    * searched. The generator yields repeatedly so that other work can run.
    */
   readonly spares?: (json: string) => Generator<undefined, boolean>;

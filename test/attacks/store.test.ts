@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openDatabase } from "@svc/db/connect";
 import { startTestServer } from "@svc/testing/server";
 import { startServerProcess } from "@svc/testing/server-process";
 import { fewToolkits } from "@svc/testing/shipped-catalog";
@@ -11,10 +12,11 @@ import { rounds } from "./rounds.ts";
 test("a store that takes no writes takes the node out of traffic, and back when it does", async () => {
   const own = await startTestServer({ variables: { SVC_TOOLKITS: fewToolkits } });
   onTestFinished(() => own.stop());
-  // One session, from before: it keeps the settings that it began with.
-  const sql = await own.database.db.sql.reserve();
-  onTestFinished(() => sql.release());
-  const [{ name } = { name: "" }] = await sql<{ name: string }[]>`select current_database() as name`;
+  const [{ name } = { name: "" }] = await own.database.db.sql<{ name: string }[]>`select current_database() as name`;
+  // A session of another database: the settings do not concern it.
+  const other = openDatabase({ url: process.env["SVC_TEST_DATABASE_URL"] ?? "", connectionsMax: 1 });
+  onTestFinished(() => other.close());
+  const { sql } = other;
   const ready = async () => (await fetch(`${own.url}/readyz`)).text();
   // New sessions have a setting; those that are open are ended.
   const set = async (setting: string) => {

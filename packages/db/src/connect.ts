@@ -101,7 +101,8 @@ function driverOptions({ connectionsMax = 10, applicationName = "svc" }: Databas
     // than a restart of the server.
     backoff: (attempt: number) => Math.min(0.02 * 2 ** attempt, 1),
     // Without this setting, the driver would ask each new connection for the types of all arrays. svc reads only two kinds of arrays (texts
-    // and 32-bit numbers), and `types` defines both.
+    // and 32-bit numbers), and `types` defines both. With this setting `reserve()` of the driver never resolves for a new connection: do
+    // not call it.
     fetch_types: false,
     types: {
       bool: booleanType,

@@ -17,9 +17,7 @@ test("a test database has the schema and belongs to one file", async () => {
 
 test("a dropped test database is gone, also when somebody is still connected to it", async () => {
   const other = await createTestDatabase();
-  const connected = await other.db.sql.reserve();
-  await connected`select 1`;
-  connected.release();
+  await other.db.sql`select 1`;
   await other.drop();
   const left = await database.db.sql`select 1 from pg_database where datname = ${new URL(other.url).pathname.slice(1)}`;
   expect(left).toHaveLength(0);

@@ -40,7 +40,9 @@ test("a step that would hold more of a set than one may fails and says so, and l
   const { memory } = bench.engine({ memory: bounds });
   for (const step of holding) {
     const { job, steps } = await bench.reach(await bench.submit({ steps: [fetch, step] }), "failed", "succeeded");
-    expect(job.lastError).toMatch(/^SET_TOO_LARGE: step made: .*more than the 262144 bytes that one step may/);
+    expect(job.lastError).toMatch(
+      /^SET_TOO_LARGE: step made: .*more than the 262144 bytes of memory that one step may use/,
+    );
     expect(steps["made"]?.errors).toMatchObject([{ code: "SET_TOO_LARGE" }]);
     expect(memory.stats()).toEqual({ bytes: 0, waiting: 0 });
   }

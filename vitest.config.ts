@@ -179,7 +179,8 @@ export default defineConfig({
     ...(killedAtOnce !== undefined && { maxConcurrency: killedAtOnce }),
     // Far beyond what a test takes: they end what hangs, also on a machine with other work. Properties run whole take up to 10 s of a
     // processor, and beside all that is killed there a minute was once too short.
-    testTimeout: killedAtOnce === undefined ? 60_000 : 300_000,
+    // A page of the console takes most of a minute on a slow machine.
+    testTimeout: killedAtOnce !== undefined ? 300_000 : isRest ? 180_000 : 60_000,
     hookTimeout: 120_000,
   },
 });

@@ -14,6 +14,8 @@ const slack = 20;
 const ruled = 22;
 /** Files of 0.2 that were merged into others (71 to 62): a file fewer counts as a return more, while the stations became fewer. */
 const merged = 9;
+/** Of what 0.2 does since: the account that is handed on to the plan, texts of statements by shape, answers in slices. */
+const added = 6;
 
 test("a run returns to the files that it had left at most a third as often as it did in version 0.1", {
   retry: 2,
@@ -24,5 +26,5 @@ test("a run returns to the files that it had left at most a third as often as it
   expect(status).toBe("JOB_STATUS_SUCCEEDED");
   const files = new Set(stations.map(({ file }) => file));
   expect(files.size).toBeGreaterThan(40);
-  expect(stations.length - files.size).toBeLessThanOrEqual(before / 3 + ruled + merged + slack);
+  expect(stations.length - files.size).toBeLessThanOrEqual(before / 3 + ruled + merged + added + slack);
 });

@@ -6,7 +6,7 @@ import { monotonicMicros } from "../monotonic.ts";
 
 // Loaded into the server by --import. It writes a line of marks for each submission, in the order of their answers. One job runs at a time.
 
-/** What happened, and the monotonic microseconds at which it did. */
+/** An event, and its time in monotonic microseconds. */
 export type Mark = readonly [what: string, micros: number];
 
 /** The variable of the environment that names the file of the marks. */
@@ -36,7 +36,7 @@ if (file !== undefined) {
   markStatements();
 }
 
-/** What is known of a connection: the texts of its prepared statements, those that are not answered yet, and a message that is not whole. */
+/** State of a connection: the texts of its prepared statements, the unanswered statements, and the bytes of an incomplete message. */
 type Connection = { readonly names: Map<string, string>; readonly open: string[]; rest: Buffer };
 
 /** Marks what is sent to PostgreSQL and what it answers. It answers the statements of a connection in their order. */

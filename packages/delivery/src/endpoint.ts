@@ -26,6 +26,8 @@ export type Endpoint = {
   origin: string;
   path: string;
   keys: SigningKeys;
+  /** The keys of the previous secret. Until `untilMs`, attempts are also signed with them. */
+  former?: { readonly keys: SigningKeys; readonly untilMs: number } | undefined;
   agent?: AgentEndpoint | undefined;
 };
 
@@ -38,8 +40,6 @@ type AgentEndpoint = {
    * store it.
    */
   readonly cursor: string;
-  /** The keys of the previous secret. Deliveries are also signed with them until `untilMs`. */
-  readonly former: { readonly keys: SigningKeys; readonly untilMs: number } | undefined;
 };
 
 /** The stored values from which an endpoint is created. */
@@ -109,35 +109,28 @@ function isSame(a: EndpointSource, b: EndpointSource): boolean {
   return (
     a.endpointUrl === b.endpointUrl &&
     a.signingSecret.equals(b.signingSecret) &&
-    // For an agent's subscription, the other values change only at a refresh, and a refresh also changes the cursor. So they need no
-    // comparison.
-    (!isOfAgent || (a.mcpId === b.mcpId && a.cursor === b.cursor && a.formerUntil === b.formerUntil))
+    // A new former secret comes with a new secret, so comparing its end is sufficient.
+    a.formerUntil === b.formerUntil &&
+    (!isOfAgent || (a.mcpId === b.mcpId && a.cursor === b.cursor))
   );
 }
 
 function openEndpoint(sealer: Sealer, source: EndpointSource): Endpoint {
   const url = new URL(source.endpointUrl);
-  const { id, projectId } = source;
+  const { id, projectId, mcpId = "", cursor = "" } = source;
   return {
     url: source.endpointUrl,
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     keys: openKeys(sealer, source.signingSecret, signingSecretContext(projectId, id)),
-    agent: openAgent(sealer, source),
+    former: openFormer(sealer, source),
+    agent: mcpId === "" ? undefined : { id: mcpId, cursor },
   };
 }
 
-function openAgent(
-  sealer: Sealer,
-  { id, projectId, mcpId = "", cursor = "", formerSecret, formerUntil }: EndpointSource,
-): AgentEndpoint | undefined {
-  if (mcpId === "") return undefined;
-  const former = formerSecret &&
-    formerUntil && {
-      keys: openKeys(sealer, formerSecret, formerSecretContext(projectId, id)),
-      untilMs: formerUntil,
-    };
-  return { id: mcpId, cursor, former: former || undefined };
+function openFormer(sealer: Sealer, { id, projectId, formerSecret, formerUntil }: EndpointSource): Endpoint["former"] {
+  if (!formerSecret || !formerUntil) return undefined;
+  return { keys: openKeys(sealer, formerSecret, formerSecretContext(projectId, id)), untilMs: formerUntil };
 }
 
 function openKeys(sealer: Sealer, sealed: Buffer, context: string): SigningKeys {
@@ -152,6 +145,6 @@ export function createAgentEndpoint(endpointUrl: string, secret: string, mcpId: 
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     keys: createSigningKeys(secret),
-    agent: { id: mcpId, cursor: "", former: undefined },
+    agent: { id: mcpId, cursor: "" },
   };
 }

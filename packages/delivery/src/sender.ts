@@ -10,27 +10,29 @@ import { type Attempt, send } from "./send.ts";
  * Standard Webhooks; otherwise they have svc's own form.
  */
 function headersFor(
-  { keys, agent }: Pick<Endpoint, "keys" | "agent">,
+  { keys, former, agent }: Pick<Endpoint, "keys" | "former" | "agent">,
   ids: { readonly delivery: string; readonly message: string },
   body: Uint8Array,
   atMs: number,
 ): string[] {
-  if (agent === undefined) return signedHeaders(keys, ids.delivery, body, atMs);
-  const timestamp = String(Math.floor(atMs / 1000));
-  const signing = agent.former !== undefined && atMs < agent.former.untilMs ? [keys, agent.former.keys] : [keys];
-  const signatures = signing.map(({ bytes }) => signatureOf(bytes, ids.message, timestamp, body));
-  return [
-    ...contentHeaders,
-    "X-MCP-Subscription-Id",
-    agent.id,
-    ...standardHeaders(ids.message, timestamp, signatures.join(" ")),
-  ];
+  const formerKeys = former !== undefined && atMs < former.untilMs ? former.keys : undefined;
+  if (agent === undefined) return signedHeaders(keys, ids.delivery, body, atMs, formerKeys);
+  const standard = standardHeaders([keys, formerKeys], ids.message, body, atMs);
+  return [...contentHeaders, "X-MCP-Subscription-Id", agent.id, ...standard];
 }
 
 const contentHeaders = ["content-type", "application/json", "user-agent", "svc/1"];
 
-function standardHeaders(id: string, timestamp: string, signature: string): string[] {
-  return ["webhook-id", id, "webhook-timestamp", timestamp, "webhook-signature", signature];
+/** Returns the three headers of Standard Webhooks. They have one signature for each of the keys that is present. */
+function standardHeaders(
+  keys: readonly (SigningKeys | undefined)[],
+  id: string,
+  body: Uint8Array,
+  atMs: number,
+): string[] {
+  const timestamp = String(Math.floor(atMs / 1000));
+  const signatures = keys.flatMap((key) => (key === undefined ? [] : [signatureOf(key.bytes, id, timestamp, body)]));
+  return ["webhook-id", id, "webhook-timestamp", timestamp, "webhook-signature", signatures.join(" ")];
 }
 
 /** Returns the value of the signature in the form of Standard Webhooks, for one key. */
@@ -40,18 +42,25 @@ function signatureOf(key: HmacKey, id: string, timestamp: string, body: Uint8Arr
 
 /**
  * Returns the headers of one attempt as a flat list: name, value, name, value. `X-Svc-Signature` is the HMAC-SHA256 of the exact body. The
- * three `webhook-*` headers follow Standard Webhooks (spec/standard-webhooks.md).
+ * three `webhook-*` headers follow Standard Webhooks (spec/standard-webhooks.md). During a rotation, `former` has the keys of the former
+ * secret: `X-Svc-Signature` then stays with this secret, and `X-Svc-Signature-Next` has the signature of the new one.
  */
-export function signedHeaders(keys: SigningKeys, deliveryId: string, body: Uint8Array, atMs: number): string[] {
-  const timestamp = String(Math.floor(atMs / 1000));
-  const plain = hmacSha256(keys.text, [body], "hex");
+export function signedHeaders(
+  keys: SigningKeys,
+  deliveryId: string,
+  body: Uint8Array,
+  atMs: number,
+  former?: SigningKeys,
+): string[] {
+  const plain = (key: HmacKey) => `sha256=${hmacSha256(key, [body], "hex")}`;
   return [
     ...contentHeaders,
     "X-Svc-Signature",
-    `sha256=${plain}`,
+    plain((former ?? keys).text),
+    ...(former === undefined ? [] : ["X-Svc-Signature-Next", plain(keys.text)]),
     "X-Svc-Delivery-Id",
     deliveryId,
-    ...standardHeaders(deliveryId, timestamp, signatureOf(keys.bytes, deliveryId, timestamp, body)),
+    ...standardHeaders([keys, former], deliveryId, body, atMs),
   ];
 }
 

@@ -11,16 +11,17 @@ export type StandardSignature = { id: string; timestamp: string; signatures: str
 /** The contents of a delivery's headers before verification. At least one of the two signatures is present. */
 export type ClaimedDelivery = {
   deliveryId: string;
-  bodySignature: string | undefined;
+  /** The values of X-Svc-Signature and, during a rotation of the secret, X-Svc-Signature-Next. */
+  bodySignatures: readonly string[];
   standard: StandardSignature | undefined;
 };
 
 /** Reads the headers of a delivery. Throws a DeliveryVerificationError if no signature is complete or the two ids differ. */
 export function readDeliveryHeaders(headers: DeliveryHeaders): ClaimedDelivery {
   const read = headerReader(headers);
-  const bodySignature = read("x-svc-signature");
+  const bodySignatures = ["x-svc-signature", "x-svc-signature-next"].flatMap((name) => read(name) ?? []);
   const standard = readStandardSignature(read);
-  if (bodySignature === undefined && standard === undefined) {
+  if (bodySignatures.length === 0 && standard === undefined) {
     throw missing("x-svc-signature, or webhook-id, webhook-timestamp and webhook-signature");
   }
   const deliveryId = read("x-svc-delivery-id") ?? standard?.id;
@@ -28,7 +29,7 @@ export function readDeliveryHeaders(headers: DeliveryHeaders): ClaimedDelivery {
   if (standard !== undefined && standard.id !== deliveryId) {
     throw new DeliveryVerificationError("delivery_id_mismatch", "the headers webhook-id and x-svc-delivery-id differ");
   }
-  return { deliveryId, bodySignature, standard };
+  return { deliveryId, bodySignatures, standard };
 }
 
 function readStandardSignature(read: (name: string) => string | undefined): StandardSignature | undefined {

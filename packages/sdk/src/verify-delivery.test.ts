@@ -58,6 +58,13 @@ async function reasonOf(verification: Promise<unknown>): Promise<string> {
 
 const signed = sign(body);
 const otherSigned = sign(body, { key: otherSecret });
+/** A delivery during a rotation from `otherSecret` to `secret`. */
+const rotating: Record<string, string> = {
+  ...signed,
+  "x-svc-signature": otherSigned["x-svc-signature"] ?? "",
+  "x-svc-signature-next": signed["x-svc-signature"] ?? "",
+  "webhook-signature": `${signed["webhook-signature"]} ${otherSigned["webhook-signature"]}`,
+};
 const severalSignatures = `v1a,x ${otherSigned["webhook-signature"]} ${signed["webhook-signature"]}`;
 
 test.each<[string, DeliveryHeaders, string | Uint8Array]>([
@@ -74,6 +81,18 @@ test.each<[string, DeliveryHeaders, string | Uint8Array]>([
   ["an attempt 300 s ahead", sign(body, { atMs: nowMs + 300_000 }), body],
 ])("a delivery verifies from %s", async (_, headers, text) => {
   expect(await verify(headers, text)).toEqual({ ...event, deliveryId });
+});
+
+test("during a rotation, the new and the former secret verify by either kind of signature, and no other does", async () => {
+  for (const headers of [rotating, without(rotating, ...standardHeaders), without(rotating, "x-svc-signature")]) {
+    expect(await verify(headers)).toMatchObject({ deliveryId });
+  }
+  expect(await verify(rotating, body, otherSecret)).toMatchObject({ deliveryId });
+  expect(await verify(without(rotating, ...standardHeaders), body, otherSecret)).toMatchObject({ deliveryId });
+  const third = `whsec_${Buffer.alloc(32, 8).toString("base64")}`;
+  expect(await reasonOf(verify(rotating, body, third))).toBe("signature_mismatch");
+  const forged = { ...rotating, "x-svc-signature-next": otherSigned["x-svc-signature"] };
+  expect(await reasonOf(verify(forged))).toBe("signature_mismatch");
 });
 
 test.each<[string, DeliveryHeaders]>([

@@ -27,7 +27,7 @@ const encoder = new TextEncoder();
 /**
  * Verifies a delivery and returns its body. `body` must be exactly the received bytes, before any JSON parser. svc may send two kinds of
  * signatures: X-Svc-Signature, and the three Standard Webhooks headers. At least one kind must be present, and each kind that is present
- * must be correct. Only the Standard Webhooks headers have a time; without them, an old delivery that is sent again is not refused.
+ * must be correct. During a rotation of the secret, the new and the former secret both verify. Only the Standard Webhooks headers have a time; without them, an old delivery that is sent again is not refused.
  * Compares in constant time. Rejects with a DeliveryVerificationError.
  */
 export async function verifyDelivery(
@@ -43,8 +43,8 @@ export async function verifyDelivery(
     checkTimestamp(claimed.standard.timestamp, options);
     await checkStandardSignature(claimed.standard, bytes, standardKey);
   }
-  if (claimed.bodySignature !== undefined) {
-    await checkBodySignature(claimed.bodySignature, bytes, encoder.encode(secret));
+  if (claimed.bodySignatures.length > 0) {
+    await checkBodySignatures(claimed.bodySignatures, bytes, encoder.encode(secret));
   }
   return { ...parseDeliveryBody(bytes), deliveryId: claimed.deliveryId };
 }
@@ -89,12 +89,13 @@ async function checkStandardSignature({ id, timestamp, signatures }: StandardSig
   throw new DeliveryVerificationError("signature_mismatch", "webhook-signature is not that of the id, time and body");
 }
 
-async function checkBodySignature(signature: string, body: Bytes, key: Bytes) {
-  const hex = bodySignaturePattern.exec(signature)?.[1];
-  const expected = Uint8Array.from(hex?.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-  if (!(await isHmac(expected, body, key))) {
-    throw new DeliveryVerificationError("signature_mismatch", "x-svc-signature is not that of the body");
+async function checkBodySignatures(signatures: readonly string[], body: Bytes, key: Bytes) {
+  for (const signature of signatures) {
+    const hex = bodySignaturePattern.exec(signature)?.[1];
+    const expected = Uint8Array.from(hex?.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+    if (await isHmac(expected, body, key)) return;
   }
+  throw new DeliveryVerificationError("signature_mismatch", "x-svc-signature is not that of the body");
 }
 
 /**

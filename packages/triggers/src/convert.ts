@@ -45,6 +45,7 @@ export function subscriptionMessage(row: Subscription, nowMs: number, facts: End
     health: healthMessage(row, nowMs, facts),
     entityId: row.entityId,
     ...(row.keyId !== null && { agent: agentMessage(row, row.keyId) }),
+    ...optionalTime("formerSecretUntil", row.formerUntil !== null && row.formerUntil > nowMs ? row.formerUntil : null),
   });
 }
 

@@ -60,6 +60,18 @@ export const triggerFaults = defineFaults({
       `the subscription ${formatValue(id)} is an agent's, made over MCP: ${why}`,
     help: "Deactivate or delete it, or revoke the key or grant; the agent subscribes to another callback itself.",
   },
+  SIGNING_SECRET_INVALID: {
+    code: "invalid_argument",
+    field: "secret",
+    says: "secret is not whsec_ and the base64 of 24 to 64 bytes",
+    help: "Leave it empty, and svc generates one.",
+  },
+  ROTATION_OVERLAP_INVALID: {
+    code: "invalid_argument",
+    field: "overlap",
+    says: (overlap: string) => `overlap ${overlap} is not between 0 and 7 days`,
+    help: "Send 0 to end the former secret immediately, or leave it unset for a day.",
+  },
   REPLAY_TOO_LARGE: {
     code: "resource_exhausted",
     field: "since",

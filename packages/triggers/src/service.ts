@@ -4,12 +4,14 @@ import type { TriggersContext } from "./service/context.ts";
 import { deliveryMethods } from "./service/deliveries.ts";
 import { eventMethods } from "./service/events.ts";
 import { replayMethods } from "./service/replays.ts";
+import { secretMethods } from "./service/subscription-secret.ts";
 import { subscriptionMethods } from "./service/subscriptions.ts";
 
 /** Returns TriggersService over one database. Every method takes its project from the calling key. */
 export function createTriggersService(context: TriggersContext): ServiceImpl<typeof TriggersService> {
   return {
     ...subscriptionMethods(context),
+    ...secretMethods(context),
     ...eventMethods(context),
     ...deliveryMethods(context),
     ...replayMethods(context),

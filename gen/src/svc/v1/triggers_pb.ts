@@ -4,8 +4,8 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_svc_v1_options } from "./options_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/triggers.proto.
  */
 export const file_svc_v1_triggers: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSKeAgoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aBIRCgllbnRpdHlfaWQYCSABKAkSKAoFYWdlbnQYCiABKAsyGS5zdmMudjEuQWdlbnRTdWJzY3JpcHRpb24iYwoRQWdlbnRTdWJzY3JpcHRpb24SCgoCaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEjIKDnJlZnJlc2hfYmVmb3JlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCK5AgoSU3Vic2NyaXB0aW9uSGVhbHRoEg0KBXN0YXRlGAEgASgJEjEKDWZhaWxpbmdfc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWJhY2tvZmZfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3Rfc3VjY2Vzc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoScGVuZGluZ19kZWxpdmVyaWVzGAUgASgNEg4KBnJlYXNvbhgGIAEoCRISCgpsYXN0X2Vycm9yGAcgASgJEg4KBnA1MF9tcxgIIAEoDRIOCgZwOTlfbXMYCSABKA0SGQoRbWVhc3VyZWRfYXR0ZW1wdHMYCiABKA0i9wEKBUV2ZW50EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEhQKDHBheWxvYWRfanNvbhgFIAEoCRIvCgtvY2N1cnJlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVjZWl2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKCmRlbGl2ZXJpZXMYCCABKAsyFy5zdmMudjEuRXZlbnREZWxpdmVyaWVzIlgKD0V2ZW50RGVsaXZlcmllcxIPCgdwZW5kaW5nGAEgASgFEhEKCWRlbGl2ZXJlZBgCIAEoBRITCgtkZWFkX2xldHRlchgDIAEoBRIMCgRtb3JlGAQgASgIIroCCghEZWxpdmVyeRIKCgJpZBgBIAEoCRIQCghldmVudF9pZBgCIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYAyABKAkSDQoFc3RhdGUYBCABKAkSEAoIYXR0ZW1wdHMYBSABKAUSEgoKbGFzdF9lcnJvchgGIAEoCRIzCg9sYXN0X2F0dGVtcHRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD25leHRfYXR0ZW1wdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVwbGF5ZWQYCSABKAgSLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOd2FpdGluZ19yZWFzb24YCyABKAki1AIKD0RlbGl2ZXJ5QXR0ZW1wdBITCgtkZWxpdmVyeV9pZBgBIAEoCRIOCgZudW1iZXIYAiABKAUSJgoCYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAQgASgFEg8KB2FkZHJlc3MYBSABKAkSEwoLc3RhdHVzX2NvZGUYBiABKAUSDQoFZXJyb3IYByABKAkSRgoQcmVzcG9uc2VfaGVhZGVycxgIIAMoCzIsLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQuUmVzcG9uc2VIZWFkZXJzRW50cnkSFQoNcmVzcG9uc2VfYm9keRgJIAEoCRITCgtyZXF1ZXN0X3VybBgKIAEoCRo2ChRSZXNwb25zZUhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItUBCg5Jbmdlc3RFbmRwb2ludBIUCgx0b29sa2l0X3NsdWcYASABKAkSDAoEcGF0aBgCIAEoCRIOCgZzY2hlbWUYAyABKAkSEgoKc2VjcmV0X2VudhgEIAEoCRISCgpzZWNyZXRfc2V0GAUgASgIEg4KBmhlYWRlchgGIAEoCRIOCgZwcmVmaXgYByABKAkSEAoIZW5jb2RpbmcYCCABKAkSEQoJcGFyYW1ldGVyGAkgASgJEiIKBnNhbXBsZRgKIAEoCzISLnN2Yy52MS5TYW1wbGVQb3N0IvMBCgpTYW1wbGVQb3N0EhQKDHRyaWdnZXJfc2x1ZxgBIAEoCRIwCgdoZWFkZXJzGAIgAygLMh8uc3ZjLnYxLlNhbXBsZVBvc3QuSGVhZGVyc0VudHJ5EiwKBXF1ZXJ5GAMgAygLMh0uc3ZjLnYxLlNhbXBsZVBvc3QuUXVlcnlFbnRyeRIRCglib2R5X2pzb24YBCABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIl0KGUNyZWF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkicgoaQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIWCg5zaWduaW5nX3NlY3JldBgCIAEoCRIQCgh3YXJuaW5ncxgDIAMoCSJBChhMaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiYQoZTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZRIrCg1zdWJzY3JpcHRpb25zGAEgAygLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJAoWR2V0U3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSJFChdHZXRTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uInMKGVVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkSEwoGYWN0aXZlGAIgASgISACIAQESGQoMZW5kcG9pbnRfdXJsGAMgASgJSAGIAQFCCQoHX2FjdGl2ZUIPCg1fZW5kcG9pbnRfdXJsIkgKGlVwZGF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24iJwoZRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIcChpEZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSKCAgoRTGlzdEV2ZW50c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhQKDHRyaWdnZXJfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJEhEKCWVudGl0eV9pZBgHIAEoCRIYChBwYXlsb2FkX2NvbnRhaW5zGAggASgJEhcKD3dpdGhfZGVsaXZlcmllcxgJIAEoCCJgChJMaXN0RXZlbnRzUmVzcG9uc2USHQoGZXZlbnRzGAEgAygLMg0uc3ZjLnYxLkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIh0KD0dldEV2ZW50UmVxdWVzdBIKCgJpZBgBIAEoCSIwChBHZXRFdmVudFJlc3BvbnNlEhwKBWV2ZW50GAEgASgLMg0uc3ZjLnYxLkV2ZW50IiAKEkdldERlbGl2ZXJ5UmVxdWVzdBIKCgJpZBgBIAEoCSI5ChNHZXREZWxpdmVyeVJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5IuMBChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEg0KBXN0YXRlGAUgASgJEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLb25seV9mYWlsZWQYCCABKAgiVwoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIkCgpkZWxpdmVyaWVzGAEgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIyChtMaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QSEwoLZGVsaXZlcnlfaWQYASABKAkiSQocTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZRIpCghhdHRlbXB0cxgBIAMoCzIXLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQiPwoSUmVwbGF5RXZlbnRSZXF1ZXN0EhAKCGV2ZW50X2lkGAEgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgCIAEoCSJNChNSZXBsYXlFdmVudFJlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSEAoId2FybmluZ3MYAiADKAki2wEKE1JlcGxheUV2ZW50c1JlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEg8KB2RyeV9ydW4YByABKAgiXQoUUmVwbGF5RXZlbnRzUmVzcG9uc2USDQoFY291bnQYASABKAUSJAoKZGVsaXZlcmllcxgCIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIQCgh3YXJuaW5ncxgDIAMoCSKsBAoGUmVwbGF5EgoKAmlkGAEgASgJEiIKBXN0YXRlGAIgASgOMhMuc3ZjLnYxLlJlcGxheVN0YXRlEg4KBnJlYXNvbhgDIAEoCRIRCgl3YWl0c19mb3IYBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYByABKAkSFAoMdHJpZ2dlcl9zbHVnGAggASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgJIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAogASgIEhIKCnBlcl9zZWNvbmQYCyABKAUSDQoFdG90YWwYDCABKA0SFgoOdG90YWxfY29tcGxldGUYDSABKAgSDgoGcXVldWVkGA4gASgNEhAKCHBvc2l0aW9uGA8gASgJEi8KC3Bvc2l0aW9uX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNQoLUmVwbGF5Q291bnQSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEg0KBWNvdW50GAIgASgNIu4BChJTdGFydFJlcGxheVJlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEhIKCnBlcl9zZWNvbmQYByABKAUSDwoHZHJ5X3J1bhgIIAEoCCJ7ChNTdGFydFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkSDQoFdG90YWwYAiABKA0SIwoGY291bnRzGAMgAygLMhMuc3ZjLnYxLlJlcGxheUNvdW50EhAKCHdhcm5pbmdzGAQgAygJIh4KEEdldFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiMwoRR2V0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSI7ChJMaXN0UmVwbGF5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoTTGlzdFJlcGxheXNSZXNwb25zZRIfCgdyZXBsYXlzGAEgAygLMg4uc3ZjLnYxLlJlcGxheRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiaQoTVXBkYXRlUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCRIXCgpwZXJfc2Vjb25kGAIgASgFSACIAQESEwoGcGF1c2VkGAMgASgISAGIAQFCDQoLX3Blcl9zZWNvbmRCCQoHX3BhdXNlZCI2ChRVcGRhdGVSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IiEKE0NhbmNlbFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiNgoUQ2FuY2VsUmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSIvChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkiOwoVU2VuZFRlc3RFdmVudFJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5Ij0KDVRyeU5vd1JlcXVlc3QSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEhMKC2RlbGl2ZXJ5X2lkGAIgASgJIm8KDlRyeU5vd1Jlc3BvbnNlEg0KBWNvdW50GAEgASgNEioKDHN1YnNjcmlwdGlvbhgCIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SIgoIZGVsaXZlcnkYAyABKAsyEC5zdmMudjEuRGVsaXZlcnkiHAoaTGlzdEluZ2VzdEVuZHBvaW50c1JlcXVlc3QiSAobTGlzdEluZ2VzdEVuZHBvaW50c1Jlc3BvbnNlEikKCWVuZHBvaW50cxgBIAMoCzIWLnN2Yy52MS5Jbmdlc3RFbmRwb2ludCqRAQoLUmVwbGF5U3RhdGUSHAoYUkVQTEFZX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUUkVQTEFZX1NUQVRFX1JVTk5JTkcQARIXChNSRVBMQVlfU1RBVEVfUEFVU0VEEAISFQoRUkVQTEFZX1NUQVRFX0RPTkUQAxIaChZSRVBMQVlfU1RBVEVfQ0FOQ0VMTEVEEAQy9Q4KD1RyaWdnZXJzU2VydmljZRJ8ChJDcmVhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuQ3JlYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXNwb25zZSIfqLsYAbC7GAK4uxgCyrsYD3N1YnNjcmlwdGlvbi5pZBJmChFMaXN0U3Vic2NyaXB0aW9ucxIgLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QaIS5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEmAKD0dldFN1YnNjcmlwdGlvbhIeLnN2Yy52MS5HZXRTdWJzY3JpcHRpb25SZXF1ZXN0Gh8uc3ZjLnYxLkdldFN1YnNjcmlwdGlvblJlc3BvbnNlIgyouxgBsLsYAri7GAESbwoSVXBkYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLlVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiEqi7GAGwuxgCuLsYAsK7GAJpZBJvChJEZWxldGVTdWJzY3JpcHRpb24SIS5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkElcKCkxpc3RFdmVudHMSGS5zdmMudjEuTGlzdEV2ZW50c1JlcXVlc3QaGi5zdmMudjEuTGlzdEV2ZW50c1Jlc3BvbnNlIhKouxgBsLsYAbi7GAHauxgCAQMSSwoIR2V0RXZlbnQSFy5zdmMudjEuR2V0RXZlbnRSZXF1ZXN0Ghguc3ZjLnYxLkdldEV2ZW50UmVzcG9uc2UiDKi7GAGwuxgBuLsYARJUCgtHZXREZWxpdmVyeRIaLnN2Yy52MS5HZXREZWxpdmVyeVJlcXVlc3QaGy5zdmMudjEuR2V0RGVsaXZlcnlSZXNwb25zZSIMqLsYAbC7GAK4uxgBEl0KDkxpc3REZWxpdmVyaWVzEh0uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoeLnN2Yy52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlIgyouxgBsLsYAri7GAESbwoUTGlzdERlbGl2ZXJ5QXR0ZW1wdHMSIy5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtSZXBsYXlFdmVudBIaLnN2Yy52MS5SZXBsYXlFdmVudFJlcXVlc3QaGy5zdmMudjEuUmVwbGF5RXZlbnRSZXNwb25zZSIMqLsYAbC7GAK4uxgBElcKDFJlcGxheUV2ZW50cxIbLnN2Yy52MS5SZXBsYXlFdmVudHNSZXF1ZXN0Ghwuc3ZjLnYxLlJlcGxheUV2ZW50c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESVAoLU3RhcnRSZXBsYXkSGi5zdmMudjEuU3RhcnRSZXBsYXlSZXF1ZXN0Ghsuc3ZjLnYxLlN0YXJ0UmVwbGF5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJOCglHZXRSZXBsYXkSGC5zdmMudjEuR2V0UmVwbGF5UmVxdWVzdBoZLnN2Yy52MS5HZXRSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBElQKC0xpc3RSZXBsYXlzEhouc3ZjLnYxLkxpc3RSZXBsYXlzUmVxdWVzdBobLnN2Yy52MS5MaXN0UmVwbGF5c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESVwoMVXBkYXRlUmVwbGF5Ehsuc3ZjLnYxLlVwZGF0ZVJlcGxheVJlcXVlc3QaHC5zdmMudjEuVXBkYXRlUmVwbGF5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJXCgxDYW5jZWxSZXBsYXkSGy5zdmMudjEuQ2FuY2VsUmVwbGF5UmVxdWVzdBocLnN2Yy52MS5DYW5jZWxSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBEloKDVNlbmRUZXN0RXZlbnQSHC5zdmMudjEuU2VuZFRlc3RFdmVudFJlcXVlc3QaHS5zdmMudjEuU2VuZFRlc3RFdmVudFJlc3BvbnNlIgyouxgBsLsYAri7GAESRQoGVHJ5Tm93EhUuc3ZjLnYxLlRyeU5vd1JlcXVlc3QaFi5zdmMudjEuVHJ5Tm93UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJsChNMaXN0SW5nZXN0RW5kcG9pbnRzEiIuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0GiMuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSLXAgoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aBIRCgllbnRpdHlfaWQYCSABKAkSKAoFYWdlbnQYCiABKAsyGS5zdmMudjEuQWdlbnRTdWJzY3JpcHRpb24SNwoTZm9ybWVyX3NlY3JldF91bnRpbBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiYwoRQWdlbnRTdWJzY3JpcHRpb24SCgoCaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEjIKDnJlZnJlc2hfYmVmb3JlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCK5AgoSU3Vic2NyaXB0aW9uSGVhbHRoEg0KBXN0YXRlGAEgASgJEjEKDWZhaWxpbmdfc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWJhY2tvZmZfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3Rfc3VjY2Vzc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoScGVuZGluZ19kZWxpdmVyaWVzGAUgASgNEg4KBnJlYXNvbhgGIAEoCRISCgpsYXN0X2Vycm9yGAcgASgJEg4KBnA1MF9tcxgIIAEoDRIOCgZwOTlfbXMYCSABKA0SGQoRbWVhc3VyZWRfYXR0ZW1wdHMYCiABKA0i9wEKBUV2ZW50EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEhQKDHBheWxvYWRfanNvbhgFIAEoCRIvCgtvY2N1cnJlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVjZWl2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKCmRlbGl2ZXJpZXMYCCABKAsyFy5zdmMudjEuRXZlbnREZWxpdmVyaWVzIlgKD0V2ZW50RGVsaXZlcmllcxIPCgdwZW5kaW5nGAEgASgFEhEKCWRlbGl2ZXJlZBgCIAEoBRITCgtkZWFkX2xldHRlchgDIAEoBRIMCgRtb3JlGAQgASgIIroCCghEZWxpdmVyeRIKCgJpZBgBIAEoCRIQCghldmVudF9pZBgCIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYAyABKAkSDQoFc3RhdGUYBCABKAkSEAoIYXR0ZW1wdHMYBSABKAUSEgoKbGFzdF9lcnJvchgGIAEoCRIzCg9sYXN0X2F0dGVtcHRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD25leHRfYXR0ZW1wdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVwbGF5ZWQYCSABKAgSLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOd2FpdGluZ19yZWFzb24YCyABKAki1AIKD0RlbGl2ZXJ5QXR0ZW1wdBITCgtkZWxpdmVyeV9pZBgBIAEoCRIOCgZudW1iZXIYAiABKAUSJgoCYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAQgASgFEg8KB2FkZHJlc3MYBSABKAkSEwoLc3RhdHVzX2NvZGUYBiABKAUSDQoFZXJyb3IYByABKAkSRgoQcmVzcG9uc2VfaGVhZGVycxgIIAMoCzIsLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQuUmVzcG9uc2VIZWFkZXJzRW50cnkSFQoNcmVzcG9uc2VfYm9keRgJIAEoCRITCgtyZXF1ZXN0X3VybBgKIAEoCRo2ChRSZXNwb25zZUhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItUBCg5Jbmdlc3RFbmRwb2ludBIUCgx0b29sa2l0X3NsdWcYASABKAkSDAoEcGF0aBgCIAEoCRIOCgZzY2hlbWUYAyABKAkSEgoKc2VjcmV0X2VudhgEIAEoCRISCgpzZWNyZXRfc2V0GAUgASgIEg4KBmhlYWRlchgGIAEoCRIOCgZwcmVmaXgYByABKAkSEAoIZW5jb2RpbmcYCCABKAkSEQoJcGFyYW1ldGVyGAkgASgJEiIKBnNhbXBsZRgKIAEoCzISLnN2Yy52MS5TYW1wbGVQb3N0IvMBCgpTYW1wbGVQb3N0EhQKDHRyaWdnZXJfc2x1ZxgBIAEoCRIwCgdoZWFkZXJzGAIgAygLMh8uc3ZjLnYxLlNhbXBsZVBvc3QuSGVhZGVyc0VudHJ5EiwKBXF1ZXJ5GAMgAygLMh0uc3ZjLnYxLlNhbXBsZVBvc3QuUXVlcnlFbnRyeRIRCglib2R5X2pzb24YBCABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIl0KGUNyZWF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkicgoaQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIWCg5zaWduaW5nX3NlY3JldBgCIAEoCRIQCgh3YXJuaW5ncxgDIAMoCSJBChhMaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiYQoZTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZRIrCg1zdWJzY3JpcHRpb25zGAEgAygLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJAoWR2V0U3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSJFChdHZXRTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uInMKGVVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkSEwoGYWN0aXZlGAIgASgISACIAQESGQoMZW5kcG9pbnRfdXJsGAMgASgJSAGIAQFCCQoHX2FjdGl2ZUIPCg1fZW5kcG9pbnRfdXJsIkgKGlVwZGF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24ibgofUm90YXRlU3Vic2NyaXB0aW9uU2VjcmV0UmVxdWVzdBIKCgJpZBgBIAEoCRITCgZzZWNyZXQYAiABKAlCA4ABARIqCgdvdmVybGFwGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uImYKIFJvdGF0ZVN1YnNjcmlwdGlvblNlY3JldFJlc3BvbnNlEhYKDnNpZ25pbmdfc2VjcmV0GAEgASgJEioKDHN1YnNjcmlwdGlvbhgCIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24iJwoZRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIcChpEZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSKCAgoRTGlzdEV2ZW50c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhQKDHRyaWdnZXJfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJEhEKCWVudGl0eV9pZBgHIAEoCRIYChBwYXlsb2FkX2NvbnRhaW5zGAggASgJEhcKD3dpdGhfZGVsaXZlcmllcxgJIAEoCCJgChJMaXN0RXZlbnRzUmVzcG9uc2USHQoGZXZlbnRzGAEgAygLMg0uc3ZjLnYxLkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIh0KD0dldEV2ZW50UmVxdWVzdBIKCgJpZBgBIAEoCSIwChBHZXRFdmVudFJlc3BvbnNlEhwKBWV2ZW50GAEgASgLMg0uc3ZjLnYxLkV2ZW50IiAKEkdldERlbGl2ZXJ5UmVxdWVzdBIKCgJpZBgBIAEoCSI5ChNHZXREZWxpdmVyeVJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5IuMBChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEg0KBXN0YXRlGAUgASgJEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLb25seV9mYWlsZWQYCCABKAgiVwoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIkCgpkZWxpdmVyaWVzGAEgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIyChtMaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QSEwoLZGVsaXZlcnlfaWQYASABKAkiSQocTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZRIpCghhdHRlbXB0cxgBIAMoCzIXLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQiPwoSUmVwbGF5RXZlbnRSZXF1ZXN0EhAKCGV2ZW50X2lkGAEgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgCIAEoCSJNChNSZXBsYXlFdmVudFJlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSEAoId2FybmluZ3MYAiADKAki2wEKE1JlcGxheUV2ZW50c1JlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEg8KB2RyeV9ydW4YByABKAgiXQoUUmVwbGF5RXZlbnRzUmVzcG9uc2USDQoFY291bnQYASABKAUSJAoKZGVsaXZlcmllcxgCIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIQCgh3YXJuaW5ncxgDIAMoCSKsBAoGUmVwbGF5EgoKAmlkGAEgASgJEiIKBXN0YXRlGAIgASgOMhMuc3ZjLnYxLlJlcGxheVN0YXRlEg4KBnJlYXNvbhgDIAEoCRIRCgl3YWl0c19mb3IYBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYByABKAkSFAoMdHJpZ2dlcl9zbHVnGAggASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgJIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAogASgIEhIKCnBlcl9zZWNvbmQYCyABKAUSDQoFdG90YWwYDCABKA0SFgoOdG90YWxfY29tcGxldGUYDSABKAgSDgoGcXVldWVkGA4gASgNEhAKCHBvc2l0aW9uGA8gASgJEi8KC3Bvc2l0aW9uX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNQoLUmVwbGF5Q291bnQSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEg0KBWNvdW50GAIgASgNIu4BChJTdGFydFJlcGxheVJlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEhIKCnBlcl9zZWNvbmQYByABKAUSDwoHZHJ5X3J1bhgIIAEoCCJ7ChNTdGFydFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkSDQoFdG90YWwYAiABKA0SIwoGY291bnRzGAMgAygLMhMuc3ZjLnYxLlJlcGxheUNvdW50EhAKCHdhcm5pbmdzGAQgAygJIh4KEEdldFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiMwoRR2V0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSI7ChJMaXN0UmVwbGF5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoTTGlzdFJlcGxheXNSZXNwb25zZRIfCgdyZXBsYXlzGAEgAygLMg4uc3ZjLnYxLlJlcGxheRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiaQoTVXBkYXRlUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCRIXCgpwZXJfc2Vjb25kGAIgASgFSACIAQESEwoGcGF1c2VkGAMgASgISAGIAQFCDQoLX3Blcl9zZWNvbmRCCQoHX3BhdXNlZCI2ChRVcGRhdGVSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IiEKE0NhbmNlbFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiNgoUQ2FuY2VsUmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSIvChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkiOwoVU2VuZFRlc3RFdmVudFJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5Ij0KDVRyeU5vd1JlcXVlc3QSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEhMKC2RlbGl2ZXJ5X2lkGAIgASgJIm8KDlRyeU5vd1Jlc3BvbnNlEg0KBWNvdW50GAEgASgNEioKDHN1YnNjcmlwdGlvbhgCIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SIgoIZGVsaXZlcnkYAyABKAsyEC5zdmMudjEuRGVsaXZlcnkiHAoaTGlzdEluZ2VzdEVuZHBvaW50c1JlcXVlc3QiSAobTGlzdEluZ2VzdEVuZHBvaW50c1Jlc3BvbnNlEikKCWVuZHBvaW50cxgBIAMoCzIWLnN2Yy52MS5Jbmdlc3RFbmRwb2ludCqRAQoLUmVwbGF5U3RhdGUSHAoYUkVQTEFZX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUUkVQTEFZX1NUQVRFX1JVTk5JTkcQARIXChNSRVBMQVlfU1RBVEVfUEFVU0VEEAISFQoRUkVQTEFZX1NUQVRFX0RPTkUQAxIaChZSRVBMQVlfU1RBVEVfQ0FOQ0VMTEVEEAQy+Q8KD1RyaWdnZXJzU2VydmljZRJ8ChJDcmVhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuQ3JlYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXNwb25zZSIfqLsYAbC7GAK4uxgCyrsYD3N1YnNjcmlwdGlvbi5pZBJmChFMaXN0U3Vic2NyaXB0aW9ucxIgLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QaIS5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEmAKD0dldFN1YnNjcmlwdGlvbhIeLnN2Yy52MS5HZXRTdWJzY3JpcHRpb25SZXF1ZXN0Gh8uc3ZjLnYxLkdldFN1YnNjcmlwdGlvblJlc3BvbnNlIgyouxgBsLsYAri7GAESbwoSVXBkYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLlVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiEqi7GAGwuxgCuLsYAsK7GAJpZBKBAQoYUm90YXRlU3Vic2NyaXB0aW9uU2VjcmV0Eicuc3ZjLnYxLlJvdGF0ZVN1YnNjcmlwdGlvblNlY3JldFJlcXVlc3QaKC5zdmMudjEuUm90YXRlU3Vic2NyaXB0aW9uU2VjcmV0UmVzcG9uc2UiEqi7GAGwuxgCuLsYAsK7GAJpZBJvChJEZWxldGVTdWJzY3JpcHRpb24SIS5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkElcKCkxpc3RFdmVudHMSGS5zdmMudjEuTGlzdEV2ZW50c1JlcXVlc3QaGi5zdmMudjEuTGlzdEV2ZW50c1Jlc3BvbnNlIhKouxgBsLsYAbi7GAHauxgCAQMSSwoIR2V0RXZlbnQSFy5zdmMudjEuR2V0RXZlbnRSZXF1ZXN0Ghguc3ZjLnYxLkdldEV2ZW50UmVzcG9uc2UiDKi7GAGwuxgBuLsYARJUCgtHZXREZWxpdmVyeRIaLnN2Yy52MS5HZXREZWxpdmVyeVJlcXVlc3QaGy5zdmMudjEuR2V0RGVsaXZlcnlSZXNwb25zZSIMqLsYAbC7GAK4uxgBEl0KDkxpc3REZWxpdmVyaWVzEh0uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoeLnN2Yy52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlIgyouxgBsLsYAri7GAESbwoUTGlzdERlbGl2ZXJ5QXR0ZW1wdHMSIy5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtSZXBsYXlFdmVudBIaLnN2Yy52MS5SZXBsYXlFdmVudFJlcXVlc3QaGy5zdmMudjEuUmVwbGF5RXZlbnRSZXNwb25zZSIMqLsYAbC7GAK4uxgBElcKDFJlcGxheUV2ZW50cxIbLnN2Yy52MS5SZXBsYXlFdmVudHNSZXF1ZXN0Ghwuc3ZjLnYxLlJlcGxheUV2ZW50c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESVAoLU3RhcnRSZXBsYXkSGi5zdmMudjEuU3RhcnRSZXBsYXlSZXF1ZXN0Ghsuc3ZjLnYxLlN0YXJ0UmVwbGF5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJOCglHZXRSZXBsYXkSGC5zdmMudjEuR2V0UmVwbGF5UmVxdWVzdBoZLnN2Yy52MS5HZXRSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBElQKC0xpc3RSZXBsYXlzEhouc3ZjLnYxLkxpc3RSZXBsYXlzUmVxdWVzdBobLnN2Yy52MS5MaXN0UmVwbGF5c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESVwoMVXBkYXRlUmVwbGF5Ehsuc3ZjLnYxLlVwZGF0ZVJlcGxheVJlcXVlc3QaHC5zdmMudjEuVXBkYXRlUmVwbGF5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJXCgxDYW5jZWxSZXBsYXkSGy5zdmMudjEuQ2FuY2VsUmVwbGF5UmVxdWVzdBocLnN2Yy52MS5DYW5jZWxSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBEloKDVNlbmRUZXN0RXZlbnQSHC5zdmMudjEuU2VuZFRlc3RFdmVudFJlcXVlc3QaHS5zdmMudjEuU2VuZFRlc3RFdmVudFJlc3BvbnNlIgyouxgBsLsYAri7GAESRQoGVHJ5Tm93EhUuc3ZjLnYxLlRyeU5vd1JlcXVlc3QaFi5zdmMudjEuVHJ5Tm93UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJsChNMaXN0SW5nZXN0RW5kcG9pbnRzEiIuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0GiMuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An endpoint of the project and the events that it receives.
@@ -97,6 +97,13 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
    * @generated from field: svc.v1.AgentSubscription agent = 10;
    */
   agent?: AgentSubscription | undefined;
+
+  /**
+   * Time until which deliveries are also signed with the former signing secret. Unset if only the present secret signs.
+   *
+   * @generated from field: google.protobuf.Timestamp former_secret_until = 11;
+   */
+  formerSecretUntil?: Timestamp | undefined;
 };
 
 /**
@@ -890,6 +897,70 @@ export const UpdateSubscriptionResponseSchema: GenMessage<UpdateSubscriptionResp
   messageDesc(file_svc_v1_triggers, 16);
 
 /**
+ * Request of RotateSubscriptionSecret.
+ *
+ * @generated from message svc.v1.RotateSubscriptionSecretRequest
+ */
+export type RotateSubscriptionSecretRequest = Message<"svc.v1.RotateSubscriptionSecretRequest"> & {
+  /**
+   * Id of the subscription.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * New signing secret: `whsec_` and the base64 of 24 to 64 random bytes. If empty, svc generates one.
+   *
+   * @generated from field: string secret = 2;
+   */
+  secret: string;
+
+  /**
+   * Time during which deliveries are signed with both secrets, up to 7 days. If unset, 1 day. 0 ends the former secret
+   * immediately.
+   *
+   * @generated from field: google.protobuf.Duration overlap = 3;
+   */
+  overlap?: Duration | undefined;
+};
+
+/**
+ * Describes the message svc.v1.RotateSubscriptionSecretRequest.
+ * Use `create(RotateSubscriptionSecretRequestSchema)` to create a new message.
+ */
+export const RotateSubscriptionSecretRequestSchema: GenMessage<RotateSubscriptionSecretRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 17);
+
+/**
+ * Response of RotateSubscriptionSecret.
+ *
+ * @generated from message svc.v1.RotateSubscriptionSecretResponse
+ */
+export type RotateSubscriptionSecretResponse = Message<"svc.v1.RotateSubscriptionSecretResponse"> & {
+  /**
+   * The new signing secret. No later response contains it.
+   *
+   * @generated from field: string signing_secret = 1;
+   */
+  signingSecret: string;
+
+  /**
+   * The subscription after the rotation.
+   *
+   * @generated from field: svc.v1.Subscription subscription = 2;
+   */
+  subscription?: Subscription | undefined;
+};
+
+/**
+ * Describes the message svc.v1.RotateSubscriptionSecretResponse.
+ * Use `create(RotateSubscriptionSecretResponseSchema)` to create a new message.
+ */
+export const RotateSubscriptionSecretResponseSchema: GenMessage<RotateSubscriptionSecretResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 18);
+
+/**
  * Request of DeleteSubscription.
  *
  * @generated from message svc.v1.DeleteSubscriptionRequest
@@ -908,7 +979,7 @@ export type DeleteSubscriptionRequest = Message<"svc.v1.DeleteSubscriptionReques
  * Use `create(DeleteSubscriptionRequestSchema)` to create a new message.
  */
 export const DeleteSubscriptionRequestSchema: GenMessage<DeleteSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 17);
+  messageDesc(file_svc_v1_triggers, 19);
 
 /**
  * Response of DeleteSubscription.
@@ -923,7 +994,7 @@ export type DeleteSubscriptionResponse = Message<"svc.v1.DeleteSubscriptionRespo
  * Use `create(DeleteSubscriptionResponseSchema)` to create a new message.
  */
 export const DeleteSubscriptionResponseSchema: GenMessage<DeleteSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 18);
+  messageDesc(file_svc_v1_triggers, 20);
 
 /**
  * Request of ListEvents.
@@ -1001,7 +1072,7 @@ export type ListEventsRequest = Message<"svc.v1.ListEventsRequest"> & {
  * Use `create(ListEventsRequestSchema)` to create a new message.
  */
 export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 19);
+  messageDesc(file_svc_v1_triggers, 21);
 
 /**
  * Response of ListEvents.
@@ -1037,7 +1108,7 @@ export type ListEventsResponse = Message<"svc.v1.ListEventsResponse"> & {
  * Use `create(ListEventsResponseSchema)` to create a new message.
  */
 export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 20);
+  messageDesc(file_svc_v1_triggers, 22);
 
 /**
  * Request of GetEvent.
@@ -1058,7 +1129,7 @@ export type GetEventRequest = Message<"svc.v1.GetEventRequest"> & {
  * Use `create(GetEventRequestSchema)` to create a new message.
  */
 export const GetEventRequestSchema: GenMessage<GetEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 21);
+  messageDesc(file_svc_v1_triggers, 23);
 
 /**
  * Response of GetEvent.
@@ -1079,7 +1150,7 @@ export type GetEventResponse = Message<"svc.v1.GetEventResponse"> & {
  * Use `create(GetEventResponseSchema)` to create a new message.
  */
 export const GetEventResponseSchema: GenMessage<GetEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 22);
+  messageDesc(file_svc_v1_triggers, 24);
 
 /**
  * Request of GetDelivery.
@@ -1100,7 +1171,7 @@ export type GetDeliveryRequest = Message<"svc.v1.GetDeliveryRequest"> & {
  * Use `create(GetDeliveryRequestSchema)` to create a new message.
  */
 export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 23);
+  messageDesc(file_svc_v1_triggers, 25);
 
 /**
  * Response of GetDelivery.
@@ -1121,7 +1192,7 @@ export type GetDeliveryResponse = Message<"svc.v1.GetDeliveryResponse"> & {
  * Use `create(GetDeliveryResponseSchema)` to create a new message.
  */
 export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 24);
+  messageDesc(file_svc_v1_triggers, 26);
 
 /**
  * Request of ListDeliveries. It must have `eventId`, `subscriptionId`, or `since` together with `state` or
@@ -1193,7 +1264,7 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 25);
+  messageDesc(file_svc_v1_triggers, 27);
 
 /**
  * Response of ListDeliveries.
@@ -1221,7 +1292,7 @@ export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & 
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 26);
+  messageDesc(file_svc_v1_triggers, 28);
 
 /**
  * Request of ListDeliveryAttempts.
@@ -1242,7 +1313,7 @@ export type ListDeliveryAttemptsRequest = Message<"svc.v1.ListDeliveryAttemptsRe
  * Use `create(ListDeliveryAttemptsRequestSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsRequestSchema: GenMessage<ListDeliveryAttemptsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 27);
+  messageDesc(file_svc_v1_triggers, 29);
 
 /**
  * Response of ListDeliveryAttempts.
@@ -1263,7 +1334,7 @@ export type ListDeliveryAttemptsResponse = Message<"svc.v1.ListDeliveryAttemptsR
  * Use `create(ListDeliveryAttemptsResponseSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsResponseSchema: GenMessage<ListDeliveryAttemptsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 28);
+  messageDesc(file_svc_v1_triggers, 30);
 
 /**
  * Request of ReplayEvent.
@@ -1291,7 +1362,7 @@ export type ReplayEventRequest = Message<"svc.v1.ReplayEventRequest"> & {
  * Use `create(ReplayEventRequestSchema)` to create a new message.
  */
 export const ReplayEventRequestSchema: GenMessage<ReplayEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 29);
+  messageDesc(file_svc_v1_triggers, 31);
 
 /**
  * Response of ReplayEvent.
@@ -1320,7 +1391,7 @@ export type ReplayEventResponse = Message<"svc.v1.ReplayEventResponse"> & {
  * Use `create(ReplayEventResponseSchema)` to create a new message.
  */
 export const ReplayEventResponseSchema: GenMessage<ReplayEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 30);
+  messageDesc(file_svc_v1_triggers, 32);
 
 /**
  * Request of ReplayEvents.
@@ -1386,7 +1457,7 @@ export type ReplayEventsRequest = Message<"svc.v1.ReplayEventsRequest"> & {
  * Use `create(ReplayEventsRequestSchema)` to create a new message.
  */
 export const ReplayEventsRequestSchema: GenMessage<ReplayEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 31);
+  messageDesc(file_svc_v1_triggers, 33);
 
 /**
  * Response of ReplayEvents.
@@ -1422,7 +1493,7 @@ export type ReplayEventsResponse = Message<"svc.v1.ReplayEventsResponse"> & {
  * Use `create(ReplayEventsResponseSchema)` to create a new message.
  */
 export const ReplayEventsResponseSchema: GenMessage<ReplayEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 32);
+  messageDesc(file_svc_v1_triggers, 34);
 
 /**
  * A throttled replay of a range of events.
@@ -1577,7 +1648,7 @@ export type Replay = Message<"svc.v1.Replay"> & {
  * Use `create(ReplaySchema)` to create a new message.
  */
 export const ReplaySchema: GenMessage<Replay> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 33);
+  messageDesc(file_svc_v1_triggers, 35);
 
 /**
  * Number of deliveries of a replay to one subscription.
@@ -1605,7 +1676,7 @@ export type ReplayCount = Message<"svc.v1.ReplayCount"> & {
  * Use `create(ReplayCountSchema)` to create a new message.
  */
 export const ReplayCountSchema: GenMessage<ReplayCount> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 34);
+  messageDesc(file_svc_v1_triggers, 36);
 
 /**
  * Request of StartReplay. It has the filters of ReplayEvents.
@@ -1678,7 +1749,7 @@ export type StartReplayRequest = Message<"svc.v1.StartReplayRequest"> & {
  * Use `create(StartReplayRequestSchema)` to create a new message.
  */
 export const StartReplayRequestSchema: GenMessage<StartReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 35);
+  messageDesc(file_svc_v1_triggers, 37);
 
 /**
  * Response of StartReplay.
@@ -1723,7 +1794,7 @@ export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
  * Use `create(StartReplayResponseSchema)` to create a new message.
  */
 export const StartReplayResponseSchema: GenMessage<StartReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 36);
+  messageDesc(file_svc_v1_triggers, 38);
 
 /**
  * Request of GetReplay.
@@ -1744,7 +1815,7 @@ export type GetReplayRequest = Message<"svc.v1.GetReplayRequest"> & {
  * Use `create(GetReplayRequestSchema)` to create a new message.
  */
 export const GetReplayRequestSchema: GenMessage<GetReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 37);
+  messageDesc(file_svc_v1_triggers, 39);
 
 /**
  * Response of GetReplay.
@@ -1765,7 +1836,7 @@ export type GetReplayResponse = Message<"svc.v1.GetReplayResponse"> & {
  * Use `create(GetReplayResponseSchema)` to create a new message.
  */
 export const GetReplayResponseSchema: GenMessage<GetReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 38);
+  messageDesc(file_svc_v1_triggers, 40);
 
 /**
  * Request of ListReplays.
@@ -1793,7 +1864,7 @@ export type ListReplaysRequest = Message<"svc.v1.ListReplaysRequest"> & {
  * Use `create(ListReplaysRequestSchema)` to create a new message.
  */
 export const ListReplaysRequestSchema: GenMessage<ListReplaysRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 39);
+  messageDesc(file_svc_v1_triggers, 41);
 
 /**
  * Response of ListReplays.
@@ -1821,7 +1892,7 @@ export type ListReplaysResponse = Message<"svc.v1.ListReplaysResponse"> & {
  * Use `create(ListReplaysResponseSchema)` to create a new message.
  */
 export const ListReplaysResponseSchema: GenMessage<ListReplaysResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 40);
+  messageDesc(file_svc_v1_triggers, 42);
 
 /**
  * Request of UpdateReplay.
@@ -1856,7 +1927,7 @@ export type UpdateReplayRequest = Message<"svc.v1.UpdateReplayRequest"> & {
  * Use `create(UpdateReplayRequestSchema)` to create a new message.
  */
 export const UpdateReplayRequestSchema: GenMessage<UpdateReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 41);
+  messageDesc(file_svc_v1_triggers, 43);
 
 /**
  * Response of UpdateReplay.
@@ -1877,7 +1948,7 @@ export type UpdateReplayResponse = Message<"svc.v1.UpdateReplayResponse"> & {
  * Use `create(UpdateReplayResponseSchema)` to create a new message.
  */
 export const UpdateReplayResponseSchema: GenMessage<UpdateReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 42);
+  messageDesc(file_svc_v1_triggers, 44);
 
 /**
  * Request of CancelReplay.
@@ -1898,7 +1969,7 @@ export type CancelReplayRequest = Message<"svc.v1.CancelReplayRequest"> & {
  * Use `create(CancelReplayRequestSchema)` to create a new message.
  */
 export const CancelReplayRequestSchema: GenMessage<CancelReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 43);
+  messageDesc(file_svc_v1_triggers, 45);
 
 /**
  * Response of CancelReplay.
@@ -1919,7 +1990,7 @@ export type CancelReplayResponse = Message<"svc.v1.CancelReplayResponse"> & {
  * Use `create(CancelReplayResponseSchema)` to create a new message.
  */
 export const CancelReplayResponseSchema: GenMessage<CancelReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 44);
+  messageDesc(file_svc_v1_triggers, 46);
 
 /**
  * Request of SendTestEvent.
@@ -1940,7 +2011,7 @@ export type SendTestEventRequest = Message<"svc.v1.SendTestEventRequest"> & {
  * Use `create(SendTestEventRequestSchema)` to create a new message.
  */
 export const SendTestEventRequestSchema: GenMessage<SendTestEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 45);
+  messageDesc(file_svc_v1_triggers, 47);
 
 /**
  * Response of SendTestEvent.
@@ -1961,7 +2032,7 @@ export type SendTestEventResponse = Message<"svc.v1.SendTestEventResponse"> & {
  * Use `create(SendTestEventResponseSchema)` to create a new message.
  */
 export const SendTestEventResponseSchema: GenMessage<SendTestEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 46);
+  messageDesc(file_svc_v1_triggers, 48);
 
 /**
  * Request of TryNow. It must have at least one of the two fields.
@@ -1989,7 +2060,7 @@ export type TryNowRequest = Message<"svc.v1.TryNowRequest"> & {
  * Use `create(TryNowRequestSchema)` to create a new message.
  */
 export const TryNowRequestSchema: GenMessage<TryNowRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 47);
+  messageDesc(file_svc_v1_triggers, 49);
 
 /**
  * Response of TryNow.
@@ -2024,7 +2095,7 @@ export type TryNowResponse = Message<"svc.v1.TryNowResponse"> & {
  * Use `create(TryNowResponseSchema)` to create a new message.
  */
 export const TryNowResponseSchema: GenMessage<TryNowResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 48);
+  messageDesc(file_svc_v1_triggers, 50);
 
 /**
  * Request of ListIngestEndpoints.
@@ -2039,7 +2110,7 @@ export type ListIngestEndpointsRequest = Message<"svc.v1.ListIngestEndpointsRequ
  * Use `create(ListIngestEndpointsRequestSchema)` to create a new message.
  */
 export const ListIngestEndpointsRequestSchema: GenMessage<ListIngestEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 49);
+  messageDesc(file_svc_v1_triggers, 51);
 
 /**
  * Response of ListIngestEndpoints.
@@ -2060,7 +2131,7 @@ export type ListIngestEndpointsResponse = Message<"svc.v1.ListIngestEndpointsRes
  * Use `create(ListIngestEndpointsResponseSchema)` to create a new message.
  */
 export const ListIngestEndpointsResponseSchema: GenMessage<ListIngestEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 50);
+  messageDesc(file_svc_v1_triggers, 52);
 
 /**
  * State of a replay.
@@ -2128,8 +2199,8 @@ export const ReplayStateSchema: GenEnum<ReplayState> = /*@__PURE__*/
 export const TriggersService: GenService<{
   /**
    * Creates a subscription: an endpoint that receives events of the project. The response has the secret that signs its
-   * deliveries, and no other response ever does. To replace a lost secret, create a new subscription. A subscription
-   * does not receive earlier events: see ReplayEvents.
+   * deliveries, and no later response ever does. RotateSubscriptionSecret replaces a lost secret. A subscription does not
+   * receive earlier events: see ReplayEvents.
    *
    * Errors:
    * - invalid_argument ENDPOINT_URL_INVALID: `endpointUrl` is empty, is not an absolute URL, is longer than 2,048
@@ -2198,6 +2269,29 @@ export const TriggersService: GenService<{
     methodKind: "unary";
     input: typeof UpdateSubscriptionRequestSchema;
     output: typeof UpdateSubscriptionResponseSchema;
+  },
+  /**
+   * Replaces the signing secret of a subscription. Until the end of the overlap, each attempt is signed with the new
+   * and the former secret, so an endpoint that knows either of them accepts it:
+   * - `webhook-signature` has both signatures.
+   * - `X-Svc-Signature` is made with the former secret, and `X-Svc-Signature-Next` with the new one.
+   *
+   * After the overlap only the new secret signs. A second rotation during an overlap ends the oldest secret. If
+   * `secret` is already the present one, the call changes nothing, except that an overlap of 0 ends the former secret.
+   * So a caller that sends its own secret can repeat the call. Pending deliveries are signed like new ones.
+   *
+   * Errors:
+   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription with this `id`.
+   * - invalid_argument SIGNING_SECRET_INVALID: `secret` is not `whsec_` and the base64 of 24 to 64 bytes.
+   * - invalid_argument ROTATION_OVERLAP_INVALID: `overlap` is negative or longer than 7 days.
+   * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made the subscription over MCP, and sends the secret itself.
+   *
+   * @generated from rpc svc.v1.TriggersService.RotateSubscriptionSecret
+   */
+  rotateSubscriptionSecret: {
+    methodKind: "unary";
+    input: typeof RotateSubscriptionSecretRequestSchema;
+    output: typeof RotateSubscriptionSecretResponseSchema;
   },
   /**
    * Deletes a subscription and ends its pending deliveries as `dead_letter`, in one transaction. The stored events, the

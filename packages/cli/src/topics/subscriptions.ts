@@ -1,6 +1,7 @@
 import { type SubscriptionHealth, TriggersService } from "@svc/gen/triggers";
 import type { Subscription } from "@svc/sdk";
 import { CommandError } from "../command/error.ts";
+import { readSecretOption } from "../command/input.ts";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
 import { addSubscriptionTest } from "../custom/send-test-event.ts";
@@ -8,11 +9,18 @@ import { numberText, plainText } from "../text/plain.ts";
 import { factLines, tableLines, timeText } from "../text/table.ts";
 import { tryParts } from "./deliveries.ts";
 
-const { createSubscription, listSubscriptions, getSubscription, updateSubscription, deleteSubscription, tryNow } =
-  TriggersService.method;
+const {
+  createSubscription,
+  listSubscriptions,
+  getSubscription,
+  updateSubscription,
+  rotateSubscriptionSecret,
+  deleteSubscription,
+  tryNow,
+} = TriggersService.method;
 const exampleId = "sub_01h455vb4pex5vsknk084sn02q";
 
-/** The commands `svc subscriptions create|list|show|update|delete|test|try`. */
+/** The commands `svc subscriptions create|list|show|update|rotate|delete|test|try`. */
 export const addSubscriptionsCommand = topic({
   says: "create, list, show, change and delete subscriptions of endpoints to events, and test an endpoint",
   examples: [
@@ -96,6 +104,36 @@ export const addSubscriptionsCommand = topic({
         `svc subscriptions update ${exampleId} --activate`,
       ],
     }),
+    rotate: call(rotateSubscriptionSecret, {
+      says: "replace a subscription's signing secret; for a time, deliveries are signed with both",
+      takes: { "<id>": "id of the subscription, sub_…" },
+      options: [
+        [
+          "--overlap <duration>",
+          "how long the former secret still signs, at most 7d (default: 1d)",
+          { fills: "overlap" },
+        ],
+        ["--secret-stdin", "read the new secret from standard input (default: svc generates one)"],
+        ["--secret-env <name>", "read it from this environment variable"],
+      ],
+      request: async ({ values, context }) =>
+        values["secretStdin"] === undefined && values["secretEnv"] === undefined
+          ? {}
+          : { secret: await readSecretOption("New signing secret", values, context) },
+      json: "the new secret and the subscription as JSON",
+      shows: ({ signingSecret }) => signingSecret,
+      notes: ({ subscription }) => [
+        subscription?.formerSecretUntil === undefined
+          ? "The former secret signs no more."
+          : `The former secret also signs until ${timeText(subscription.formerSecretUntil)}.`,
+        "Keep the secret: it is not shown again.",
+      ],
+      examples: [
+        `svc subscriptions rotate ${exampleId}`,
+        `svc subscriptions rotate ${exampleId} --overlap 7d --secret-env NEW_SECRET`,
+        `svc subscriptions rotate ${exampleId} --overlap 0s`,
+      ],
+    }),
     delete: call(deleteSubscription, {
       says: "delete a subscription and end its pending deliveries; events and past deliveries stay",
       takes: { "<id>": "id of the subscription, sub_…" },
@@ -141,7 +179,7 @@ function eventsText({ toolkitSlug, triggerSlug, entityId }: Subscription): strin
 }
 
 function factsOf(subscription: Subscription): readonly (readonly [string, string])[] {
-  const { id, endpointUrl, inactiveReason, createdAt, health, agent } = subscription;
+  const { id, endpointUrl, inactiveReason, createdAt, health, agent, formerSecretUntil } = subscription;
   const { state = "", failingSince, backoffUntil, lastSuccessAt, pendingDeliveries = 0 } = health ?? {};
   return [
     ["id", id],
@@ -156,6 +194,7 @@ function factsOf(subscription: Subscription): readonly (readonly [string, string
     ["last success", timeText(lastSuccessAt)],
     ["pending", pendingDeliveries >= countedMax ? `${numberText(countedMax)} or more` : numberText(pendingDeliveries)],
     ["created", timeText(createdAt)],
+    ["former secret until", formerSecretUntil === undefined ? "" : timeText(formerSecretUntil)],
     ["created over MCP by", agent === undefined ? "" : agent.keyId],
     ["the agent's id of it", agent === undefined ? "" : agent.id],
     ["expires unless refreshed", agent === undefined ? "" : timeText(agent.refreshBefore)],

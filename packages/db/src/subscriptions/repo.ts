@@ -16,8 +16,10 @@ export type NewSubscription = Pick<
   "id" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "signingSecret" | "createdAt"
 >;
 
-/** Changes that UpdateSubscription makes. A field that is absent does not change. */
-export type SubscriptionChange = { active?: boolean; endpointUrl?: string };
+/** Changes of a subscription. A field that is absent does not change. */
+export type SubscriptionChange = Partial<
+  Pick<Subscription, "active" | "endpointUrl" | "signingSecret" | "formerSecret" | "formerUntil">
+>;
 
 /** The subscriptions of one project to events. Every change increments the project's routing version in the same transaction. */
 export type SubscriptionRepository = {
@@ -30,10 +32,13 @@ export type SubscriptionRepository = {
   /** Returns the subscriptions, newest first, beginning after the id `after`. */
   list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
   /**
-   * Changes a subscription and returns it; undefined if the project has no such subscription. The health of the endpoint is reset if the
-   * subscription is activated or gets another address.
+   * Changes a subscription and returns it; undefined if the project has no such subscription. A function gets the locked row and returns
+   * the change. The health of the endpoint is reset if the subscription is activated or gets another address.
    */
-  update(id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>;
+  update(
+    id: SubscriptionId,
+    change: SubscriptionChange | ((before: Subscription) => SubscriptionChange),
+  ): Promise<Subscription | undefined>;
   /** Deletes a subscription. Returns false if the project has no such subscription. */
   delete(id: SubscriptionId): Promise<boolean>;
 };
@@ -78,18 +83,21 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
         .where(and(ofProject, page.after === undefined ? undefined : lt(subscriptions.id, page.after)))
         .orderBy(desc(subscriptions.id))
         .limit(page.limit),
-    update: (id, change) =>
+    update: (id, changing) =>
       withTransaction(db, async (tx) => {
+        const [before] = await tx.orm.select().from(subscriptions).where(own(id)).for("update");
+        if (before === undefined) return undefined;
+        const change = typeof changing === "function" ? changing(before) : changing;
         const isFreshStart = change.active === true || change.endpointUrl !== undefined;
         const set: Partial<Subscription> = {
           ...(isFreshStart ? freshHealth : {}),
           ...(change.active === undefined ? {} : { inactiveReason: change.active ? "" : "deactivated" }),
           ...change,
         };
-        const [before] = await tx.orm.select().from(subscriptions).where(own(id)).for("update");
-        if (before === undefined || Object.keys(set).length === 0) return before;
+        if (Object.keys(set).length === 0) return before;
         const [row] = await tx.orm.update(subscriptions).set(set).where(own(id)).returning();
-        const isRoutedAnew = row?.active !== before.active || row.endpointUrl !== before.endpointUrl;
+        const isRoutedAnew =
+          row?.active !== before.active || row.endpointUrl !== before.endpointUrl || "signingSecret" in change;
         if (isRoutedAnew) await touchProjectRouting(tx, projectId);
         return row;
       }),

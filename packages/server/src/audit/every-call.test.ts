@@ -34,7 +34,7 @@ const entered: Readonly<Record<string, string>> = {
   StandingService:
     "CreateStandingProgram DeleteStandingProgram PauseStandingProgram ResumeStandingProgram UpdateStandingProgram",
   ToolsService: "CreateHook DeleteCallLimit DeleteHook PutCallLimit UpdateHook",
-  TriggersService: "CreateSubscription DeleteSubscription UpdateSubscription",
+  TriggersService: "CreateSubscription DeleteSubscription RotateSubscriptionSecret UpdateSubscription",
 };
 
 /** Calls with effects that are not recorded. */

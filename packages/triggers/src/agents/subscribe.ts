@@ -13,14 +13,9 @@ import { agentSubscriptionsForProject } from "@svc/db/subscriptions/agent-subscr
 import { findLastDeliveryError, findOldestPendingEvent } from "@svc/db/subscriptions/health";
 import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
 import type { Subscription } from "@svc/db/subscriptions/repo";
-import {
-  type Attempt,
-  createAgentEndpoint,
-  type Dispatcher,
-  formerSecretContext,
-  signingSecretContext,
-} from "@svc/delivery";
+import { type Attempt, createAgentEndpoint, type Dispatcher, signingSecretContext } from "@svc/delivery";
 import { complete, type McpContext, type McpError, type McpOutcome, type Params, refused } from "@svc/tools";
+import { secretsAfter } from "../service/subscription-secret.ts";
 import type { AgentEventsContext } from "./context.ts";
 import { type CallbackFailure, callbackFailed, exhausted, forbidden } from "./errors.ts";
 import { positionOfNow, type ServedPosition, servedPosition } from "./follow.ts";
@@ -168,7 +163,7 @@ async function refresh(events: SubscribeContext, asked: SubscribeAttempt, known:
     {
       cursor: sealCursor(sealer, scope, served.position),
       expiresAt: nowMs + grantedMs(request.ttlMs),
-      ...secretsAfter(events, known, request.secret),
+      ...secretsAfter(sealer, known, request.secret, nowMs + formerMs),
     },
     nowMs,
   );
@@ -231,21 +226,6 @@ async function watermarkOf(
   // valid.
   const position = before !== undefined && timeOfUuid(before.fromUuid) >= pendingAt ? before : positionAt(pendingAt);
   return { position, truncated: false };
-}
-
-/**
- * Returns the subscription's sealed secrets for the secret that the client now sends. If this secret is new, deliveries are also signed
- * with the previous one for `formerMs`.
- */
-function secretsAfter({ sealer, clock }: AgentEventsContext, known: Subscription, secret: string) {
-  const { id, projectId, signingSecret, formerSecret, formerUntil } = known;
-  const present = sealer.open(signingSecret, signingSecretContext(projectId, id)).toString("utf8");
-  if (present === secret) return { signingSecret, formerSecret, formerUntil };
-  return {
-    signingSecret: sealer.seal(Buffer.from(secret, "utf8"), signingSecretContext(projectId, id)),
-    formerSecret: sealer.seal(Buffer.from(present, "utf8"), formerSecretContext(projectId, id)),
-    formerUntil: clock.now() + formerMs,
-  };
 }
 
 /**

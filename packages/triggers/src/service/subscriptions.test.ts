@@ -1,11 +1,12 @@
+import { createHmac } from "node:crypto";
 import { toJsonString } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { createId } from "@svc/core";
+import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { createId, generateSigningSecret } from "@svc/core";
 import { ListSubscriptionsResponseSchema } from "@svc/gen/triggers";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { catalogOf } from "@svc/testing/catalog";
 import { refusalOf } from "@svc/testing/project-client";
-import { startTestReceiver } from "@svc/testing/receiver";
+import { type ReceivedRequest, startTestReceiver } from "@svc/testing/receiver";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { until } from "@svc/testing/until";
 import { Webhook } from "standardwebhooks";
@@ -311,4 +312,76 @@ test("a new address serves the later attempts of a delivery, under the secret th
     [2, mended.url],
     [1, broken.url],
   ]);
+});
+
+const overlap = durationFromMs(3_600_000);
+/** Returns for each secret if a request is signed with it, by the public library and by X-Svc-Signature or its successor. */
+function acceptedWith(secrets: readonly string[], { headers, body }: ReceivedRequest): boolean[] {
+  const text = body.toString("utf8");
+  const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);
+  return secrets.map((secret) => {
+    // The library verifies by the machine's clock only, so the test compares what it signs.
+    const standard = new Webhook(secret).sign(String(headers["webhook-id"]), at, text);
+    const plain = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+    const isStandard = String(headers["webhook-signature"]).split(" ").includes(standard);
+    const isPlain = [headers["x-svc-signature"], headers["x-svc-signature-next"]].includes(plain);
+    expect(isPlain).toBe(isStandard);
+    return isStandard;
+  });
+}
+
+test("during an overlap a receiver with either secret accepts every attempt, and afterwards only the new one does", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  const { clock } = cluster;
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster, { isStarted: true });
+  const client = node.client(projectId);
+  const { subscription, signingSecret: first } = await client.createSubscription({ endpointUrl: receiver.url });
+  const id = subscription!.id;
+  let posts = 0;
+  const deliver = async () => {
+    await node.ingest.accept(issuePost({ delivery: `d${++posts}` }));
+    await until(() => receiver.requests.length >= posts);
+    return receiver.requests.at(-1)!;
+  };
+  const accepted = async (...secrets: string[]) => acceptedWith(secrets, await deliver());
+
+  const before = (await deliver()).headers;
+  const { signingSecret: second, subscription: rotated } = await client.rotateSubscriptionSecret({ id, overlap });
+  expect(rotated?.formerSecretUntil).toEqual(timestampFromMs(clock.now() + 3_600_000));
+  expect(await accepted(first, second, generateSigningSecret())).toEqual([true, true, false]);
+  expect(receiver.requests.at(-1)?.headers).toHaveProperty("x-svc-signature-next");
+
+  // The caller's own secret can be sent again: the former one stays as it was.
+  const third = generateSigningSecret();
+  const made = await client.rotateSubscriptionSecret({ id, secret: third, overlap });
+  expect(made.signingSecret).toBe(third);
+  expect(await client.rotateSubscriptionSecret({ id, secret: third, overlap })).toEqual(made);
+  expect(await accepted(first, second, third)).toEqual([false, true, true]);
+
+  clock.advance(3_600_000);
+  expect(await accepted(second, third)).toEqual([false, true]);
+  expect((await client.getSubscription({ id })).subscription?.formerSecretUntil).toBeUndefined();
+  // Without an overlap, requests have the same headers as before the first rotation.
+  expect(Object.keys(receiver.requests.at(-1)!.headers)).toEqual(Object.keys(before));
+
+  const { signingSecret: last } = await client.rotateSubscriptionSecret({ id });
+  expect(await accepted(third, last)).toEqual([true, true]);
+  await client.rotateSubscriptionSecret({ id, secret: last, overlap: durationFromMs(0) });
+  expect(await accepted(third, last)).toEqual([false, true]);
+});
+
+test("two rotations at once keep one former secret, and each answer is that of a secret that signed", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const client = node.client(projectId);
+  const { subscription } = await client.createSubscription({ endpointUrl: "https://example.com/hook" });
+  const answers = await Promise.all([1, 2].map(() => client.rotateSubscriptionSecret({ id: subscription!.id })));
+  const [row] = await cluster.db.sql<{ signing_secret: Buffer; former_secret: Buffer }[]>`select * from subscriptions`;
+  const context = `${projectId}/subscriptions/${subscription!.id}`;
+  const present = cluster.sealer.open(row!.signing_secret, context).toString("utf8");
+  const former = cluster.sealer.open(row!.former_secret, `${context}/former`).toString("utf8");
+  expect([present, former].sort()).toEqual(answers.map(({ signingSecret }) => signingSecret).sort());
 });

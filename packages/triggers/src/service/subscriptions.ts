@@ -85,10 +85,10 @@ export function subscriptionMethods(context: TriggersContext): Methods {
         ...(req.endpointUrl === undefined ? {} : { endpointUrl: checkEndpointUrl(guard, req.endpointUrl) }),
       };
       const row = await withTransaction(db, async (tx) => {
-        const own = subscriptionsForProject(tx, projectId);
-        const known = await own.find(id);
-        if (known !== undefined) requireChangeable(known, change);
-        const updated = await own.update(id, change);
+        const updated = await subscriptionsForProject(tx, projectId).update(id, (known) => {
+          requireChangeable(known, change);
+          return change;
+        });
         if (updated !== undefined && !updated.active) await expireDeliveries(tx, id, clock.now(), expireMax);
         return updated;
       });

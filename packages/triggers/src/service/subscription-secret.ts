@@ -1,0 +1,67 @@
+import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { generateSigningSecret, readSigningSecret, requireId, requireProject, type Sealer } from "@svc/core";
+import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
+import { formerSecretContext, signingSecretContext } from "@svc/delivery";
+import type { TriggersService } from "@svc/gen/triggers";
+import { subscriptionMessage } from "../convert.ts";
+import { triggerFaults } from "../errors.ts";
+import type { TriggersContext } from "./context.ts";
+
+const dayMs = 86_400_000;
+/** Time during which both secrets sign, in milliseconds: default and maximum. */
+const overlap = { defaultMs: dayMs, maxMs: 7 * dayMs };
+
+/** Returns the method RotateSubscriptionSecret. */
+export function secretMethods({
+  db,
+  clock,
+  sealer,
+}: TriggersContext): Pick<ServiceImpl<typeof TriggersService>, "rotateSubscriptionSecret"> {
+  return {
+    async rotateSubscriptionSecret(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const id = requireId("sub", "id", req.id);
+      const overlapMs = readOverlap(req.overlap);
+      if (req.secret !== "" && readSigningSecret(req.secret) === undefined)
+        throw triggerFaults.SIGNING_SECRET_INVALID();
+      const signingSecret = req.secret || generateSigningSecret();
+      const nowMs = clock.now();
+      const row = await subscriptionsForProject(db, projectId).update(id, (known) => {
+        if (known.keyId !== null)
+          throw triggerFaults.SUBSCRIPTION_OF_AGENT("id", id, "its agent sends the secret when it subscribes");
+        const secrets = secretsAfter(sealer, known, signingSecret, nowMs + overlapMs);
+        return overlapMs === 0 ? { ...secrets, formerSecret: null, formerUntil: null } : secrets;
+      });
+      if (row === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("id", req.id);
+      return { signingSecret, subscription: subscriptionMessage(row, nowMs) };
+    },
+  };
+}
+
+function readOverlap(given: Duration | undefined): number {
+  if (given === undefined) return overlap.defaultMs;
+  const ms = durationMs(given);
+  if (ms < 0 || ms > overlap.maxMs) throw triggerFaults.ROTATION_OVERLAP_INVALID(`${ms / 1_000}s`);
+  return ms;
+}
+
+/**
+ * Returns the sealed secrets of a subscription after a change to `secret`. Until `formerUntil`, deliveries are also signed with the present
+ * secret. If `secret` is the present one, nothing changes.
+ */
+export function secretsAfter(
+  sealer: Sealer,
+  known: Subscription,
+  secret: string,
+  formerUntil: number,
+): Pick<Subscription, "signingSecret" | "formerSecret" | "formerUntil"> {
+  const { id, projectId, signingSecret } = known;
+  const present = sealer.open(signingSecret, signingSecretContext(projectId, id)).toString("utf8");
+  if (present === secret) return { signingSecret, formerSecret: known.formerSecret, formerUntil: known.formerUntil };
+  return {
+    signingSecret: sealer.seal(Buffer.from(secret, "utf8"), signingSecretContext(projectId, id)),
+    formerSecret: sealer.seal(Buffer.from(present, "utf8"), formerSecretContext(projectId, id)),
+    formerUntil,
+  };
+}

@@ -427,5 +427,11 @@ export const triggerProofs: Proofs<DefinitionWorld> = {
       event(() => "event"),
       ["event", "quarantined"],
     ),
+    "match.item": of("order_paid", { match: { ...shop.tools.order_paid.match, item: { kind: "order" } } })(
+      "match/item",
+      undefined,
+      served(() => "served"),
+      [["shop/tools/order_paid match.item"], "served"],
+    ),
   }),
 };

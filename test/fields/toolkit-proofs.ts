@@ -117,12 +117,44 @@ const stampedHeaders = (text: string) => {
   };
 };
 const stamped = (body: object) => posted(body, ({ outcome, reason }) => reason ?? outcome, stampedHeaders);
-const tokened = (body: object) =>
-  posted(
-    body,
-    ({ outcome, reason }) => reason ?? outcome,
-    (text) => ({ ...signs(text), query: { v: "1", token: secretOf(secretEnv) } }),
-  );
+const tokenedQuery = (text: string) => ({ ...signs(text), query: { v: "1", token: secretOf(secretEnv) } });
+const tokened = (body: object) => posted(body, ({ outcome, reason }) => reason ?? outcome, tokenedQuery);
+
+/** Proofs of how a body is read, for one scheme of signatures. */
+function bodies(webhook: object, signed: typeof signs) {
+  const outcome = ({ outcome, reason }: { outcome: string; reason?: string }) => reason ?? outcome;
+  const asForm = (text: string) => ({
+    ...signed(text),
+    headers: { ...signed(text).headers, "content-type": formType },
+  });
+  return {
+    form: of({ webhook: { ...webhook, form: "*" } })("webhook/form", undefined, posted(paid, outcome, asForm), [
+      "unreadable_body",
+      "accepted",
+    ]),
+    each: of({ webhook: { ...webhook, each: "body.orders" } })(
+      "webhook/each",
+      undefined,
+      posted(paid, outcome, signed),
+      ["invalid_payload", "accepted"],
+    ),
+    content: of({ webhook: { ...webhook, content: "text" } })(
+      "webhook/content",
+      undefined,
+      served(() => "served"),
+      [contentFaults, "served"],
+    ),
+  };
+}
+
+const formType = "application/x-www-form-urlencoded";
+/** The parts of the shop that are inside a body. */
+const contentFaults = [
+  "shop/toolkit webhook.ignore[0].body",
+  ...["match.body", "account", "dedupe", "occurredAt", "payload.number", "payload.sum"].map(
+    (path) => `shop/tools/order_paid ${path}`,
+  ),
+];
 
 const byConsentAuth = { auth: [{ ...consented.auth[0], tokenUrl: "{{deployment.token_url}}" }] };
 const tokens = { ...registered, token_url: "TOKENS/a" };
@@ -362,6 +394,7 @@ export const toolkitProofs: Proofs<DefinitionWorld> = {
       posted({ ...paid, kind: "ping" }, ({ outcome }) => outcome),
       ["ignored", "quarantined"],
     ),
+    ...bodies(shop.toolkit.webhook, signs),
   }),
   ...under("slackV0", {
     scheme: slack(
@@ -372,6 +405,7 @@ export const toolkitProofs: Proofs<DefinitionWorld> = {
     ),
     secretEnv: slack("webhook/secretEnv", "SVC_WEBHOOK_SECRET_OTHER", stamped(paid), ["accepted", "unverified"]),
     ignore: slack("webhook/ignore", undefined, stamped({ ...paid, kind: "ping" }), ["ignored", "no_trigger"]),
+    ...bodies({ scheme: "slack_v0", secretEnv, ignore }, stampedHeaders),
   }),
   ...under("tokenQuery", {
     scheme: token(
@@ -383,6 +417,7 @@ export const toolkitProofs: Proofs<DefinitionWorld> = {
     secretEnv: token("webhook/secretEnv", "SVC_WEBHOOK_SECRET_OTHER", tokened(paid), ["accepted", "unverified"]),
     parameter: token("webhook/parameter", "word", tokened(paid), ["accepted", "unverified"]),
     ignore: token("webhook/ignore", undefined, tokened({ ...paid, kind: "ping" }), ["ignored", "no_trigger"]),
+    ...bodies({ scheme: "token_query", secretEnv, parameter: "token", ignore }, tokenedQuery),
   }),
   ...under("deployment", {
     provider_base_url: deployed(

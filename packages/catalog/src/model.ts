@@ -89,6 +89,7 @@ export type Audience = "accounts" | "projects";
 export type Webhook = {
   readonly secretEnv: string;
   readonly audience: Audience;
+  readonly body: BodyRule;
   ignores(post: Post): boolean;
 } & (
   | {
@@ -102,11 +103,25 @@ export type Webhook = {
   | { readonly scheme: "token_query"; readonly parameter: string }
 );
 
-/** A verified post. Header names are in lower case. `body`: parsed JSON, undefined if there is none. */
+/** How the bodies of posts are read. */
+export type BodyRule = {
+  /** `json`: JSON or a form. `text` and `base64`: the whole body is one text. `none`: bodies are not read. */
+  readonly content: "json" | "text" | "base64" | "none";
+  /** The field of a form that has the JSON. `*`: all fields are an object. Undefined if forms cannot be read. */
+  readonly form: string | undefined;
+  /** Path in the body of a list whose elements are posts of their own. Empty: the body is the list. Undefined if posts are not lists. */
+  readonly each: readonly string[] | undefined;
+};
+
+/**
+ * A verified post. Header names are in lower case. `body`: the value that was read, undefined if there is none. `item`: the element, if
+ * each element of a list is a post of its own.
+ */
 export type Post = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly query: URLSearchParams | Readonly<Record<string, string>>;
   readonly body: unknown;
+  readonly item?: unknown;
 };
 
 /** A sample post before it is signed and encoded. `body` is undefined if the trigger reads no body. Header names are in lower case. */

@@ -15,10 +15,10 @@ import type { Executor } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import { putQuarantinedPosts, type QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { Dispatcher } from "@svc/delivery";
-import { normalize, turnOfLarge } from "./normalize.ts";
+import { eachPath, type ItemResult, normalize, turnOfLarge } from "./normalize.ts";
 import type { InboundPost, IngestOutcome } from "./outcome.ts";
 import { createPostQuotas, type PostQuotas } from "./post-quotas.ts";
-import { quarantineContext, sealEnvelope } from "./quarantined-row.ts";
+import { itemsDetail, type KeptItem, type PostEnvelope, quarantineContext, sealEnvelope } from "./quarantined-row.ts";
 import { createRouting } from "./routing.ts";
 import { type NormalizedEvent, type StoreOutcome, storePosts } from "./store.ts";
 import { isQueryVerified, isVerified, secretsOf, type WebhookSecret } from "./verify.ts";
@@ -57,7 +57,8 @@ export type Ingest = {
    */
   admit(toolkitSlug: string, query: URLSearchParams): PostAdmission;
   /**
-   * Verifies a post, converts it into an event, and commits it. Rejects only if the database fails; then nothing of the post is stored.
+   * Verifies a post, converts it into an event, and commits it. Rejects only if the database fails; then nothing of the post is stored,
+   * except elements of a list that were committed before. They have keys, so the app can post the list again.
    * `admitted`: result of `admit` for the same post. If it already proves the sender, this proof counts as long as the secrets do not
    * change.
    */
@@ -97,6 +98,8 @@ const waitingMax = 20_000;
  */
 const batchConcurrency = 2;
 const besideMin = 24;
+/** Number of a list's events that wait for a commit at the same time, so that posts of other apps do not wait for a whole list. */
+const itemsAtOnce = 100;
 /**
  * Under load, a batch waits for further posts: `ms` milliseconds, if the previous batch had `fromSize` posts or more. A commit costs about
  * as much as ten rows, so larger batches are better.
@@ -134,11 +137,7 @@ export function createIngest(options: IngestOptions): Ingest {
     ({ slug }: WebhookToolkit) =>
     () =>
       options.turns.next(`toolkit:${slug}`);
-  const keep = async (
-    toolkit: WebhookToolkit,
-    post: InboundPost,
-    why: Pick<QuarantinedPost, "reason" | "detail">,
-  ): Promise<IngestOutcome> => {
+  const keep = async (toolkit: WebhookToolkit, post: InboundPost, why: QuarantineCause): Promise<IngestOutcome> => {
     await turnOfLarge(post.body, turnOf(toolkit));
     await quarantine.add(quarantinedRow(sealer, toolkit.webhook, post, why, clock.now()));
     return { outcome: "quarantined", reason: why.reason };
@@ -152,11 +151,42 @@ export function createIngest(options: IngestOptions): Ingest {
     const reading = { bodyBytesMax: options.bodyBytesMax, turn: turnOf(toolkit) };
     const normalized = await normalize(toolkit, body === post.body ? post : { ...post, body }, receivedAtMs, reading);
     if (normalized.outcome === "quarantined") return keep(toolkit, post, normalized);
+    if (normalized.outcome === "items") return storeItems(toolkit, post, normalized.items);
     if (normalized.outcome !== "event") return normalized;
     const stored = await events.add(normalized.event);
     if (stored.outcome === "stored") return { outcome: "accepted", events: stored.events };
     if (stored.outcome === "over_quota") return stored;
     return keep(toolkit, post, { reason: "no_project", detail: noProjectDetail(normalized.event) });
+  };
+  /**
+   * Stores the events of a list's elements, and then keeps the other elements: one row for each reason, because each row has the whole
+   * post. If an element is refused, nothing is kept: the app posts the list again, and events that are stored already are recognized.
+   */
+  const storeItems = async (
+    toolkit: WebhookToolkit,
+    post: InboundPost,
+    items: readonly ItemResult[],
+  ): Promise<IngestOutcome> => {
+    const made = items.filter((item) => item.outcome === "event");
+    const kept: KeptItem[] = items.filter((item) => item.outcome === "quarantined");
+    let [stored, projects] = [0, 0];
+    for (let start = 0; start < made.length; start += itemsAtOnce) {
+      const chunk = made.slice(start, start + itemsAtOnce);
+      for (const [at, result] of (await Promise.all(chunk.map(({ event }) => events.add(event)))).entries()) {
+        const item = chunk[at];
+        if (result.outcome === "over_quota") return result;
+        if (item === undefined) continue;
+        if (result.outcome === "no_project")
+          kept.push({ index: item.index, reason: "no_project", detail: noProjectDetail(item.event) });
+        else [stored, projects] = [stored + 1, projects + result.events];
+      }
+    }
+    const each = eachPath(toolkit.webhook.body.each ?? []);
+    for (const ofReason of Map.groupBy(kept, ({ reason }) => reason).values())
+      await keep(toolkit, post, itemsDetail(each, ofReason));
+    if (stored > 0) return { outcome: "accepted", events: projects, items: stored };
+    const [first] = kept;
+    return first === undefined ? { outcome: "ignored" } : { outcome: "quarantined", reason: first.reason };
   };
   /** `body` is stored in its decoded form; the signature covers the encoded bytes. */
   const storeDecoded = async (
@@ -170,7 +200,7 @@ export function createIngest(options: IngestOptions): Ingest {
       case "decoded":
         return store(toolkit, post, decoded.body, receivedAtMs).finally(decoded.done);
       case "broken":
-        return keep(toolkit, post, { reason: "invalid_payload", detail: brokenDetail });
+        return keep(toolkit, post, { reason: "unreadable_body", detail: brokenDetail });
       case "unsupported":
         return { outcome: "encoding_unsupported", encoding: decoded.encoding };
       case "too_large":
@@ -236,12 +266,15 @@ export function noProjectDetail(event: NormalizedEvent): string {
   return `${event.triggerSlug}: no project holds an account with the reference that the post names.`;
 }
 
+/** Why a post is kept. `items`: the elements of its list that are kept; absent if the whole post is. */
+type QuarantineCause = Pick<QuarantinedPost, "reason" | "detail"> & Pick<PostEnvelope, "items">;
+
 /** Returns the row that stores a verified post, sealed. Headers with credentials and signatures are removed first. */
 function quarantinedRow(
   sealer: Sealer,
   webhook: Webhook,
   post: InboundPost,
-  why: Pick<QuarantinedPost, "reason" | "detail">,
+  why: QuarantineCause,
   receivedAtMs: number,
 ): QuarantinedPost {
   const id = createId("qrn", receivedAtMs);
@@ -258,6 +291,7 @@ function quarantinedRow(
     envelope: sealEnvelope(sealer, id, {
       headers: keptEntries(Object.entries(post.headers), isSecret),
       query: keptEntries([...post.query], (name) => name === secretParameter),
+      ...(why.items && { items: why.items }),
     }),
     body: sealer.seal(post.body, quarantineContext(id)),
     bodyBytes: post.body.byteLength,

@@ -1,23 +1,30 @@
-import type { Toolkit, Trigger, Webhook } from "@svc/catalog";
-import { type ForeignText, JsonTooLargeError, parseExactJson, parseJsonInTurns, readForeignText } from "@svc/core";
+import { createHash } from "node:crypto";
+import { type BodyReading, type Post, readPostBody, type Toolkit, type Trigger, type Webhook } from "@svc/catalog";
+import { isObject } from "@svc/core";
+import type { QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { InboundPost } from "./outcome.ts";
 import type { NormalizedEvent } from "./store.ts";
 
-/** Result of reading a verified post with the toolkit's current definition. */
-export type NormalizeResult =
+/** Result of reading a verified post, or one element of its list, with the toolkit's current definition. */
+type OneResult =
   | { outcome: "event"; event: NormalizedEvent }
   | { outcome: "ignored" }
+  | ({ outcome: "quarantined" } & Pick<QuarantinedPost, "reason" | "detail">);
+
+/** Result of one element of a list. `index`: its place in the list, from 0. */
+export type ItemResult = OneResult & { readonly index: number };
+
+/** Result of reading a verified post. `items`: the results of its elements, if each is a post of its own. */
+export type NormalizeResult =
+  | OneResult
   | { outcome: "challenge"; challenge: string }
-  | { outcome: "quarantined"; reason: "no_trigger" | "invalid_payload"; detail: string };
+  | { outcome: "items"; items: readonly ItemResult[] };
 
-/**
- * How posts are read. `bodyBytesMax`: maximum size of a body, in bytes. `turn`: returns a promise for a scheduling turn; large posts wait
- * for one repeatedly.
- */
-export type PostReading = { readonly bodyBytesMax: number; readonly turn: () => Promise<void> };
+/** Elements of a post that are read. `each`: path of their list. */
+export type ItemChoice = { readonly each: string; readonly indexes: readonly number[] };
 
-/** Size from which a body is read in slices, in bytes. A body may contain more values than its size suggests. */
-const smallBytes = 16_384;
+type Receiving = Toolkit & { readonly webhook: Webhook };
+
 /** Size from which a body waits for a scheduling turn before each part of the work, in bytes. */
 const largeBytes = 65_536;
 
@@ -27,46 +34,104 @@ export function turnOfLarge(body: Buffer, turn: () => Promise<void>): Promise<vo
 }
 
 /**
- * Parses a verified, decoded post and normalizes it with the first trigger that matches. For an empty body, the headers can match a
- * trigger. A body that cannot be parsed never becomes an event.
+ * Reads a verified, decoded post and normalizes it with the first trigger that matches; each element of its list alone, if the toolkit
+ * declares one. For an empty body, the headers can match a trigger. A body that cannot be read never becomes an event. `chosen`: the
+ * elements to read (default: all), if they are of the list that the definition has now.
  */
 export async function normalize(
-  toolkit: Toolkit & { webhook: Webhook },
+  toolkit: Receiving,
   post: InboundPost,
   receivedAtMs: number,
-  reading: PostReading,
+  reading: BodyReading,
+  chosen?: ItemChoice,
 ): Promise<NormalizeResult> {
-  const read = await readBody(post, reading);
+  const { webhook } = toolkit;
+  const read = await readPostBody(webhook.body, post, reading);
   await turnOfLarge(post.body, reading.turn);
-  return normalizeRead(toolkit, post, read, receivedAtMs);
+  const parsed = { headers: post.headers, query: post.query, body: "value" in read ? read.value : undefined };
+  const challenge = slackChallenge(webhook, parsed.body);
+  if (challenge !== undefined) return { outcome: "challenge", challenge };
+  if (webhook.ignores(parsed)) return { outcome: "ignored" };
+  if ("fault" in read) return quarantined("unreadable_body", sentence(read.fault));
+  const { each } = webhook.body;
+  if (each === undefined || post.body.byteLength === 0) return normalizeOne(toolkit, post, parsed, receivedAtMs);
+  return normalizeItems({ toolkit, post, parsed, receivedAtMs, reading, each, chosen });
 }
 
-function normalizeRead(
-  toolkit: Toolkit & { webhook: Webhook },
-  post: InboundPost,
-  read: ReadBody,
-  receivedAtMs: number,
-): NormalizeResult {
-  const parsed = { headers: post.headers, query: post.query, body: "value" in read ? read.value : undefined };
-  const challenge = slackChallenge(toolkit.webhook, parsed.body);
-  if (challenge !== undefined) return { outcome: "challenge", challenge };
-  if (toolkit.webhook.ignores(parsed)) return { outcome: "ignored" };
+/** Time in milliseconds after which other work of the node may run before the next element is read. */
+const sliceMs = 4;
+/** Maximum number of elements of a list. */
+const itemsMax = 1_000;
+/** Maximum size of the payloads of a post's events, in bodies of the maximum size. Elements may repeat other fields of the body. */
+const payloadsMax = 8;
+
+type ListedPost = {
+  readonly toolkit: Receiving;
+  readonly post: InboundPost;
+  readonly parsed: Post;
+  readonly receivedAtMs: number;
+  readonly reading: BodyReading;
+  readonly each: readonly string[];
+  readonly chosen: ItemChoice | undefined;
+};
+
+async function normalizeItems(listed: ListedPost): Promise<NormalizeResult> {
+  const { toolkit, post, parsed, receivedAtMs, reading, each, chosen } = listed;
+  const path = eachPath(each);
+  const list = each.reduce(fieldOf, parsed.body);
+  if (!Array.isArray(list)) return quarantined("invalid_payload", `${path} is not a list.`);
+  if (list.length > itemsMax) {
+    return quarantined("invalid_payload", `${path} has ${list.length} elements, and a post may have ${itemsMax}.`);
+  }
+  if (list.length === 0) return { outcome: "ignored" };
+  const digest = createHash("sha256").update(post.body).digest("hex");
+  const indexes = chosen?.each === path ? chosen.indexes.filter((index) => index < list.length) : [...list.keys()];
+  const items: ItemResult[] = [];
+  let room = payloadsMax * reading.bodyBytesMax;
+  let startedMs = performance.now();
+  for (const index of indexes) {
+    const result = normalizeOne(toolkit, post, { ...parsed, item: list[index] }, receivedAtMs);
+    room -= result.outcome === "event" ? result.event.payload.length : 0;
+    items.push({ index, ...(room < 0 ? tooMuch : withItemKey(result, `each:${digest}:${index}`)) });
+    if (performance.now() - startedMs < sliceMs) continue;
+    await reading.turn();
+    startedMs = performance.now();
+  }
+  return { outcome: "items", items };
+}
+
+const tooMuch = quarantined(
+  "invalid_payload",
+  "The payloads of the post's other elements have the size that a post may have.",
+);
+
+/** Returns the path of a list as definitions write it. */
+export function eachPath(each: readonly string[]): string {
+  return ["body", ...each].join(".");
+}
+
+/** Returns the result with the key of the element, if the event has none: a post that is sent again makes no second event. */
+function withItemKey(result: OneResult, key: string): OneResult {
+  return result.outcome === "event" && result.event.dedupe === ""
+    ? { ...result, event: { ...result.event, dedupe: key } }
+    : result;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function normalizeOne(toolkit: Receiving, post: InboundPost, parsed: Post, receivedAtMs: number): OneResult {
+  if (parsed.item !== undefined && toolkit.webhook.ignores(parsed)) return { outcome: "ignored" };
   const trigger = toolkit.triggers.find((candidate) => candidate.matches(parsed));
-  if (trigger === undefined)
-    return { outcome: "quarantined", reason: "no_trigger", detail: noTriggerDetail(toolkit, read) };
-  const unread = "value" in read ? emptyFault(trigger, post) : read.fault;
-  if (unread !== undefined)
-    return { outcome: "quarantined", reason: "invalid_payload", detail: faultDetail(trigger, unread) };
+  if (trigger === undefined) return quarantined("no_trigger", noTriggerDetail(toolkit, post.body));
+  const fault = emptyFault(trigger, post);
+  if (fault !== undefined) return quarantined("invalid_payload", faultDetail(trigger, fault));
   const normalized = trigger.normalize(parsed);
-  if ("fault" in normalized)
-    return { outcome: "quarantined", reason: "invalid_payload", detail: faultDetail(trigger, normalized.fault) };
+  if ("fault" in normalized) return quarantined("invalid_payload", faultDetail(trigger, normalized.fault));
   const payload = payloadText(normalized.payload);
   if (payload === undefined)
-    return {
-      outcome: "quarantined",
-      reason: "invalid_payload",
-      detail: faultDetail(trigger, "the payload is nested too deeply to be written"),
-    };
+    return quarantined("invalid_payload", faultDetail(trigger, "the payload is nested too deeply to be written"));
   return {
     outcome: "event",
     event: {
@@ -82,6 +147,17 @@ function normalizeRead(
   };
 }
 
+function quarantined(
+  reason: QuarantinedPost["reason"],
+  detail: string,
+): Extract<OneResult, { outcome: "quarantined" }> {
+  return { outcome: "quarantined", reason, detail };
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+}
+
 /** Returns a payload as JSON text. Returns undefined if it cannot be written: parsing allows deeper nesting than writing does. */
 function payloadText(payload: unknown): string | undefined {
   try {
@@ -89,47 +165,6 @@ function payloadText(payload: unknown): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The value of a body, undefined if the body is empty; or the reason why the body cannot be read, as a sentence. */
-type ReadBody = { readonly value: unknown } | { readonly fault: string };
-
-async function readBody({ body, headers }: InboundPost, reading: PostReading): Promise<ReadBody> {
-  const read: ForeignText = readForeignText(body, headers["content-type"]);
-  if ("fault" in read) return { fault: `the body ${read.fault}` };
-  if (read.text === "") return { value: undefined };
-  try {
-    return { value: await parse(read.text, reading) };
-  } catch (error) {
-    if (error instanceof JsonTooLargeError) return { fault: `the body's ${error.message}` };
-    // The message of the parser is not used, because it quotes the body. Short texts are parsed on the runtime's stack, so deep nesting
-    // causes a RangeError.
-    if (error instanceof RangeError) return { fault: "the body is nested too deeply to be read" };
-    if (error instanceof SyntaxError) return { fault: `the body is not JSON${formOf(read.text)}` };
-    throw error;
-  }
-}
-
-/**
- * `rawMax`: how many numbers keep all their digits. `digitsMax`: how many digits each of them may have. Such numbers cost far more than
- * other values.
- */
-const [rawMax, digitsMax] = [10_000, 10_000];
-const membersMax = 20_000;
-
-function parse(text: string, { bodyBytesMax, turn }: PostReading): unknown {
-  if (text.length <= smallBytes) return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
-  // `values` allows one value in every ten bytes of a body of the maximum size. Real posts have one value in twenty to forty bytes.
-  const bounds = { values: Math.ceil(bodyBytesMax / 10), members: membersMax, raw: rawMax, digits: digitsMax };
-  return parseJsonInTurns(text, { bounds, turn });
-}
-
-/** Returns a description of a text that is not JSON, so that the sender sees what to change. */
-function formOf(text: string): string {
-  if (text.includes("\0")) return ", and has bytes as UTF-16 has them: its content-type must declare the charset";
-  if (/^\s*</.test(text)) return " but XML or HTML";
-  if (/^[\w.%+[\]-]+=/.test(text)) return " but a form";
-  return "";
 }
 
 /** Returns the error of an empty body, if the headers declare JSON and the trigger reads the body. Undefined otherwise. */
@@ -145,9 +180,9 @@ function slackChallenge(webhook: Webhook, body: unknown): string | undefined {
   return type === "url_verification" && typeof challenge === "string" ? challenge : undefined;
 }
 
-function noTriggerDetail(toolkit: Toolkit, read: ReadBody): string {
+function noTriggerDetail(toolkit: Toolkit, body: Buffer): string {
   const slugs = toolkit.triggers.map((trigger) => trigger.slug).join(", ");
-  const shape = "fault" in read ? `Besides, ${read.fault}.` : read.value === undefined ? "Its body is empty." : "";
+  const shape = body.byteLength === 0 ? "Its body is empty." : "";
   return `No trigger of the toolkit matches the post (it has ${slugs === "" ? "none" : slugs}). ${shape}`.trim();
 }
 

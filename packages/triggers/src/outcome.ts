@@ -11,8 +11,11 @@ export type InboundPost = {
 
 /** Result of a post. The HTTP layer maps each result to an HTTP answer in one exhaustive switch. */
 export type IngestOutcome =
-  /** Answer 202 `{"accepted": 1}`: the post was committed for `events` projects, or it repeats a post committed before. */
-  | { outcome: "accepted"; events: number }
+  /**
+   * Answer 202 `{"accepted": 1}`: the post was committed for `events` projects, or it repeats a post committed before. `items`: how many
+   * elements of its list were, if each is a post of its own; the answer then has this number.
+   */
+  | { outcome: "accepted"; events: number; items?: number }
   /** Answer 202 `{"accepted": 0}`: the post is a handshake or a notice that the toolkit's definition ignores. */
   | { outcome: "ignored" }
   /** Answer 202 `{"accepted": 0}`: the post is verified, but it is quarantined until an administrator decides. */

@@ -19,11 +19,21 @@ import {
 } from "@svc/db/quarantine/repo";
 import type { Dispatcher } from "@svc/delivery";
 import { brokenDetail, noProjectDetail, webhookToolkit } from "./ingest.ts";
-import { type NormalizeResult, normalize } from "./normalize.ts";
-import { openEnvelope, type PostEnvelope, quarantineContext } from "./quarantined-row.ts";
-import { type StoreOptions, storePosts } from "./store.ts";
+import { eachPath, type ItemResult, type NormalizeResult, normalize } from "./normalize.ts";
+import {
+  itemsDetail,
+  type KeptItem,
+  openEnvelope,
+  type PostEnvelope,
+  quarantineContext,
+  sealEnvelope,
+} from "./quarantined-row.ts";
+import { type NormalizedEvent, type StoreOptions, storePosts } from "./store.ts";
 
-/** Result of releasing one post. `accepted`: number of events that were stored. `reason`: why the post stays in quarantine. */
+/**
+ * Result of releasing one post. `accepted`: number of events that were stored; elements of a list may become events while others stay.
+ * `reason`: why the post stays in quarantine.
+ */
 export type ReleaseResult = {
   id: string;
   outcome: "released" | "ignored" | "quarantined" | "already_released" | "missing";
@@ -108,18 +118,52 @@ async function releaseOne(options: ReleaseContext, tx: Executor, id: QuarantineI
   if (post === undefined) return { id, outcome: "missing", accepted: 0, reason: "" };
   if (!(await markQuarantinedPostReleased(tx, id, options.clock.now())))
     return { id, outcome: "already_released", accepted: 0, reason: "" };
-  const normalized = await normalizeAgain(options, post);
+  const envelope = openEnvelope(options.sealer, post);
+  const normalized = await normalizeAgain(options, post, envelope);
   if (normalized.outcome === "quarantined") return stay(tx, id, normalized);
+  if (normalized.outcome === "items") return releaseItems(options, tx, post, { ...envelope, read: normalized.items });
   if (normalized.outcome !== "event") return { id, outcome: "ignored", accepted: 0, reason: "" };
-  // The event becomes visible only now. So it also counts as received now: otherwise a reader of events in the order of receivedAt could
-  // miss it.
-  const event = { ...normalized.event, receivedAtMs: options.clock.now() };
+  const event = receivedNow(normalized.event, options.clock);
   const [stored] = await storePosts(options.store, tx, [event], { lease: false });
   if (stored?.outcome !== "stored") return stay(tx, id, { reason: "no_project", detail: noProjectDetail(event) });
   return { id, outcome: "released", accepted: stored.fresh, reason: "" };
 }
 
-async function normalizeAgain(options: ReleaseContext, post: QuarantinedPost): Promise<NormalizeResult> {
+/**
+ * Returns the event as received now, because it becomes visible only now: otherwise a reader of events in the order of receivedAt could
+ * miss it.
+ */
+function receivedNow(event: NormalizedEvent, clock: Clock): NormalizedEvent {
+  return { ...event, receivedAtMs: clock.now() };
+}
+
+/** Releases the elements of a list. Elements that fail again stay in quarantine, and the row then names only these. */
+async function releaseItems(
+  options: ReleaseContext,
+  tx: Executor,
+  { id, toolkitSlug }: QuarantinedPost,
+  { read, headers, query }: PostEnvelope & { readonly read: readonly ItemResult[] },
+): Promise<ReleaseResult> {
+  const made = read.filter((item) => item.outcome === "event");
+  const events = made.map(({ event }) => receivedNow(event, options.clock));
+  const stored = await storePosts(options.store, tx, events, { lease: false });
+  const homeless = made.flatMap(({ index, event }, at): KeptItem[] =>
+    stored[at]?.outcome === "stored" ? [] : [{ index, reason: "no_project", detail: noProjectDetail(event) }],
+  );
+  const accepted = stored.reduce((sum, result) => sum + (result.outcome === "stored" ? result.fresh : 0), 0);
+  const kept = [...read.filter((item) => item.outcome === "quarantined"), ...homeless];
+  if (kept.length === 0) return { id, outcome: made.length === 0 ? "ignored" : "released", accepted, reason: "" };
+  const each = webhookToolkit(options.catalog, toolkitSlug)?.webhook.body.each ?? [];
+  const { items, ...why } = itemsDetail(eachPath(each), kept);
+  const envelope = sealEnvelope(options.sealer, id, { headers, query, items });
+  return { ...(await stay(tx, id, { ...why, envelope })), accepted };
+}
+
+async function normalizeAgain(
+  options: ReleaseContext,
+  post: QuarantinedPost,
+  { headers, query, items }: PostEnvelope,
+): Promise<NormalizeResult> {
   const toolkit = webhookToolkit(options.catalog, post.toolkitSlug);
   if (toolkit === undefined) {
     return {
@@ -128,9 +172,8 @@ async function normalizeAgain(options: ReleaseContext, post: QuarantinedPost): P
       detail: `The catalog has no toolkit ${post.toolkitSlug} with a webhook any more.`,
     };
   }
-  const { headers, query } = openEnvelope(options.sealer, post);
   const decoded = await options.decoder.decode(openBody(options.sealer, post), headers["content-encoding"]);
-  if (decoded.outcome !== "decoded") return { outcome: "quarantined", reason: "invalid_payload", detail: brokenDetail };
+  if (decoded.outcome !== "decoded") return { outcome: "quarantined", reason: "unreadable_body", detail: brokenDetail };
   const inbound = {
     toolkitSlug: post.toolkitSlug,
     headers,
@@ -139,15 +182,15 @@ async function normalizeAgain(options: ReleaseContext, post: QuarantinedPost): P
   };
   decoded.done();
   const turn = () => options.turns.next(`toolkit:${toolkit.slug}`);
-  return normalize(toolkit, inbound, post.receivedAt, { bodyBytesMax: options.bodyBytesMax, turn });
+  return normalize(toolkit, inbound, post.receivedAt, { bodyBytesMax: options.bodyBytesMax, turn }, items);
 }
 
 async function stay(
   tx: Executor,
   id: QuarantineId,
-  why: Pick<QuarantinedPost, "reason" | "detail">,
+  { detail, ...why }: Pick<QuarantinedPost, "reason" | "detail"> & { readonly envelope?: Buffer },
 ): Promise<ReleaseResult> {
-  await noteQuarantinedPost(tx, id, { reason: why.reason, detail: storableText(why.detail) });
+  await noteQuarantinedPost(tx, id, { ...why, detail: storableText(detail) });
   return { id, outcome: "quarantined", accepted: 0, reason: why.reason };
 }
 

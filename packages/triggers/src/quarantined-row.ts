@@ -1,21 +1,43 @@
 import { type QuarantineId, readJsonObject, type Sealer } from "@svc/core";
 import type { QuarantinedPost } from "@svc/db/quarantine/repo";
+import type { ItemChoice } from "./normalize.ts";
 
 /** Returns the context (the place in the database) for which a quarantined body is sealed. */
 export function quarantineContext(id: QuarantineId): string {
   return `deployment/quarantined_posts/${id}`;
 }
 
-/** Headers and query of a post. */
-export type PostEnvelope = Pick<QuarantinedPost, "headers" | "query">;
+/** Headers and query of a post. `items`: the elements of its list that are in quarantine; absent if the whole post is. */
+export type PostEnvelope = Pick<QuarantinedPost, "headers" | "query"> & { readonly items?: ItemChoice };
+
+/** An element of a list that becomes no event. `index`: its place in the list, from 0. */
+export type KeptItem = Pick<QuarantinedPost, "reason" | "detail"> & { readonly index: number };
+
+/** Number of elements that a detail names. */
+const namedMax = 20;
+
+/** Returns the cause of keeping elements of the list at the path `each`. The elements must not be empty; the first one's reason counts. */
+export function itemsDetail(
+  each: string,
+  kept: readonly KeptItem[],
+): Pick<QuarantinedPost, "reason" | "detail"> & { readonly items: ItemChoice } {
+  const indexes = kept.map(({ index }) => index).sort((a, b) => a - b);
+  const first = kept[0] ?? { reason: "invalid_payload", detail: "", index: 0 };
+  const others = indexes.filter((index) => index !== first.index);
+  const named = others.slice(0, namedMax).map((index) => `[${index}]`);
+  const more = others.length > namedMax ? [`${others.length - namedMax} more`] : [];
+  const also = others.length === 0 ? "" : ` Also in quarantine: ${[...named, ...more].join(", ")}.`;
+  const detail = `${each}[${first.index}]: ${first.detail.replace(/\.?$/, ".")}${also}`;
+  return { reason: first.reason, detail, items: { each, indexes } };
+}
 
 function envelopeContext(id: QuarantineId): string {
   return `${quarantineContext(id)}/envelope`;
 }
 
 /** Seals the headers and query of a post, because apps put names, addresses and tokens of people into them. */
-export function sealEnvelope(sealer: Sealer, id: QuarantineId, { headers, query }: PostEnvelope): Buffer {
-  return sealer.seal(Buffer.from(JSON.stringify({ headers, query }), "utf8"), envelopeContext(id));
+export function sealEnvelope(sealer: Sealer, id: QuarantineId, { headers, query, items }: PostEnvelope): Buffer {
+  return sealer.seal(Buffer.from(JSON.stringify({ headers, query, items }), "utf8"), envelopeContext(id));
 }
 
 /**

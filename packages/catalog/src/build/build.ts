@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { type ProjectId, parseDuration, parseTemplateTree, placeholdersOfTree } from "@svc/core";
-import type { Action, Audience, AuthScheme, ToolDefinition, Toolkit, Trigger, Webhook } from "../model.ts";
+import type { Action, Audience, AuthScheme, BodyRule, ToolDefinition, Toolkit, Trigger, Webhook } from "../model.ts";
 import type {
   ActionDocument,
   AuthDocument,
+  BodyDocument,
   ExamplePhrasesDocument,
   JsonSchema,
   ToolDocument,
@@ -122,6 +123,7 @@ function buildWebhook(document: WebhookDocument, audience: Audience): Webhook {
   const common = {
     secretEnv: document.secretEnv,
     audience,
+    body: buildBodyRule(document),
     ignores: (post: Parameters<Webhook["ignores"]>[0]) => ignored.some((matches) => matches(post)),
   };
   switch (document.scheme) {
@@ -134,6 +136,11 @@ function buildWebhook(document: WebhookDocument, audience: Audience): Webhook {
     case "token_query":
       return { ...common, scheme: document.scheme, parameter: document.parameter };
   }
+}
+
+/** Returns how the posts of a webhook are read. */
+function buildBodyRule({ form, each, content }: BodyDocument): BodyRule {
+  return { form, content: content ?? "json", each: each?.split(".").slice(1) };
 }
 
 function buildDefinition(toolkit: ToolkitDocument, name: string, document: ToolDocument, bindings: Bindings) {
@@ -204,11 +211,12 @@ function buildTrigger(toolkit: ToolkitDocument, name: string, document: TriggerD
     namesAccount: document.account !== undefined,
     matches: compileMatch(document.match),
     normalize: compileNormalize(document),
-    sample: (nowMs) => samplePost(document, nowMs),
+    sample: (nowMs) => samplePost(document, nowMs, toolkit.webhook?.each?.split(".")),
   };
 }
 
 function readsBody({ match, payload, account, dedupe, occurredAt }: TriggerDocument): boolean {
   const tree = parseTemplateTree({ payload, account, dedupe, occurredAt });
-  return match.body !== undefined || placeholdersOfTree(tree).some(([{ root }]) => root === "body");
+  const isOfBody = (root: string) => root === "body" || root === "item";
+  return Object.keys(match).some(isOfBody) || placeholdersOfTree(tree).some(([{ root }]) => isOfBody(root));
 }

@@ -6,7 +6,7 @@ type Condition = (post: Post) => boolean;
 
 /**
  * Returns a function that tests if a post satisfies a match rule. Header names ignore case. Header and query values are compared as texts;
- * body fields, named by dotted paths, are compared as JSON values. A missing field never matches. A definition cannot hold a number above
+ * fields of the body and of the item, named by dotted paths, are compared as JSON values. A missing field never matches. A definition cannot hold a number above
  * 2^53 - 1 exactly, so such a number in a post also matches a text with its digits.
  */
 export function compileMatch(match: MatchDocument): (post: Post) => boolean {
@@ -19,13 +19,15 @@ export function compileMatch(match: MatchDocument): (post: Post) => boolean {
       if (query instanceof URLSearchParams) return query.get(name) ?? undefined;
       return Object.hasOwn(query, name) ? query[name] : undefined;
     }),
-    ...compileConditions(
-      match.body,
-      (value) => value,
-      (name) => {
-        const steps = name.split(".");
-        return (post) => comparable(fieldOf(post.body, steps));
-      },
+    ...(["body", "item"] as const).flatMap((root) =>
+      compileConditions(
+        match[root],
+        (value) => value,
+        (name) => {
+          const steps = name.split(".");
+          return (post) => comparable(fieldOf(post[root], steps));
+        },
+      ),
     ),
   ];
   return (post) => conditions.every((holds) => holds(post));
@@ -33,7 +35,7 @@ export function compileMatch(match: MatchDocument): (post: Post) => boolean {
 
 /** True if a match rule is empty. An empty rule matches every post. */
 export function matchesEverything(match: MatchDocument): boolean {
-  return [match.headers, match.query, match.body].every((part) => Object.keys(part ?? {}).length === 0);
+  return [match.headers, match.query, match.body, match.item].every((part) => Object.keys(part ?? {}).length === 0);
 }
 
 function compileConditions(

@@ -1,8 +1,9 @@
-import { isObject } from "@svc/core";
+import { isObject, type Placeholder } from "@svc/core";
 import { matchesEverything } from "../build/match.ts";
 import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type {
   ActionDocument,
+  BodyDocument,
   JsonSchema,
   ToolDocument,
   ToolkitDocument,
@@ -14,9 +15,16 @@ import { checkAction } from "./check-action.ts";
 import { checkTemplates, faultOfOutputPath, type Namespaces } from "./check-response.ts";
 import { checkSchema } from "./check-schema.ts";
 import { checkShape } from "./check-shape.ts";
-import { accountNames, checkToolkit, declares } from "./check-toolkit.ts";
+import { accountNames, checkMatch, checkToolkit, declares } from "./check-toolkit.ts";
 
-const namespaces: Namespaces = { headers: "any", query: "any", body: "any" };
+/** Returns the namespaces that the templates of a trigger may use. */
+function namespacesOf({ each, content }: BodyDocument = {}): Namespaces {
+  return {
+    ...{ headers: "any", query: "any" },
+    ...(content !== "none" && { body: "any" }),
+    ...(each !== undefined && { item: "any" }),
+  };
+}
 
 /** Checks the rules for a trigger that its schema cannot express, on the well-formed parts of the file. Records every fault. */
 function checkTrigger(
@@ -31,10 +39,14 @@ function checkTrigger(
     }
     checkSchema(file, ["output"], output, "output");
   }
+  const namespaces = namespacesOf(webhook);
+  if (document.match !== undefined) checkMatch(file, ["match"], document.match, webhook);
   for (const key of ["account", "dedupe", "occurredAt", "payload"] as const) {
     const { placeholders } = checkTemplates(file, [key], document[key] ?? "", namespaces);
-    for (const [{ root, path, text }, at] of placeholders) {
+    for (const [placeholder, at] of placeholders) {
+      const { root, path, text } = placeholder;
       const name = String(path[0]);
+      checkBodyPlace(file, at, placeholder, webhook);
       if (root === "headers" && name !== name.toLowerCase()) {
         file.fault(
           at,
@@ -48,6 +60,27 @@ function checkTrigger(
     }
   }
   if (payload !== undefined && output !== undefined) comparePayload(file, ["payload"], payload, output);
+}
+
+/** Checks a placeholder of the body: it must be possible there, and it must not repeat every element of a list in the event of each. */
+function checkBodyPlace(
+  file: DefinitionFile,
+  at: FaultPath,
+  { root, path, text }: Placeholder,
+  { each, content }: BodyDocument = {},
+): void {
+  if (root !== "body") return;
+  if (path.length > 0 && content !== undefined && content !== "none") {
+    file.fault(at, `{{${text}}} is inside a text, because webhook.content is ${content}`, "write {{body}}");
+  }
+  const list = each?.split(".").slice(1);
+  if (list !== undefined && path.length <= list.length && path.every((step, index) => step === list[index])) {
+    file.fault(
+      at,
+      `{{${text}}} contains every element of ${each}`,
+      "write {{item}}, or name another field of the body",
+    );
+  }
 }
 
 /**

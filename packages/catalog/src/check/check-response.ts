@@ -97,8 +97,9 @@ function checkPlaceholder(
   }
   const [name] = placeholder.path;
   if (name === undefined) {
-    // Only the body may be used as a whole. Values of other namespaces need a name.
-    if (root !== "body") file.fault(path, `{{${text}}} names nothing in ${root}`, `write {{${root}.name}}`);
+    // Only the body and the item may be used as a whole. Values of other namespaces need a name.
+    if (root !== "body" && root !== "item")
+      file.fault(path, `{{${text}}} names nothing in ${root}`, `write {{${root}.name}}`);
   } else if (names !== "any" && !names.has(String(name))) {
     const known =
       names.size === 0 ? `declare "${name}", or remove the placeholder` : `use one of ${[...names].join(", ")}`;

@@ -18,6 +18,7 @@ export type MatchDocument = {
   readonly headers?: ConditionsDocument;
   readonly query?: ConditionsDocument;
   readonly body?: ConditionsDocument;
+  readonly item?: ConditionsDocument;
 };
 
 /** An entry of a toolkit's `auth`, as in schemas/toolkit.schema.json. */
@@ -28,12 +29,22 @@ export type AuthDocument =
   | { type: "none" }
   | { type: "client_credentials"; tokenUrl: string; defaultScopes?: string[] };
 
+/** How the bodies of a toolkit's posts are read. */
+export type BodyDocument = {
+  readonly form?: string;
+  readonly each?: string;
+  readonly content?: "text" | "base64" | "none";
+};
+
 /** A toolkit's `webhook`, as in schemas/toolkit.schema.json. */
-export type WebhookDocument = { readonly secretEnv: string; readonly ignore?: readonly MatchDocument[] } & (
-  | { scheme: "hmac_sha256"; header: string; encoding: "hex" | "base64"; prefix?: string }
-  | { scheme: "slack_v0" }
-  | { scheme: "token_query"; parameter: string }
-);
+export type WebhookDocument = BodyDocument & {
+  readonly secretEnv: string;
+  readonly ignore?: readonly MatchDocument[];
+} & (
+    | { scheme: "hmac_sha256"; header: string; encoding: "hex" | "base64"; prefix?: string }
+    | { scheme: "slack_v0" }
+    | { scheme: "token_query"; parameter: string }
+  );
 
 /** A `sayings.yaml`: example phrases by tool name. */
 export type ExamplePhrasesDocument = Readonly<Record<string, readonly string[]>>;

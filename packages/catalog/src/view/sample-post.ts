@@ -10,10 +10,10 @@ export const shownSampleMs: number = Date.UTC(2026, 0, 15, 9);
 
 /**
  * Returns a made-up post that a trigger accepts. It has the values that the trigger's match rule requires, and a value for each field that
- * the trigger's templates read. The fields that identify duplicates differ for each `nowMs`. So a later sample is a new event.
+ * the trigger's templates read. `each`: path of the list of which each element is a post; the sample has one. The fields that identify duplicates differ for each `nowMs`. So a later sample is a new event.
  */
-export function samplePost(trigger: TriggerDocument, nowMs: number): SamplePost {
-  const post: SamplePost = { headers: {}, query: {}, body: undefined };
+export function samplePost(trigger: TriggerDocument, nowMs: number, each?: readonly string[]): SamplePost {
+  const post: UnlistedPost = { headers: {}, query: {}, body: undefined, item: undefined };
   placeMatch(post, trigger.match);
   const schemas = payloadSchemas(trigger);
   const fill = (template: unknown, value: (schema: SampleSchema, name: string) => unknown, mark = "") => {
@@ -30,14 +30,19 @@ export function samplePost(trigger: TriggerDocument, nowMs: number): SamplePost 
   fill(trigger.dedupe, (schema, name) => (isNumber(schema) ? nowMs : `sample-${name}-${nowMs}`), `-${nowMs}`);
   fill(trigger.occurredAt, () => isoTime(nowMs));
   fill(trigger.payload, (schema, name) => sampleValue(schema, name, nowMs));
-  return post;
+  const { item, ...sample } = post;
+  if (each === undefined) return sample;
+  return { ...sample, body: placed(sample.body, each.slice(1), [item ?? {}]) };
 }
 
-function placeMatch(post: SamplePost, match: MatchDocument): void {
-  for (const root of ["headers", "query", "body"] as const) {
+/** A sample post whose element is not in its list yet. */
+type UnlistedPost = SamplePost & { item: unknown };
+
+function placeMatch(post: UnlistedPost, match: MatchDocument): void {
+  for (const root of ["headers", "query", "body", "item"] as const) {
     for (const [name, expected] of Object.entries(match[root] ?? {})) {
       const value: unknown = Array.isArray(expected) ? expected[0] : expected;
-      place(post, { root, path: root === "body" ? name.split(".") : [name.toLowerCase()] }, value);
+      place(post, { root, path: root === "body" || root === "item" ? name.split(".") : [name.toLowerCase()] }, value);
     }
   }
 }
@@ -61,12 +66,12 @@ function filteredValue({ filters }: Placeholder, name: string): unknown {
 }
 
 /** Sets a value in a post if there is no value yet. Values of headers and query become texts. */
-function place(post: SamplePost, { root, path }: Place, value: unknown): void {
+function place(post: UnlistedPost, { root, path }: Place, value: unknown): void {
   const [first] = path;
   if ((root === "headers" || root === "query") && typeof first === "string") {
     post[root][first] ??= String(value);
-  } else if (root === "body") {
-    post.body = placed(post.body, path, value);
+  } else if (root === "body" || root === "item") {
+    post[root] = placed(post[root], path, value);
   }
 }
 

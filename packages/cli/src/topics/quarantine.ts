@@ -104,6 +104,7 @@ function factsOf(post: QuarantinedPost): [name: string, value: string][] {
     ["received", timeText(post.receivedAt)],
     ["released", post.releasedAt === undefined ? "" : timeText(post.releasedAt)],
     ["body", `${post.bodyBytes} bytes`],
+    ["items", post.items.join(", ")],
   ];
 }
 
@@ -128,7 +129,7 @@ export const addQuarantineCommand = topic({
         [
           "--reason <reason>",
           "only posts with this reason",
-          { choices: ["no_trigger", "invalid_payload", "no_project"] },
+          { choices: ["no_trigger", "invalid_payload", "no_project", "unreadable_body"] },
         ],
         ["--include-released", "also released posts"],
         ["--limit <count>", "largest number of posts to list", { parse: parseCount, default: 100 }],

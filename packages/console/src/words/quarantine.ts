@@ -3,15 +3,19 @@ import { unknownWord, type Word } from "./word.ts";
 const reasons: Readonly<Record<string, Word>> = {
   no_trigger: {
     ...{ word: "no_trigger", tone: "warn", icon: "ask" },
-    says: "No trigger of the toolkit matches it. A trigger that does, or an ignore rule, lets it go on.",
+    says: "No trigger of the toolkit matches it. With a trigger that does, or an ignore rule, it can be released.",
   },
   invalid_payload: {
     ...{ word: "invalid_payload", tone: "bad", icon: "alert" },
-    says: "The normalized body does not fit the trigger's output schema. Mending the toolkit's definition lets it go on.",
+    says: "The normalized body does not fit the trigger's output schema. Once the toolkit's definition is mended, it can be released.",
   },
   no_project: {
     ...{ word: "no_project", tone: "warn", icon: "project" },
-    says: "It names no account that a project holds. Once one that has the reference it names is connected, it can go on.",
+    says: "It names no account that a project holds. Once one that has the reference it names is connected, it can be released.",
+  },
+  unreadable_body: {
+    ...{ word: "unreadable_body", tone: "bad", icon: "alert" },
+    says: "Its body is not in the form that the toolkit declares. The detail says what it looks like. Once the toolkit declares that form, it can be released.",
   },
 };
 

@@ -18,6 +18,28 @@ export function readForeignText(bytes: Uint8Array, contentType?: string): Foreig
   return decode(bytes, declared);
 }
 
+/**
+ * Returns the bytes of a form in a charset in which ASCII characters are single bytes. `read`: returns the text of a field's bytes, after
+ * the escapes are replaced. A form in UTF-16 or UTF-32 is converted to UTF-8.
+ */
+export function asciiForm(
+  bytes: Buffer,
+  contentType?: string,
+): { readonly bytes: Buffer; readonly read: (field: Uint8Array) => ForeignText } | { readonly fault: string } {
+  const marked = charsetOfMark(bytes);
+  const declared = contentType === undefined ? "utf-8" : charsetOf(contentType);
+  if (marked === undefined && typeof declared !== "string") return declared;
+  const isWide = marked === undefined ? wideLabels.test(String(declared)) : marked.charset !== "utf-8";
+  if (marked === undefined && !isWide) return { bytes, read: (field) => decode(field, String(declared)) };
+  const read = isWide ? readForeignText(bytes, contentType) : undefined;
+  if (read !== undefined && "fault" in read) return read;
+  const narrow = read === undefined ? bytes.subarray(marked?.markBytes ?? 0) : Buffer.from(read.text);
+  return { bytes: narrow, read: (field) => decode(field, "utf-8") };
+}
+
+/** Names of charsets in which every character takes at least two bytes. */
+const wideLabels = /^(?:utf-?(?:16|32)|unicode|(?:iso-10646-)?ucs-?[24]|csunicode)(?:le|be)?$/;
+
 /** Byte order marks. Longer marks come first, because the mark of UTF-32 begins with the mark of UTF-16. */
 const marks: readonly { readonly charset: string; readonly mark: readonly number[] }[] = [
   { charset: "utf-32le", mark: [0xff, 0xfe, 0, 0] },

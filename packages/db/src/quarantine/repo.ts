@@ -74,15 +74,15 @@ export async function markQuarantinedPostReleased(db: Executor, id: QuarantineId
   return rows.length > 0;
 }
 
-/** Puts a released post back into quarantine, or keeps it there, and stores the reason. */
+/** Puts a released post back into quarantine, or keeps it there, and stores the reason. Also replaces its envelope if one is given. */
 export async function noteQuarantinedPost(
   db: Executor,
   id: QuarantineId,
-  why: Pick<QuarantinedPost, "reason" | "detail">,
+  { reason, detail, envelope }: Pick<QuarantinedPost, "reason" | "detail"> & { readonly envelope?: Buffer },
 ): Promise<void> {
   await db.orm
     .update(quarantinedPosts)
-    .set({ reason: why.reason, detail: why.detail, releasedAt: null })
+    .set({ reason, detail, releasedAt: null, ...(envelope && { envelope }) })
     .where(eq(quarantinedPosts.id, id));
 }
 

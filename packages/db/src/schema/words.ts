@@ -101,7 +101,7 @@ export type EventKind = (typeof eventKinds)[number];
 export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
 
 /** Why svc made no event from a verified post. */
-export const quarantineReasons = ["no_trigger", "invalid_payload", "no_project"] as const;
+export const quarantineReasons = ["no_trigger", "invalid_payload", "no_project", "unreadable_body"] as const;
 
 /** Role that a key has in its project. */
 export const keyRoles = ["member", "approver"] as const;

@@ -62,6 +62,7 @@ export function quarantinedPostMessage(post: OpenedPost): QuarantinedPostMessage
     headers: post.headers,
     query: post.query,
     bodyBytes: post.bodyBytes,
+    items: [...(post.items?.indexes ?? [])],
     receivedAt: timestampFromMs(post.receivedAt),
     ...(post.releasedAt === null ? {} : { releasedAt: timestampFromMs(post.releasedAt) }),
   });

@@ -109,8 +109,8 @@ function headersOf(req: IncomingMessage): Record<string, string> {
 function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome, bodyBytesMax: number): void {
   switch (outcome.outcome) {
     case "accepted":
-      // The answer always says one event, because the sender must not learn how many projects receive it.
-      answerAccepted(res, 1);
+      // The answer counts the post, or the elements of its list, because the sender must not learn how many projects receive it.
+      answerAccepted(res, outcome.items ?? 1);
       break;
     case "ignored":
     case "quarantined":
@@ -151,7 +151,7 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
  * Answers an accepted post, the most frequent answer. With a content length, Node writes head and body together; without one, Node would
  * send chunks.
  */
-function answerAccepted(res: ServerResponse, events: 0 | 1): void {
+function answerAccepted(res: ServerResponse, events: number): void {
   if (res.destroyed) return;
   const body = `{"accepted":${events}}`;
   res.writeHead(202, { "content-type": "application/json", "content-length": body.length });

@@ -1,0 +1,116 @@
+import { Buffer } from "node:buffer";
+import { asciiForm, type ForeignText } from "./foreign-text.ts";
+
+/** Fields of a form: the values of each name, in the order of the form. `fault`: why the form cannot be read, as the end of a sentence. */
+export type Form = { readonly fields: ReadonlyMap<string, readonly string[]> } | { readonly fault: string };
+
+/** Limits of reading a form. `fieldsMax`: maximum number of fields. `turn`: awaited after every 4 ms, so that other work can run. */
+export type FormReading = { readonly fieldsMax: number; readonly turn: () => Promise<void> };
+
+/** Reading time in milliseconds after which other work of the node may run. */
+const sliceMs = 4;
+/** Bytes and fields that are read between two checks of the reading time. */
+const [stepBytes, stepFields] = [16_384, 64];
+
+const [percent, plus, space, ampersand, equals] = [37, 43, 32, 38, 61];
+
+/**
+ * Reads a form (`application/x-www-form-urlencoded`). Its escapes are bytes in the charset that the content type names; UTF-8 if it names
+ * none, UTF-16 or UTF-32. A percent sign without two hexadecimal digits stays a percent sign. Invalid bytes are never replaced.
+ */
+export async function readFormInTurns(
+  bytes: Buffer,
+  contentType: string | undefined,
+  { fieldsMax, turn }: FormReading,
+): Promise<Form> {
+  const form = asciiForm(bytes, contentType);
+  if ("fault" in form) return form;
+  const reader = new Reader(form.bytes, form.read);
+  for (let startedMs = performance.now(); reader.fault === ""; ) {
+    const isAtEnd = reader.step();
+    if (reader.count > fieldsMax) return { fault: `has more than ${fieldsMax} fields` };
+    if (isAtEnd) return { fields: reader.fields };
+    if (performance.now() - startedMs < sliceMs) continue;
+    await turn();
+    startedMs = performance.now();
+  }
+  return { fault: reader.fault };
+}
+
+/** Reads a form from its start to its end, in steps. A field without an equals sign has an empty value; separators alone make no field. */
+class Reader {
+  readonly fields = new Map<string, string[]>();
+  /** Number of fields that are read. */
+  count = 0;
+  /** Why a field cannot be read, as the end of a sentence. Empty if all could be read so far. */
+  fault = "";
+  readonly #bytes: Buffer;
+  readonly #read: (field: Buffer) => ForeignText;
+  /** The bytes of the present field, with its escapes replaced. */
+  readonly #field: Buffer;
+  #length = 0;
+  /** Length of the field's name; -1 before the equals sign. */
+  #nameLength = -1;
+  #start = 0;
+  #at = 0;
+
+  constructor(bytes: Buffer, read: (field: Buffer) => ForeignText) {
+    this.#bytes = bytes;
+    this.#read = read;
+    this.#field = Buffer.allocUnsafe(bytes.byteLength);
+  }
+
+  /** Reads the next part of the form. Returns true at its end. */
+  step(): boolean {
+    const [bytes, field, end] = [this.#bytes, this.#field, Math.min(this.#at + stepBytes, this.#bytes.byteLength)];
+    const countEnd = this.count + stepFields;
+    for (; this.#at < end && this.count < countEnd; this.#at++) {
+      const byte = bytes[this.#at] ?? 0;
+      if (byte === ampersand) {
+        this.#endField();
+        if (this.fault !== "") return false;
+      } else if (byte === equals && this.#nameLength < 0) this.#nameLength = this.#length;
+      else field[this.#length++] = byte === percent ? this.#escaped() : byte === plus ? space : byte;
+    }
+    // An escape may reach beyond the end of the step.
+    if (this.#at < bytes.byteLength) return false;
+    this.#endField();
+    return this.fault === "";
+  }
+
+  /** Returns the byte that an escape means, and goes to its last digit. Returns the percent sign if it has no two digits. */
+  #escaped(): number {
+    const [high, low] = [digitOf(this.#bytes[this.#at + 1]), digitOf(this.#bytes[this.#at + 2])];
+    if (high < 0 || low < 0) return percent;
+    this.#at += 2;
+    return high * 16 + low;
+  }
+
+  #endField(): void {
+    if (this.#at > this.#start) this.#add();
+    this.#start = this.#at + 1;
+    this.#length = 0;
+    this.#nameLength = -1;
+  }
+
+  #add(): void {
+    this.count++;
+    const split = this.#nameLength < 0 ? this.#length : this.#nameLength;
+    const name = this.#read(this.#field.subarray(0, split));
+    const value = this.#read(this.#field.subarray(split, this.#length));
+    if ("fault" in name) this.fault = name.fault;
+    else if ("fault" in value) this.fault = value.fault;
+    else {
+      const values = this.fields.get(name.text);
+      if (values === undefined) this.fields.set(name.text, [value.text]);
+      else values.push(value.text);
+    }
+  }
+}
+
+/** Returns the value of a hexadecimal digit, given as its character's code; -1 for any other character. */
+function digitOf(code = 0): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  const letter = code | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
+}

@@ -73,11 +73,12 @@ export function startConsole(
     ({ projectId } = (await svc.call("svc.v1.IdentityService/GetIdentity")).json);
     await options.seed?.(svc);
   });
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
     const pages = opened.splice(0);
     const seen = pages.flatMap(({ faults }) => faults.seen.splice(0));
     const contexts = new Set(pages.filter(({ page }) => page !== kept?.page).map(({ page }) => page.context()));
-    await Promise.all(Array.from(contexts, putBack));
+    const isPassed = task.result?.state !== "fail";
+    await Promise.all(Array.from(contexts, (context) => (isPassed ? putBack(context) : context.close())));
     expect(seen).toEqual([]);
   });
   afterAll(async () => {
@@ -85,11 +86,17 @@ export function startConsole(
     await svc?.stop();
   });
 
-  async function newContext({ key = service().key, isPhone = false }: Looking): Promise<BrowserContext> {
+  /** A page in a browser that has the session of this key and keeps nothing else. */
+  async function freshPage({ key = service().key, isPhone = false }: Looking): Promise<Page> {
+    const page = await takePage(isPhone);
     if (key !== null && !sessions.has(key)) sessions.set(key, storageOf(service().url, key));
-    const context = await takeContext(isPhone);
-    await context.setStorageState((key === null ? undefined : await sessions.get(key)) ?? { cookies: [], origins: [] });
-    return context;
+    const session = key === null ? undefined : await sessions.get(key);
+    await page.context().clearCookies();
+    if (session !== undefined) await page.context().addCookies(session.cookies);
+    // Of the service's origin, and without scripts of its own.
+    await page.goto(`${service().url}/healthz`);
+    await page.evaluate(`localStorage.clear(); Object.assign(localStorage, ${JSON.stringify(session?.kept ?? {})})`);
+    return page;
   }
 
   return {
@@ -103,7 +110,7 @@ export function startConsole(
       return projectId;
     },
     async open({ path = `p/${projectId}`, context, ...looking } = {}) {
-      const shown = kept ?? (await newPage(context ?? (await newContext(looking)), service().url));
+      const shown = kept ?? watch(await (context === undefined ? freshPage(looking) : newPage(context)), service().url);
       if (options.isOnePage === true) kept = shown;
       opened.push(shown);
       // Whoever looked before has left it as narrow as a phone.
@@ -123,40 +130,56 @@ function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: executable, args: browserArguments() });
 }
 
-/** Contexts that no test uses, wide ones and those of a phone: what the console is made of is loaded and compiled once in each. */
-const idle: Record<"wide" | "phone", BrowserContext[]> = { wide: [], phone: [] };
+/**
+ * Pages that no test uses, wide ones and those of a phone, each in a browser of its own: to open one starts a process, which compiles all that the
+ * console is made of.
+ */
+const idle: Record<"wide" | "phone", Page[]> = { wide: [], phone: [] };
 const phones = new WeakSet<BrowserContext>();
+const phoneSize = { width: 390, height: 844 };
 
-async function takeContext(isPhone: boolean): Promise<BrowserContext> {
+async function takePage(isPhone: boolean): Promise<Page> {
   const taken = idle[isPhone ? "phone" : "wide"].pop();
   if (taken !== undefined) return taken;
   browser ??= startBrowser();
   const context = await (await browser).newContext({
-    viewport: isPhone ? { width: 390, height: 844 } : wide,
+    viewport: isPhone ? phoneSize : wide,
     hasTouch: isPhone,
     reducedMotion: "reduce",
   });
   if (isPhone) phones.add(context);
-  return context;
+  return newPage(context);
 }
 
-/** Closes the pages of a test. Its cookies and storage go when the context is given to another. */
+/** Leaves one page of a test's browser for others, without what the test has set there. Its session goes when it is taken. */
 async function putBack(context: BrowserContext): Promise<void> {
   if (context.isClosed()) return;
-  await Promise.all(context.pages().map((page) => page.close()));
-  idle[phones.has(context) ? "phone" : "wide"].push(context);
+  const [page, ...others] = context.pages();
+  await Promise.all(others.map((other) => other.close()));
+  if (page === undefined) return context.close();
+  for (const event of ["pageerror", "console", "request", "response", "requestfailed"]) page.removeAllListeners(event);
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await page.goto("about:blank");
+  const isPhone = phones.has(context);
+  await page.setViewportSize(isPhone ? phoneSize : wide);
+  idle[isPhone ? "phone" : "wide"].push(page);
 }
 
-async function newPage(context: BrowserContext, url: string): Promise<ConsolePage> {
+async function newPage(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  // Ends what hangs: a machine with other work takes ten times as long.
+  page.setDefaultTimeout(60_000);
+  return page;
+}
+
+function watch(page: Page, url: string): ConsolePage {
   return { page, faults: watchFaults(page, new URL(url).origin) };
 }
 
 /** What a browser keeps of a sign-in: the cookie, and the half that the page holds. Made over the service's own sign-in, once for a key. */
 async function storageOf(url: string, key: string) {
   const { cookie, half, seats } = await signInToConsole({ url }, { key });
-  const { hostname, origin } = new URL(url);
+  const { hostname } = new URL(url);
   const [name = "", value = ""] = cookie.split("=");
   return {
     cookies: [
@@ -171,7 +194,7 @@ async function storageOf(url: string, key: string) {
         sameSite: "Strict" as const,
       },
     ],
-    origins: [{ origin, localStorage: [{ name: "svc-session", value: JSON.stringify({ half, seats }) }] }],
+    kept: { "svc-session": JSON.stringify({ half, seats }) },
   };
 }
 

@@ -21,6 +21,7 @@ import { createTestClock, type TestClock } from "./clock.ts";
 import { connectDesk, createWorld, desk, type World } from "./desk.ts";
 import { newJobDocuments } from "./job-documents.ts";
 import { createTestNode, type TestParts, testSealer } from "./node.ts";
+import { patienceMs } from "./until.ts";
 
 /** Everything that tests of jobs need, over one database. */
 export type TestBench = {
@@ -241,7 +242,7 @@ export async function createBench(
     },
     read: (jobId) => readJob(db, projectId, jobId),
     async reach(jobId, ...statuses) {
-      const end = performance.now() + 20_000;
+      const end = performance.now() + patienceMs;
       for (let looks = 1; ; looks++) {
         const job = await loadJob(db, jobId);
         if (job !== undefined && statuses.includes(job.status)) return readJob(db, projectId, jobId);

@@ -6,7 +6,7 @@ import { startServerProcess, vaultKey } from "./server-process.ts";
 import { fewToolkits } from "./shipped-catalog.ts";
 
 test("another server that answers on the port is not taken for the one that was started", {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const another = createServer((_req, res) => void res.end('{"status":"ready"}')).listen(0, "127.0.0.1");
   await once(another, "listening");

@@ -10,13 +10,16 @@ export function pauseMs(startedAt: number): number {
 }
 
 /**
- * Resolves as soon as `holds` returns true. Rejects with the text `what` after `limitMs` (default 20 seconds). For tests that wait for real
- * I/O.
+ * Time after which a wait of a test fails, in milliseconds. It only ends what hangs: on a machine with other work, what takes a second
+ * elsewhere takes half a minute.
  */
+export const patienceMs = 60_000;
+
+/** Resolves as soon as `holds` returns true. Rejects with the text `what` after `limitMs`. For tests that wait for real I/O. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what = holds.toString(),
-  limitMs = 20_000,
+  limitMs = patienceMs,
 ): Promise<void> {
   const startedAt = performance.now();
   while (!(await holds())) {
@@ -32,7 +35,7 @@ export async function until(
 export async function untilMoved(
   holds: () => boolean | Promise<boolean>,
   what = holds.toString(),
-  limitMs = 20_000,
+  limitMs = patienceMs,
 ): Promise<void> {
   const startedAt = performance.now();
   while (!(await holds())) {

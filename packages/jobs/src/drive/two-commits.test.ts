@@ -128,7 +128,8 @@ test.each([
     expect(await outcomesOf(bench, lost)).toEqual(["ok"]);
     expect((await bench.read(lost)).job.status).toBe("running");
     await untilMoved(async () => {
-      bench.clock.advance(5_000);
+      // While the engine has the job, no time passes: on a slow machine it would lose its new lease, too.
+      if (engine.stats().held === 0) bench.clock.advance(5_000);
       engine.wake();
       letGo();
       return (await bench.read(lost)).job.status === "succeeded";

@@ -117,11 +117,20 @@ const long = [
 
 /** The longest of all, the longest first: one of them alone at the end would leave a processor idle for as long as it takes. */
 const longest = [
-  "test/crash/kill.test.ts",
-  "test/readme.test.ts",
+  "test/operations.test.ts",
+  "test/console/journeys/list-states.test.ts",
+  "test/console/journeys/urls.test.ts",
+  "test/guides.test.ts",
+  "test/jobs/guides.test.ts",
+  "test/processes.test.ts",
+  "packages/db/src/embedded/backup/restore.test.ts",
   "test/serve.test.ts",
-  "test/console/journeys/getting-in.test.ts",
+  "test/golden/commands.test.ts",
   "packages/db/plans/plans.test.ts",
+  "packages/server/src/vault/vault.test.ts",
+  "test/console/journeys/deceit.test.ts",
+  "test/crash/kill.test.ts",
+  "test/command-line.test.ts",
 ];
 
 /**
@@ -180,7 +189,7 @@ export default defineConfig({
     // Far beyond what a test takes: they end what hangs, also on a machine with other work. Properties run whole take up to 10 s of a
     // processor, and beside all that is killed there a minute was once too short.
     // A page of the console takes most of a minute on a slow machine.
-    testTimeout: killedAtOnce !== undefined ? 300_000 : isRest ? 180_000 : 60_000,
+    testTimeout: killedAtOnce !== undefined ? 300_000 : isRest ? 180_000 : 120_000,
     hookTimeout: 120_000,
   },
 });

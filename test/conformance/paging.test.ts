@@ -1,5 +1,6 @@
 import type { Action, JsonSchema } from "@svc/catalog";
 import { isObject } from "@svc/core";
+import { sampleOf } from "@svc/testing/sample";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -49,10 +50,14 @@ const pages = 3;
 const pageSize = 4;
 const entity = `sandbox:pages=${pages}`;
 
+/** All toolkits take the same way through the service. */
+const sampled = sampleOf([...toolkits], 3);
+
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer({ variables: { SVC_SANDBOX: "force", SVC_LOG_LEVEL: "warn" } });
-  for (const toolkit of toolkits.keys()) await connectTo(toolkit);
+  // The simulated write below is one of vector_db.
+  for (const toolkit of new Set(["vector_db", ...sampled.map(([slug]) => slug)])) await connectTo(toolkit);
 }, 60_000);
 afterAll(() => server?.stop());
 
@@ -130,7 +135,7 @@ test("every tool that can be asked for another page says how, or why not", () =>
   expect(Object.fromEntries([...toolkits].map(([slug, tools]) => [slug, tools.length]))).toEqual(counts);
 });
 
-test.each([...toolkits])("every list of %s is read to its end by a page of max alone", async (slug, tools) => {
+test.each(sampled)("every list of %s is read to its end by a page of max alone", async (slug, tools) => {
   const steps = tools.map((action) => {
     const { from, keep } = listOf(action);
     const rows = { from, keep: [keep], page: { max: 20 } };

@@ -1,3 +1,5 @@
+import { systemClock } from "@svc/core";
+
 /**
  * Returns the number of times that a test repeats a case: `sample` in `npm test`, `whole` in `npm run test:crash` (only for the test files
  * in its list). If only one of the cases checks something, that case must also run in `npm test`.
@@ -8,8 +10,9 @@ export function repeats<Count = number>({ sample, whole }: { readonly sample: Co
 
 /**
  * Returns the cases that a test runs: every `step`-th case in `npm test`, all cases in `npm run test:crash` (only for test files in its
- * list). The cases must be of one kind.
+ * list). The sample is another one each day (UTC), so that in `step` days `npm test` runs all cases. The cases must be of one kind.
  */
 export function sampleOf<Case>(cases: readonly Case[], step: number): readonly Case[] {
-  return repeats({ sample: cases.filter((_, index) => index % step === 0), whole: cases });
+  const day = Math.floor(systemClock.now() / 86_400_000);
+  return repeats({ sample: cases.filter((_, index) => index % step === day % step), whole: cases });
 }

@@ -26,12 +26,13 @@ const schemes = [
   "hmacSha256",
   "slackV0",
   "tokenQuery",
+  "handshake",
 ];
 const toolkit = read("toolkit");
 /** Every field of the definition of a toolkit. */
 export const toolkitFields = [
   ...fieldsOf(toolkit, { name: "toolkit", schema: toolkit, apart: [...schemes, "fields"] }),
-  ...fieldsIn(toolkit, schemes),
+  ...fieldsIn(toolkit, schemes, ["handshake"]),
 ];
 /** Every field of the deployment file. */
 export const deploymentFields = fieldsIn(read("deployment"), ["toolkit"]).map((field) =>

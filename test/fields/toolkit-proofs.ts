@@ -156,6 +156,49 @@ const contentFaults = [
   ),
 ];
 
+const hmacPart = shop.toolkit.webhook;
+const shopSecret = secretOf(secretEnv);
+const outcomeOf = ({ outcome, reason }: { outcome: string; reason?: string }) => reason ?? outcome;
+/** A webhook of the scheme `hmac_sha256` with more parameters, and what becomes of a post signed over `base` with `key`. */
+const withHmac = (part: object) => of({ webhook: { ...hmacPart, ...part } });
+type Signing = { key?: string | Buffer; base?: (text: string) => string; headers?: object; before?: string };
+const signedOver = ({ key = shopSecret, base = (text) => text, headers = {}, before = "" }: Signing) =>
+  posted(paid, outcomeOf, (text) => {
+    const digest = createHmac("sha256", key).update(base(text)).digest("hex");
+    return { headers: { ...signs(text).headers, ...headers, "x-sign": `${before}v1=${digest}` }, query: { v: "1" } };
+  });
+const at = String(Date.UTC(2026, 0, 5, 8, 30) / 1000);
+const timed = { signed: "{{headers.x-at}}{{body}}", timestamp: "{{headers.x-at}}" };
+const halfAnHourOld = signedOver({ base: (text) => at + text, headers: { "x-at": at } });
+const inHeader = (part: object, headers: object) =>
+  [
+    of({ webhook: { scheme: "token_query", secretEnv, ...part, ignore } }),
+    posted(paid, outcomeOf, (text) => ({ headers: { ...signs(text).headers, ...headers }, query: { v: "1" } })),
+  ] as const;
+const [headed, byHeader] = inHeader({ header: "X-Token" }, { "x-token": shopSecret });
+const [bearer, byBearer] = inHeader(
+  { header: "authorization", prefix: "Bearer " },
+  { authorization: `Bearer ${shopSecret}` },
+);
+const [basic, byBasic] = inHeader(
+  { basic: true },
+  { authorization: `Basic ${Buffer.from(shopSecret).toString("base64")}` },
+);
+const greeting = { method: "POST", when: { body: { kind: "hello" } }, answer: { status: 201, text: "hello" } };
+const greets = (part: object = {}) => withHmac({ handshakes: [{ ...greeting, ...part }] });
+const saysHello = { ...paid, kind: "hello" };
+// biome-ignore lint/suspicious/noExplicitAny: proofs read whatever is answered
+const greeted = (pick: (answer: any) => unknown = outcomeOf) => posted(saysHello, pick);
+const askedByGet = served(async (one) => {
+  const head = { toolkitSlug: "shop", headers: {}, query: new URLSearchParams({ word: "wrong" }) };
+  return one.node.ingest.greet("GET", head).outcome;
+});
+const unsignedHello = posted(
+  saysHello,
+  outcomeOf,
+  () => ({ headers: { "x-kind": "paid" }, query: { v: "1" } }) as never,
+);
+
 const byConsentAuth = { auth: [{ ...consented.auth[0], tokenUrl: "{{deployment.token_url}}" }] };
 const tokens = { ...registered, token_url: "TOKENS/a" };
 const byConsent = of(byConsentAuth, { deployment: { toolkits: { shop: tokens } } });
@@ -388,6 +431,34 @@ export const toolkitProofs: Proofs<DefinitionWorld> = {
     header: plain("webhook/header", "X-Other", verified, ["accepted", "unverified"]),
     encoding: plain("webhook/encoding", "base64", verified, ["accepted", "unverified"]),
     prefix: plain("webhook/prefix", "v2=", verified, ["accepted", "unverified"]),
+    split: withHmac({ split: "comma" })("webhook/split", "space", signedOver({ before: "a=b," }), [
+      "accepted",
+      "unverified",
+    ]),
+    signed: withHmac({ signed: "{{headers.x-id}}.{{body}}" })(
+      "webhook/signed",
+      undefined,
+      signedOver({ base: (text) => `7.${text}`, headers: { "x-id": "7" } }),
+      ["accepted", "unverified"],
+    ),
+    "secret.encoding": withHmac({ secret: { encoding: "base64" } })(
+      "webhook/secret/encoding",
+      "utf8",
+      signedOver({ key: Buffer.from(shopSecret, "base64") }),
+      ["accepted", "unverified"],
+    ),
+    "secret.prefix": withHmac({ secret: { prefix: "value-of-" } })(
+      "webhook/secret/prefix",
+      "other",
+      signedOver({ key: shopSecret.slice("value-of-".length) }),
+      ["accepted", "unverified"],
+    ),
+    timestamp: withHmac(timed)("webhook/timestamp", undefined, halfAnHourOld, ["unverified", "accepted"]),
+    tolerance: withHmac({ ...timed, tolerance: "1h" })("webhook/tolerance", "20m", halfAnHourOld, [
+      "accepted",
+      "unverified",
+    ]),
+    handshakes: greets()("webhook/handshakes", undefined, greeted(), ["challenge", "no_trigger"]),
     ignore: plain(
       "webhook/ignore",
       undefined,
@@ -404,6 +475,12 @@ export const toolkitProofs: Proofs<DefinitionWorld> = {
       ["served", ["shop/toolkit webhook.header", "shop/toolkit webhook.encoding"]],
     ),
     secretEnv: slack("webhook/secretEnv", "SVC_WEBHOOK_SECRET_OTHER", stamped(paid), ["accepted", "unverified"]),
+    handshakes: of({ webhook: { scheme: "slack_v0", secretEnv, handshakes: [greeting] } })(
+      "webhook/handshakes",
+      undefined,
+      stamped(saysHello),
+      ["challenge", "no_trigger"],
+    ),
     ignore: slack("webhook/ignore", undefined, stamped({ ...paid, kind: "ping" }), ["ignored", "no_trigger"]),
     ...bodies({ scheme: "slack_v0", secretEnv, ignore }, stampedHeaders),
   }),
@@ -416,8 +493,52 @@ export const toolkitProofs: Proofs<DefinitionWorld> = {
     ),
     secretEnv: token("webhook/secretEnv", "SVC_WEBHOOK_SECRET_OTHER", tokened(paid), ["accepted", "unverified"]),
     parameter: token("webhook/parameter", "word", tokened(paid), ["accepted", "unverified"]),
+    header: headed("webhook/header", "X-Other", byHeader, ["accepted", "unverified"]),
+    prefix: bearer("webhook/prefix", "Token ", byBearer, ["accepted", "unverified"]),
+    basic: basic("webhook/basic", undefined, byBasic, ["accepted", ["shop/toolkit webhook"]]),
+    handshakes: of({ webhook: { scheme: "token_query", secretEnv, parameter: "token", handshakes: [greeting] } })(
+      "webhook/handshakes",
+      undefined,
+      tokened(saysHello),
+      ["challenge", "no_trigger"],
+    ),
     ignore: token("webhook/ignore", undefined, tokened({ ...paid, kind: "ping" }), ["ignored", "no_trigger"]),
     ...bodies({ scheme: "token_query", secretEnv, parameter: "token", ignore }, tokenedQuery),
+  }),
+  ...under("handshake", {
+    method: greets()("webhook/handshakes/0/method", "GET", greeted(), [
+      "challenge",
+      ["shop/toolkit webhook.handshakes[0].when.body"],
+    ]),
+    when: greets()("webhook/handshakes/0/when", { body: { kind: "bye" } }, greeted(), ["challenge", "no_trigger"]),
+    token: withHmac({ handshakes: [{ method: "GET", token: "word", answer: { text: "ok" } }] })(
+      "webhook/handshakes/0/token",
+      undefined,
+      askedByGet,
+      ["unverified", "challenge"],
+    ),
+    unsigned: greets({ unsigned: true })("webhook/handshakes/0/unsigned", undefined, unsignedHello, [
+      "challenge",
+      "unverified",
+    ]),
+    "answer.status": greets()(
+      "webhook/handshakes/0/answer/status",
+      undefined,
+      greeted(({ answer }) => answer.status),
+      [201, 200],
+    ),
+    "answer.text": greets()(
+      "webhook/handshakes/0/answer/text",
+      "bye",
+      greeted(({ answer }) => answer.body),
+      ["hello", "bye"],
+    ),
+    "answer.json": greets({ answer: { json: { a: "{{body.kind}}" } } })(
+      "webhook/handshakes/0/answer/json",
+      ["{{body.kind}}"],
+      greeted(({ answer }) => answer.body),
+      ['{"a":"hello"}', '["hello"]'],
+    ),
   }),
   ...under("deployment", {
     provider_base_url: deployed(

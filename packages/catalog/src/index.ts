@@ -39,10 +39,12 @@ export { catalogFaults } from "./errors.ts";
 export type {
   AccountVariable,
   Action,
+  ArrivedPost,
   Audience,
   AuthScheme,
   Catalog,
   CodeTool,
+  HandshakeAnswer,
   NormalizedPost,
   NormalizeFault,
   Post,
@@ -51,7 +53,9 @@ export type {
   ToolDefinition,
   Toolkit,
   Trigger,
+  UnsignedPost,
   Webhook,
+  WebhookSecret,
 } from "./model.ts";
 export { type CatalogViews, createCatalogViews } from "./private/private-toolkits.ts";
 export {

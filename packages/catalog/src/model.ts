@@ -1,4 +1,4 @@
-import type { ProjectId, TemplateTree } from "@svc/core";
+import type { HmacKey, ProjectId, TemplateTree } from "@svc/core";
 import type { AccessClass, JsonSchema, PagingDocument, PollDocument } from "./read/documents.ts";
 import type { SchemaValidator } from "./schema/json-schema.ts";
 
@@ -82,26 +82,86 @@ export type AccountVariable = {
  */
 export type Audience = "accounts" | "projects";
 
-/**
- * The path at which svc receives a toolkit's posts. `ignores`: returns true for a verified post that contains no event, such as a
- * handshake.
- */
-export type Webhook = {
+/** A secret of a webhook, prepared for many verifications. `text`: the secret as the operator wrote it. */
+export type WebhookSecret = { readonly text: string; readonly key: HmacKey };
+
+/** A post as it arrived, before it is verified. Header names are in lower case. `body`: the exact bytes. */
+export type ArrivedPost = {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly query: URLSearchParams;
+  readonly body: Buffer;
+  /** Path and query as they arrived, such as `/webhooks/calendar?token=a`. Undefined: unknown, so a signature of the address is refused. */
+  readonly target?: string | undefined;
+};
+
+/** A post before it is signed. `path`: path of the webhook, such as `/webhooks/calendar`. */
+export type UnsignedPost = {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly query: Record<string, string>;
+  readonly body: Buffer;
+};
+
+/** Time of svc in epoch milliseconds, and SVC_PUBLIC_URL without a slash at its end. Undefined: the variable is not set. */
+export type SigningTime = { readonly nowMs: number; readonly publicUrl?: string | undefined };
+
+/** How a toolkit's posts are verified and signed: the webhook's scheme and parameters, compiled. */
+export type Verifier = {
+  readonly scheme: "hmac_sha256" | "slack_v0" | "token_query";
+  /** First header that contains the signature or token, in lower case. Empty if the scheme reads none. */
+  readonly header: string;
+  /** Text before the signature or token. */
+  readonly prefix: string;
+  /** Encoding of the signature: `hex`, `base64` or `base64url`. Empty for tokens. */
+  readonly encoding: string;
+  /** Query parameter that contains the token. Empty if there is none. */
+  readonly parameter: string;
+  /** All parameters of the scheme, with their defaults, under the names of toolkit.yaml. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** True if the signature covers the public address of svc. */
+  readonly needsUrl: boolean;
+  /** Names of the headers that contain the signature or secret. */
+  readonly secretHeaders: ReadonlySet<string>;
+  /** Returns a secret with its key. Undefined if the text cannot be a key: it is empty, or not in the declared encoding. */
+  secretOf(text: string): WebhookSecret | undefined;
+  /** True if headers and query prove the sender of a post, false if they are wrong. Undefined if the body decides. */
+  isHeadVerified(post: Pick<ArrivedPost, "headers" | "query">, secrets: readonly WebhookSecret[]): boolean | undefined;
+  /**
+   * True if a post was signed with one of the secrets. The result depends only on the arguments. A comparison takes the same time, wherever
+   * two signatures differ. A missing or empty signature is never valid.
+   */
+  isVerified(post: ArrivedPost, secrets: readonly WebhookSecret[], at: SigningTime): boolean;
+  /** Returns a post that `isVerified` accepts. The opposite of `isVerified`, for samples. Throws an Error if `at` lacks the address. */
+  sign(post: UnsignedPost, secret: WebhookSecret, at: SigningTime): UnsignedPost;
+};
+
+/** An answer of svc to a handshake. `body` is empty if the answer has none. */
+export type HandshakeAnswer = { readonly status: number; readonly contentType: string; readonly body: string };
+
+/** A request that may be a handshake. `method`: `GET`, `HEAD` or `POST`. `body`: parsed JSON, undefined if there is none. */
+export type HandshakeRequest = Post & { readonly method: string; readonly query: URLSearchParams };
+
+/** The path at which svc receives a toolkit's posts. */
+export type Webhook = Verifier & {
   readonly secretEnv: string;
   readonly audience: Audience;
   readonly body: BodyRule;
+  /** Methods that the path takes: `POST`, and those of its handshakes. */
+  readonly methods: readonly string[];
+  /** True if the definition has a handshake for posts without a signature. */
+  readonly hasUnsignedHandshakes: boolean;
+  /** Returns true for a verified post that contains no event, such as a handshake without an answer. */
   ignores(post: Post): boolean;
-} & (
-  | {
-      readonly scheme: "hmac_sha256";
-      /** Name of the header that contains the signature of a post (HMAC), in lower case. */
-      readonly header: string;
-      readonly encoding: "hex" | "base64";
-      readonly prefix: string;
-    }
-  | { readonly scheme: "slack_v0" }
-  | { readonly scheme: "token_query"; readonly parameter: string }
-);
+  /**
+   * Returns the answer of the first handshake that matches a request; undefined if none does. Returns `refused` if only the token of a
+   * matching handshake is wrong. `isVerified`: true if the sender of a post is proven; otherwise only unsigned handshakes apply.
+   */
+  handshake(
+    request: HandshakeRequest,
+    secrets: readonly WebhookSecret[],
+    isVerified: boolean,
+  ): HandshakeAnswer | "refused" | undefined;
+};
 
 /** How the bodies of posts are read. */
 export type BodyRule = {

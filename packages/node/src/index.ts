@@ -33,6 +33,7 @@ export {
   healthMessage,
   type InboundPost,
   type IngestOutcome,
+  type NoHandshake,
   type OpenedPost,
   type PostAdmission,
   type PostLoad,

@@ -162,6 +162,12 @@ export const serverFaults = defineFaults({
     says: (secretEnv: string) => `posts are refused: the variable ${secretEnv} holds no secret to verify them with`,
     help: (secretEnv: string) => `Set ${secretEnv}, in the environment or in SVC_ENV_FILE.`,
   },
+  /** A toolkit's definition needs a setting that the deployment does not have. The HTTP status is 503, so that the app posts again. */
+  WEBHOOK_NOT_READY: {
+    code: "unavailable",
+    says: (fault: string) => `posts are refused: ${fault}`,
+    help: "Set the variable that the message names, in the environment or in SVC_ENV_FILE, and restart the service.",
+  },
   WEBHOOK_UNVERIFIED: {
     code: "unauthenticated",
     says: "the post does not verify: its signature is missing, stale or wrong",

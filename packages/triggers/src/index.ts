@@ -2,7 +2,14 @@ export { createEventsOffer } from "./agents/offer.ts";
 export { type AgentSubscriptionSweepOptions, agentSubscriptionSweep } from "./agents/retention.ts";
 export { eventMessage, healthMessage } from "./convert.ts";
 export { triggerFaults } from "./errors.ts";
-export { type AdmittedPost, createIngest, type Ingest, type IngestOptions, type PostAdmission } from "./ingest.ts";
+export {
+  type AdmittedPost,
+  createIngest,
+  type Ingest,
+  type IngestOptions,
+  type NoHandshake,
+  type PostAdmission,
+} from "./ingest.ts";
 export type { InboundPost, IngestOutcome } from "./outcome.ts";
 export type { PostLoad, PostQuotas } from "./post-quotas.ts";
 export {

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { createId, type ProjectId } from "@svc/core";
 import { putAccountReferences } from "@svc/db/account-references/repo";
@@ -6,9 +7,18 @@ import { eventsForProject } from "@svc/db/events/repo";
 import { listQuarantinedPosts } from "@svc/db/quarantine/list";
 import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
+import { catalogOf } from "@svc/testing/catalog";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { accountsCatalog, createTestCluster, createTestNode, type TestCluster, type TriggerNode } from "./test-node.ts";
+import {
+  accountsCatalog,
+  createTestCluster,
+  createTestNode,
+  sampleSecrets,
+  type TestCluster,
+  type TriggerNode,
+} from "./test-node.ts";
 import {
   changePost,
   issuePost,
@@ -153,11 +163,91 @@ test("a url_verification post of slack_v0 gets its challenge when it is signed, 
   await using node = createTestNode(cluster);
   const body = Buffer.from(JSON.stringify({ type: "url_verification", challenge: "c-1" }));
   const nowMs = cluster.clock.now();
-  expect(await node.ingest.accept(messagePost(nowMs, { body }))).toEqual({ outcome: "challenge", challenge: "c-1" });
+  const answer = { status: 200, contentType: "application/json", body: '{"challenge":"c-1"}' };
+  expect(await node.ingest.accept(messagePost(nowMs, { body }))).toEqual({ outcome: "challenge", answer });
   expect(await node.ingest.accept(messagePost(nowMs, { body }, "wrong"))).toEqual({ outcome: "unverified" });
   expect(await node.ingest.accept(signedCodePost(body))).toEqual({ outcome: "quarantined", reason: "no_trigger" });
   const odd = Buffer.from(JSON.stringify({ type: "url_verification", challenge: { a: 1 } }));
   expect(await node.ingest.accept(messagePost(nowMs, { body: odd }))).toMatchObject({ outcome: "quarantined" });
+});
+
+const answered = (body: string, contentType = "text/plain; charset=utf-8", status = 200) => {
+  return { outcome: "challenge", answer: { status, contentType, body } };
+};
+
+test("each handshake answers as its definition says, once the sender is proven, and stores nothing", async () => {
+  await using cluster = await createTestCluster();
+  const handshakes = [
+    {
+      method: "GET",
+      when: { query: { mode: "subscribe" } },
+      token: "verify.token",
+      answer: { text: "{{query.hub.challenge}}" },
+    },
+    { method: "HEAD", answer: { status: 204 } },
+    {
+      method: "POST",
+      when: { body: { event: "url_check" } },
+      answer: { json: { plain: "{{body.payload.token}}", list: [1, "is {{body.payload.token | hmac}}"] } },
+    },
+    { method: "POST", unsigned: true, answer: { status: 202, text: "{{query.validation}}" } },
+  ];
+  const { codeHost } = sampleToolkits;
+  const webhook = { ...codeHost.toolkit.webhook, handshakes } as NonNullable<typeof codeHost.toolkit.webhook>;
+  const catalog = catalogOf({ toolkits: [{ ...codeHost, toolkit: { ...codeHost.toolkit, webhook } }] });
+  await using node = createTestNode(cluster, { catalog });
+  const { ingest } = node;
+  const greet = (method: string, query: string) =>
+    ingest.greet(method, { toolkitSlug: "code_host", headers: {}, query: new URLSearchParams(query) });
+  const right = "mode=subscribe&verify.token=code-host-secret&hub.challenge=";
+  expect(greet("GET", `${right}1158201444`)).toEqual(answered("1158201444"));
+  expect(greet("GET", `${right}${"a".repeat(1_025)}`).outcome).toBe("no_handshake");
+  expect(greet("GET", `${right}caf%C3%A9`).outcome).toBe("no_handshake");
+  expect(greet("GET", "mode=subscribe&verify.token=wrong&hub.challenge=1")).toEqual({ outcome: "unverified" });
+  expect(greet("GET", "mode=subscribe&hub.challenge=1")).toEqual({ outcome: "unverified" });
+  expect(greet("GET", `${right}1&verify.token=x`)).toEqual({ outcome: "unverified" });
+  expect(greet("GET", "mode=other")).toEqual({ outcome: "no_handshake", methods: ["POST", "GET", "HEAD"] });
+  expect(greet("HEAD", "")).toEqual(answered("", "", 204));
+  expect(greet("PUT", right)).toMatchObject({ outcome: "no_handshake" });
+  const check = signedCodePost(Buffer.from('{"event":"url_check","payload":{"token":"t-1"}}'));
+  const mac = createHmac("sha256", "code-host-secret").update("t-1").digest("hex");
+  const json = JSON.stringify({ plain: "t-1", list: [1, `is ${mac}`] });
+  expect(await ingest.accept(check)).toEqual(answered(json, "application/json"));
+  const { "x-code-signature": _, ...unsigned } = check.headers;
+  expect(await ingest.accept({ ...check, headers: unsigned })).toEqual({ outcome: "unverified" });
+  const validation = new URLSearchParams({ validation: "<b>v</b>" });
+  expect(await ingest.accept({ ...check, headers: unsigned, query: validation })).toEqual(
+    answered("<b>v</b>", undefined, 202),
+  );
+  expect(await isEmpty(cluster)).toBe(true);
+});
+
+test("a webhook whose app signs the address takes posts if SVC_PUBLIC_URL is set, and its list says so", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  const { codeHost } = sampleToolkits;
+  const webhook = { ...codeHost.toolkit.webhook, signed: "{{url}}{{body}}" } as NonNullable<
+    typeof codeHost.toolkit.webhook
+  >;
+  const catalog = catalogOf({ toolkits: [{ ...codeHost, toolkit: { ...codeHost.toolkit, webhook } }] });
+  const variables: Record<string, string> = { ...sampleSecrets };
+  await using node = createTestNode(cluster, { catalog, secretOf: (name) => variables[name] });
+  const post = { ...issuePost(), target: "/webhooks/code_host?a=%41" };
+  const signature = createHmac("sha256", "code-host-secret")
+    .update("https://svc.example.com/in/webhooks/code_host?a=%41")
+    .update(post.body);
+  post.headers["x-code-signature"] = `sha256=${signature.digest("hex")}`;
+  const fault = "SVC_PUBLIC_URL is not set, and the app signs the public address";
+  expect(await node.ingest.accept(post)).toEqual({ outcome: "not_ready", fault });
+  const endpoint = async () => (await node.client(projectId).listIngestEndpoints({})).endpoints[0];
+  expect(await endpoint()).toMatchObject({ secretSet: true, fault, methods: ["POST"] });
+  variables["SVC_PUBLIC_URL"] = "https://svc.example.com/in/";
+  expect(await node.ingest.accept(post)).toEqual({ outcome: "accepted", events: 1 });
+  expect(await endpoint()).toMatchObject({ fault: "" });
+  expect(JSON.parse((await endpoint())!.verifierJson)).toEqual({
+    ...{ header: ["x-code-signature"], prefix: "sha256=", encoding: "hex" },
+    ...{ signed: "{{url}}{{body}}", secret: {} },
+  });
 });
 
 test("a verified post that becomes no event is kept whole, but for its secrets, with the reason", async () => {

@@ -1,4 +1,4 @@
-import type { Catalog, Toolkit, Webhook } from "@svc/catalog";
+import type { Catalog, Toolkit, Webhook, WebhookSecret } from "@svc/catalog";
 import {
   assertExhaustive,
   type Clock,
@@ -15,13 +15,13 @@ import type { Executor } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import { putQuarantinedPosts, type QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { Dispatcher } from "@svc/delivery";
-import { eachPath, type ItemResult, normalize, turnOfLarge } from "./normalize.ts";
+import { eachPath, type ItemResult, normalize, turnOfLarge, unsignedHandshake } from "./normalize.ts";
 import type { InboundPost, IngestOutcome } from "./outcome.ts";
 import { createPostQuotas, type PostQuotas } from "./post-quotas.ts";
 import { itemsDetail, type KeptItem, type PostEnvelope, quarantineContext, sealEnvelope } from "./quarantined-row.ts";
 import { createRouting } from "./routing.ts";
 import { type NormalizedEvent, type StoreOutcome, storePosts } from "./store.ts";
-import { isQueryVerified, isVerified, secretsOf, type WebhookSecret } from "./verify.ts";
+import { faultOfWebhook, isSecretSet, publicUrlOf, secretsOf } from "./verify.ts";
 
 /**
  * Names of headers that contain credentials or signatures. Names that end in `-token` are not included, because apps send routing data in
@@ -55,7 +55,9 @@ export type Ingest = {
    * Checks a post before its body is read. Returns the final answer if the body is not needed for it. Otherwise returns the admission, the
    * permission to read the body.
    */
-  admit(toolkitSlug: string, query: URLSearchParams): PostAdmission;
+  admit(toolkitSlug: string, query: URLSearchParams, headers?: InboundPost["headers"]): PostAdmission;
+  /** Returns the answer to a request with a method other than POST. The answer is `no_handshake` if no handshake of the toolkit matches. */
+  greet(method: string, request: Omit<InboundPost, "body">): IngestOutcome | NoHandshake;
   /**
    * Verifies a post, converts it into an event, and commits it. Rejects only if the database fails; then nothing of the post is stored,
    * except elements of a list that were committed before. They have keys, so the app can post the list again.
@@ -70,17 +72,19 @@ export type Ingest = {
 };
 
 /**
- * Result of the check before the body is read. It is the final answer if the toolkit takes no posts, no secret is set, or the token is
- * wrong. Otherwise it is the admission, and svc reads the body.
+ * Result of the check before the body is read. It is the final answer if the toolkit takes no posts, is not ready, or the token is wrong. Otherwise it is the admission, and svc reads the body.
  */
 export type PostAdmission = IngestOutcome | AdmittedPost;
+
+/** The toolkit has no handshake for a request. `methods`: the methods that its path takes. */
+export type NoHandshake = { readonly outcome: "no_handshake"; readonly methods: readonly string[] };
 
 /** A post that passed all checks that are possible before its body is read. */
 export type AdmittedPost = {
   readonly outcome: "admitted";
   readonly toolkit: WebhookToolkit;
   readonly secrets: readonly WebhookSecret[];
-  /** True if the query of the address has already proved the sender. The body's signature is then not checked. */
+  /** True if the headers or the query have already proved the sender. The body's signature is then not checked. */
   readonly isVerified: boolean;
 };
 
@@ -137,6 +141,10 @@ export function createIngest(options: IngestOptions): Ingest {
     ({ slug }: WebhookToolkit) =>
     () =>
       options.turns.next(`toolkit:${slug}`);
+  const secretsNow = createSecrets(options.secretOf);
+  const readingOf = (toolkit: WebhookToolkit) => {
+    return { bodyBytesMax: options.bodyBytesMax, turn: turnOf(toolkit), secrets: secretsNow(toolkit.webhook) };
+  };
   const keep = async (toolkit: WebhookToolkit, post: InboundPost, why: QuarantineCause): Promise<IngestOutcome> => {
     await turnOfLarge(post.body, turnOf(toolkit));
     await quarantine.add(quarantinedRow(sealer, toolkit.webhook, post, why, clock.now()));
@@ -148,8 +156,8 @@ export function createIngest(options: IngestOptions): Ingest {
     body: Buffer,
     receivedAtMs: number,
   ): Promise<IngestOutcome> => {
-    const reading = { bodyBytesMax: options.bodyBytesMax, turn: turnOf(toolkit) };
-    const normalized = await normalize(toolkit, body === post.body ? post : { ...post, body }, receivedAtMs, reading);
+    const inbound = body === post.body ? post : { ...post, body };
+    const normalized = await normalize(toolkit, inbound, receivedAtMs, readingOf(toolkit));
     if (normalized.outcome === "quarantined") return keep(toolkit, post, normalized);
     if (normalized.outcome === "items") return storeItems(toolkit, post, normalized.items);
     if (normalized.outcome !== "event") return normalized;
@@ -211,30 +219,55 @@ export function createIngest(options: IngestOptions): Ingest {
         return assertExhaustive(decoded);
     }
   };
-  const secretsOf = createSecrets(options.secretOf);
-  const admit = (toolkitSlug: string, query: URLSearchParams): PostAdmission => {
+  const ready = (toolkit: WebhookToolkit): IngestOutcome | readonly WebhookSecret[] => {
+    const { webhook } = toolkit;
+    const secrets = secretsNow(webhook);
+    if (secrets.length > 0 && !webhook.needsUrl) return secrets;
+    const fault = faultOfWebhook(webhook, options.secretOf);
+    if (fault === undefined) return secrets;
+    return isSecretSet(webhook, options.secretOf)
+      ? { outcome: "not_ready", fault }
+      : { outcome: "secret_unset", secretEnv: webhook.secretEnv };
+  };
+  const admit: Ingest["admit"] = (toolkitSlug, query, headers = {}) => {
     const toolkit = webhookToolkit(catalog, toolkitSlug);
     if (toolkit === undefined) return { outcome: "unknown_toolkit" };
-    const { secretEnv } = toolkit.webhook;
-    const secrets = secretsOf(secretEnv);
-    if (secrets.length === 0) return { outcome: "secret_unset", secretEnv };
-    const isRight = isQueryVerified(toolkit.webhook, query, secrets);
-    if (isRight === false) return { outcome: "unverified" };
+    const secrets = ready(toolkit);
+    if ("outcome" in secrets) return secrets;
+    const isRight = toolkit.webhook.isHeadVerified({ headers, query }, secrets);
+    if (isRight === false && !toolkit.webhook.hasUnsignedHandshakes) return { outcome: "unverified" };
     return { outcome: "admitted", toolkit, secrets, isVerified: isRight === true };
   };
   const isKnown = ({ toolkit, secrets }: AdmittedPost) =>
-    catalog.toolkits.get(toolkit.slug) === toolkit && secretsOf(toolkit.webhook.secretEnv) === secrets;
+    catalog.toolkits.get(toolkit.slug) === toolkit && secretsNow(toolkit.webhook) === secrets;
   return {
     quotas,
     admit,
+    greet(method, { toolkitSlug, query, headers }) {
+      const toolkit = webhookToolkit(catalog, toolkitSlug);
+      const { methods = ["POST"] } = toolkit?.webhook ?? {};
+      if (toolkit === undefined || !methods.includes(method)) return { outcome: "no_handshake", methods };
+      const secrets = ready(toolkit);
+      if ("outcome" in secrets) return secrets;
+      const answer = toolkit.webhook.handshake({ method, headers, query, body: undefined }, secrets, false);
+      if (answer === undefined) return { outcome: "no_handshake", methods };
+      return answer === "refused" ? { outcome: "unverified" } : { outcome: "challenge", answer };
+    },
     async accept(post, admitted) {
-      const admission = admitted !== undefined && isKnown(admitted) ? admitted : admit(post.toolkitSlug, post.query);
+      const admission =
+        admitted !== undefined && isKnown(admitted) ? admitted : admit(post.toolkitSlug, post.query, post.headers);
       if (admission.outcome !== "admitted") return admission;
       const { toolkit, secrets } = admission;
       const receivedAtMs = clock.now();
       await turnOfLarge(post.body, turnOf(toolkit));
-      if (!admission.isVerified && !isVerified(toolkit.webhook, post, secrets, receivedAtMs))
-        return { outcome: "unverified" };
+      const at = {
+        nowMs: receivedAtMs,
+        publicUrl: toolkit.webhook.needsUrl ? publicUrlOf(options.secretOf) : undefined,
+      };
+      if (!admission.isVerified && !toolkit.webhook.isVerified(post, secrets, at)) {
+        const answer = await unsignedHandshake(toolkit.webhook, post, readingOf(toolkit));
+        return answer === undefined ? { outcome: "unverified" } : { outcome: "challenge", answer };
+      }
       const encoding = post.headers["content-encoding"];
       if (encoding !== undefined) return storeDecoded(toolkit, post, encoding, receivedAtMs);
       return store(toolkit, post, post.body, receivedAtMs);
@@ -278,9 +311,7 @@ function quarantinedRow(
   receivedAtMs: number,
 ): QuarantinedPost {
   const id = createId("qrn", receivedAtMs);
-  const secretParameter = webhook.scheme === "token_query" ? webhook.parameter : undefined;
-  const secretHeader = webhook.scheme === "hmac_sha256" ? webhook.header : undefined;
-  const isSecret = (name: string) => name === secretHeader || secretNames.test(name);
+  const isSecret = (name: string) => webhook.secretHeaders.has(name) || secretNames.test(name);
   return {
     id,
     toolkitSlug: post.toolkitSlug,
@@ -290,7 +321,7 @@ function quarantinedRow(
     query: {},
     envelope: sealEnvelope(sealer, id, {
       headers: keptEntries(Object.entries(post.headers), isSecret),
-      query: keptEntries([...post.query], (name) => name === secretParameter),
+      query: keptEntries([...post.query], (name) => name === webhook.parameter),
       ...(why.items && { items: why.items }),
     }),
     body: sealer.seal(post.body, quarantineContext(id)),
@@ -306,18 +337,18 @@ function keptEntries(entries: [string, string][], isSecret: (name: string) => bo
   );
 }
 
-/**
- * Returns a function that returns the secrets in a variable's value. It returns the same list object while the value of the variable is
- * unchanged.
- */
-function createSecrets(read: (variable: string) => string | undefined): (variable: string) => readonly WebhookSecret[] {
-  const known = new Map<string, { readonly value: string | undefined; readonly secrets: readonly WebhookSecret[] }>();
-  return (variable) => {
-    const value = read(variable);
-    const last = known.get(variable);
+/** Returns a function that returns a webhook's secrets. It returns the same list object while the value of the variable is unchanged. */
+function createSecrets(read: (variable: string) => string | undefined): (webhook: Webhook) => readonly WebhookSecret[] {
+  const known = new WeakMap<
+    Webhook,
+    { readonly value: string | undefined; readonly secrets: readonly WebhookSecret[] }
+  >();
+  return (webhook) => {
+    const value = read(webhook.secretEnv);
+    const last = known.get(webhook);
     if (last !== undefined && last.value === value) return last.secrets;
-    const secrets = secretsOf(value);
-    known.set(variable, { value, secrets });
+    const secrets = secretsOf(webhook, value);
+    known.set(webhook, { value, secrets });
     return secrets;
   };
 }

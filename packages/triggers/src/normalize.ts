@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { type BodyReading, type Post, readPostBody, type Toolkit, type Trigger, type Webhook } from "@svc/catalog";
+import {
+  type BodyReading,
+  type HandshakeAnswer,
+  type Post,
+  readPostBody,
+  type Toolkit,
+  type Trigger,
+  type Webhook,
+  type WebhookSecret,
+} from "@svc/catalog";
 import { isObject } from "@svc/core";
 import type { QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { InboundPost } from "./outcome.ts";
@@ -17,13 +26,16 @@ export type ItemResult = OneResult & { readonly index: number };
 /** Result of reading a verified post. `items`: the results of its elements, if each is a post of its own. */
 export type NormalizeResult =
   | OneResult
-  | { outcome: "challenge"; challenge: string }
+  | { outcome: "challenge"; answer: HandshakeAnswer }
   | { outcome: "items"; items: readonly ItemResult[] };
 
 /** Elements of a post that are read. `each`: path of their list. */
 export type ItemChoice = { readonly each: string; readonly indexes: readonly number[] };
 
 type Receiving = Toolkit & { readonly webhook: Webhook };
+
+/** How posts are read. `secrets`: with which the answers to handshakes are made. */
+export type PostReading = BodyReading & { readonly secrets: readonly WebhookSecret[] };
 
 /** Size from which a body waits for a scheduling turn before each part of the work, in bytes. */
 const largeBytes = 65_536;
@@ -42,15 +54,15 @@ export async function normalize(
   toolkit: Receiving,
   post: InboundPost,
   receivedAtMs: number,
-  reading: BodyReading,
+  reading: PostReading,
   chosen?: ItemChoice,
 ): Promise<NormalizeResult> {
   const { webhook } = toolkit;
   const read = await readPostBody(webhook.body, post, reading);
   await turnOfLarge(post.body, reading.turn);
   const parsed = { headers: post.headers, query: post.query, body: "value" in read ? read.value : undefined };
-  const challenge = slackChallenge(webhook, parsed.body);
-  if (challenge !== undefined) return { outcome: "challenge", challenge };
+  const answer = webhook.handshake({ method: "POST", ...parsed }, reading.secrets, true);
+  if (answer !== undefined && answer !== "refused") return { outcome: "challenge", answer };
   if (webhook.ignores(parsed)) return { outcome: "ignored" };
   if ("fault" in read) return quarantined("unreadable_body", sentence(read.fault));
   const { each } = webhook.body;
@@ -174,10 +186,22 @@ function emptyFault(trigger: Trigger, { body, headers }: InboundPost): string | 
   return isJson ? "the body is empty, and its content-type says that it is JSON" : undefined;
 }
 
-function slackChallenge(webhook: Webhook, body: unknown): string | undefined {
-  if (webhook.scheme !== "slack_v0" || typeof body !== "object" || body === null) return undefined;
-  const { type, challenge } = body as { type?: unknown; challenge?: unknown };
-  return type === "url_verification" && typeof challenge === "string" ? challenge : undefined;
+/** Maximum size of a body without a right signature that is read, in bytes. Any sender can send such a body. */
+const unsignedBytesMax = 16_384;
+
+/** Returns the answer to a post without a right signature, if the definition has such a handshake. A compressed body is not read. */
+export async function unsignedHandshake(
+  webhook: Webhook,
+  post: InboundPost,
+  reading: PostReading,
+): Promise<HandshakeAnswer | undefined> {
+  const { headers, query, body } = post;
+  const isLarge = body.byteLength > unsignedBytesMax || headers["content-encoding"] !== undefined;
+  if (!webhook.hasUnsignedHandshakes || isLarge) return undefined;
+  const read = await readPostBody(webhook.body, post, reading);
+  const request = { method: "POST", headers, query, body: "value" in read ? read.value : undefined };
+  const answer = webhook.handshake(request, reading.secrets, false);
+  return answer === "refused" ? undefined : answer;
 }
 
 function noTriggerDetail(toolkit: Toolkit, body: Buffer): string {

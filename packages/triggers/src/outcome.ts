@@ -1,3 +1,4 @@
+import type { HandshakeAnswer } from "@svc/catalog";
 import type { Fault } from "@svc/core";
 
 /** A post as it arrived from an app, before it is verified. Header names are in lower case. */
@@ -7,6 +8,8 @@ export type InboundPost = {
   query: URLSearchParams;
   /** The exact bytes that the app signed. */
   body: Buffer;
+  /** Path and query as they arrived. Undefined: a signature that covers them is refused. */
+  target?: string;
 };
 
 /** Result of a post. The HTTP layer maps each result to an HTTP answer in one exhaustive switch. */
@@ -20,14 +23,16 @@ export type IngestOutcome =
   | { outcome: "ignored" }
   /** Answer 202 `{"accepted": 0}`: the post is verified, but it is quarantined until an administrator decides. */
   | { outcome: "quarantined"; reason: string }
-  /** Answer 200 `{"challenge": challenge}`: the endpoint check of the scheme slack_v0. */
-  | { outcome: "challenge"; challenge: string }
+  /** The answer to a handshake, such as the check of a new address. Nothing is stored. */
+  | { outcome: "challenge"; answer: HandshakeAnswer }
   /** Answer 429: every project that would receive the post is over a quota. Nothing is stored. */
   | { outcome: "over_quota"; refusal: Fault }
   /** Answer 404: no toolkit of that name takes posts. */
   | { outcome: "unknown_toolkit" }
   /** Answer 403: the deployment has no secret for the toolkit. */
   | { outcome: "secret_unset"; secretEnv: string }
+  /** Answer 503: the endpoint is not ready. `fault`: the reason, as a sentence for the operator. */
+  | { outcome: "not_ready"; fault: string }
   /** Answer 401: the signature is missing, empty, too old or wrong. */
   | { outcome: "unverified" }
   /** Answer 415: the post is verified, but svc does not support its compression. */

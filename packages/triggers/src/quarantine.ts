@@ -182,7 +182,8 @@ async function normalizeAgain(
   };
   decoded.done();
   const turn = () => options.turns.next(`toolkit:${toolkit.slug}`);
-  return normalize(toolkit, inbound, post.receivedAt, { bodyBytesMax: options.bodyBytesMax, turn }, items);
+  const reading = { bodyBytesMax: options.bodyBytesMax, turn, secrets: [] };
+  return normalize(toolkit, inbound, post.receivedAt, reading, items);
 }
 
 async function stay(

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { InboundPost } from "./outcome.ts";
 import { sampleCatalog, sampleSecrets } from "./test-node.ts";
 import { changePost, issuePost, messagePost, paymentPost } from "./test-posts.ts";
-import { isVerified, secretsOf } from "./verify.ts";
+import { secretsOf } from "./verify.ts";
 
 const nowMs = Date.UTC(2026, 0, 5, 9, 0, 0);
 const minute = 60_000;
@@ -13,7 +13,7 @@ const catalog = sampleCatalog();
 
 function verify(post: InboundPost, secrets?: string, atMs = nowMs): boolean {
   const webhook = catalog.toolkits.get(post.toolkitSlug)?.webhook as Webhook;
-  return isVerified(webhook, post, secretsOf(secrets ?? sampleSecrets[webhook.secretEnv]), atMs);
+  return webhook.isVerified(post, secretsOf(webhook, secrets ?? sampleSecrets[webhook.secretEnv]), { nowMs: atMs });
 }
 
 const withHeader = (post: InboundPost, name: string, value: string | undefined): InboundPost => {
@@ -168,7 +168,7 @@ test.each([
   ["a", ["a"]],
   [" a  b\nc ", ["a", "b", "c"]],
 ])("the variable %j holds the secrets %j", (value, secrets) => {
-  expect(secretsOf(value).map(({ text }) => text)).toEqual(secrets);
+  expect(secretsOf(catalog.toolkits.get("code_host")!.webhook!, value).map(({ text }) => text)).toEqual(secrets);
 });
 
 /** A change that makes the value different: a byte replaced, inserted or removed. */

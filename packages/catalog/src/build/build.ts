@@ -16,6 +16,8 @@ import type {
 import { createValidator, type ValidatorFactory, withNulls } from "../schema/json-schema.ts";
 import { compileLinearRegExp, isShortEnough, type LinearRegExp } from "../schema/linear-reg-exp.ts";
 import { samplePost } from "../view/sample-post.ts";
+import { compileHandshakes } from "../webhook/handshake.ts";
+import { compileVerifier } from "../webhook/verifier.ts";
 import { type DeploymentValues, decidesOrigin, fillInDeployment } from "./base-url.ts";
 import { withConfirm } from "./class-to-confirm.ts";
 import { compileMatch } from "./match.ts";
@@ -120,22 +122,14 @@ function buildAuthScheme(scheme: AuthDocument, values: DeploymentValues): AuthSc
 
 function buildWebhook(document: WebhookDocument, audience: Audience): Webhook {
   const ignored = (document.ignore ?? []).map(compileMatch);
-  const common = {
+  return {
+    ...compileVerifier(document),
+    ...compileHandshakes(document),
     secretEnv: document.secretEnv,
     audience,
     body: buildBodyRule(document),
-    ignores: (post: Parameters<Webhook["ignores"]>[0]) => ignored.some((matches) => matches(post)),
+    ignores: (post) => ignored.some((matches) => matches(post)),
   };
-  switch (document.scheme) {
-    case "hmac_sha256": {
-      const { scheme, header, encoding, prefix = "" } = document;
-      return { ...common, scheme, header: header.toLowerCase(), encoding, prefix };
-    }
-    case "slack_v0":
-      return { ...common, scheme: document.scheme };
-    case "token_query":
-      return { ...common, scheme: document.scheme, parameter: document.parameter };
-  }
 }
 
 /** Returns how the posts of a webhook are read. */

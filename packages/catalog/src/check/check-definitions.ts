@@ -15,7 +15,8 @@ import { checkAction } from "./check-action.ts";
 import { checkTemplates, faultOfOutputPath, type Namespaces } from "./check-response.ts";
 import { checkSchema } from "./check-schema.ts";
 import { checkShape } from "./check-shape.ts";
-import { accountNames, checkMatch, checkToolkit, declares } from "./check-toolkit.ts";
+import { accountNames, checkToolkit, declares } from "./check-toolkit.ts";
+import { checkMatch, secretPlaces } from "./check-webhook.ts";
 
 /** Returns the namespaces that the templates of a trigger may use. */
 function namespacesOf({ each, content }: BodyDocument = {}): Namespaces {
@@ -54,7 +55,7 @@ function checkTrigger(
           "write it in lower case",
         );
       }
-      if (root === "query" && webhook?.scheme === "token_query" && name === webhook.parameter) {
+      if (secretPlaces(webhook).some((place) => place.root === root && place.name === path.join("."))) {
         file.fault(at, `{{${text}}} is the webhook's secret`, "take another value: the secret stays out of events");
       }
     }

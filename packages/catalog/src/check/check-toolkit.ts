@@ -1,10 +1,10 @@
 import { formatValue, isObject, parseDuration } from "@svc/core";
 import { faultOfBaseUrl } from "../build/base-url.ts";
-import { matchesEverything } from "../build/match.ts";
-import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
-import type { AuthDocument, BodyDocument, MatchDocument, ToolkitDocument } from "../read/documents.ts";
+import type { DefinitionFile } from "../read/definition-file.ts";
+import type { AuthDocument, ToolkitDocument } from "../read/documents.ts";
 import { isShortEnough, parseLinearRegExp } from "../schema/linear-reg-exp.ts";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-response.ts";
+import { checkWebhook } from "./check-webhook.ts";
 import { checkNames, faultOfFieldName, faultOfHeaderName } from "./known-names.ts";
 
 /** Credential fields that an account has, by authentication scheme. */
@@ -31,42 +31,7 @@ export function checkToolkit(file: DefinitionFile, document: Partial<ToolkitDocu
   checkTemplates(file, ["always"], document.always ?? {}, namespaces);
   checkNames(file, ["always"], document.always);
   checkRate(file, document);
-  if (document.webhook !== undefined) checkBodies(file, document.webhook);
-  const ignore = document.webhook?.ignore ?? [];
-  ignore.forEach((rule, index) => {
-    const path = ["webhook", "ignore", index];
-    if (matchesEverything(rule)) {
-      file.fault(path, "matches every post", "name a header, query parameter or body field");
-    }
-    checkMatch(file, path, rule, document.webhook);
-  });
-}
-
-/** Checks how the bodies of posts are read. */
-function checkBodies(file: DefinitionFile, { form, each, content }: BodyDocument): void {
-  if (content !== undefined && (form ?? each) !== undefined) {
-    const cure = `remove content, or remove ${form === undefined ? "each" : "form"}`;
-    file.fault(["webhook", "content"], `is ${content}, so there is no JSON and no form in the body`, cure);
-  } else if (form === "*" && each !== undefined) {
-    const cure = "name the field that has the JSON in form, or remove each";
-    file.fault(["webhook", "each"], "finds no list: form is *, and the fields of a form are texts", cure);
-  }
-}
-
-/** Checks that a match rule names only parts that the toolkit's posts have. */
-export function checkMatch(
-  file: DefinitionFile,
-  path: FaultPath,
-  match: MatchDocument,
-  { each, content }: BodyDocument = {},
-): void {
-  if (match.body !== undefined && content !== undefined) {
-    const cure = "name a header or a query parameter";
-    file.fault([...path, "body"], `names fields, and webhook.content is ${content}`, cure);
-  }
-  if (match.item !== undefined && each === undefined) {
-    file.fault([...path, "item"], "names fields of an element, and webhook.each is missing", "add each, or write body");
-  }
+  if (document.webhook !== undefined) checkWebhook(file, document.webhook);
 }
 
 const rateMs = { min: 1_000, max: 86_400_000 };

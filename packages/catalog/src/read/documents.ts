@@ -36,15 +36,43 @@ export type BodyDocument = {
   readonly content?: "text" | "base64" | "none";
 };
 
+/** Parameters of the scheme `hmac_sha256`, as in schemas/toolkit.schema.json. */
+export type HmacDocument = {
+  readonly scheme: "hmac_sha256";
+  readonly header: string | readonly string[];
+  readonly encoding: "hex" | "base64" | "base64url";
+  readonly prefix?: string;
+  readonly split?: "comma" | "semicolon" | "space";
+  readonly signed?: string;
+  readonly secret?: { readonly encoding?: "utf8" | "hex" | "base64"; readonly prefix?: string };
+  readonly timestamp?: string;
+  readonly tolerance?: string;
+};
+
+/** Parameters of the scheme `token_query`, as in schemas/toolkit.schema.json. */
+export type TokenDocument = {
+  readonly scheme: "token_query";
+  readonly parameter?: string;
+  readonly header?: string | readonly string[];
+  readonly prefix?: string;
+  readonly basic?: true;
+};
+
+/** An entry of a webhook's `handshakes`, as in schemas/toolkit.schema.json. */
+export type HandshakeDocument = {
+  readonly method: "GET" | "HEAD" | "POST";
+  readonly when?: MatchDocument;
+  readonly token?: string;
+  readonly unsigned?: boolean;
+  readonly answer: { readonly status?: number; readonly text?: string; readonly json?: unknown };
+};
+
 /** A toolkit's `webhook`, as in schemas/toolkit.schema.json. */
 export type WebhookDocument = BodyDocument & {
   readonly secretEnv: string;
   readonly ignore?: readonly MatchDocument[];
-} & (
-    | { scheme: "hmac_sha256"; header: string; encoding: "hex" | "base64"; prefix?: string }
-    | { scheme: "slack_v0" }
-    | { scheme: "token_query"; parameter: string }
-  );
+  readonly handshakes?: readonly HandshakeDocument[];
+} & (HmacDocument | { readonly scheme: "slack_v0" } | TokenDocument);
 
 /** A `sayings.yaml`: example phrases by tool name. */
 export type ExamplePhrasesDocument = Readonly<Record<string, readonly string[]>>;

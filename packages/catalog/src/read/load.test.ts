@@ -94,6 +94,7 @@ function validSource() {
 // Damage is intentionally untyped, because a YAML file can hold anything.
 // biome-ignore lint/suspicious/noExplicitAny: a case may put anything anywhere.
 type Damage = (source: any) => void;
+type WrongCase = [string, Damage, string, string, string];
 
 async function faultsOf(damage: Damage): Promise<readonly FileFault[]> {
   const source = validSource();
@@ -264,6 +265,67 @@ const wrongDefinitions: [name: string, damage: Damage, file: string, path: strin
     "webhook.ignore[0]",
     "name a header",
   ],
+  ...(
+    [
+      [{ signed: "{{headers.x-id}}" }, "signed", "add {{body}}"],
+      [{ signed: "{{body}}{{headers.X-Id}}" }, "signed", "lower case"],
+      [{ signed: "{{body}}{{cookie.a}}" }, "signed", "use {{body}}, {{form}}, {{url}}, {{method}}"],
+      [{ signed: "{{body.id}}" }, "signed", "write {{body}}"],
+      [{ signed: "{{body}}{{headers}}" }, "signed", "write {{headers.name}}"],
+      [{ signed: "{{body | json}}" }, "signed", "remove it"],
+      [{ signed: "{{body}}{{" }, "signed", "write {{body}}"],
+      [{ signed: "{{headers.x-signature}}{{body}}" }, "signed", "another header"],
+      [{ signed: "{{signature.t}}{{body}}" }, "signed", "add split"],
+      [{ signed: "{{signature.t}}{{body}}", split: "comma" }, "signed", "such as v1="],
+      [{ signed: "{{signature.t}}{{body}}", split: "comma", prefix: "t" }, "signed", "such as v1="],
+      [{ timestamp: "{{headers.x-time}}" }, "timestamp", "add {{headers.x-time}} to signed"],
+      [{ signed: "{{form}}", timestamp: "{{body.at}}" }, "timestamp", "add {{body.at}} to signed"],
+      [{ timestamp: "now" }, "timestamp", "write a placeholder"],
+      [{ tolerance: "5m" }, "tolerance", "add timestamp"],
+      [{ timestamp: "{{body.at}}", tolerance: "29s" }, "tolerance", "from 30s to 1h"],
+      [{ timestamp: "{{body.at}}", tolerance: "2h" }, "tolerance", "from 30s to 1h"],
+      [{ split: "pipe" }, "split", "comma, semicolon, space"],
+      [{ encoding: "base32" }, "encoding", "hex, base64, base64url"],
+      [{ secret: { encoding: "latin1" } }, "secret.encoding", "utf8, hex, base64"],
+      [{ header: [] }, "header", "1 to 5"],
+      [{ header: ["x a"] }, "header[0]", "letters, digits"],
+    ] as const
+  ).map(([part, path, cure]): WrongCase => {
+    const put: Damage = ({ toolkit }) => Object.assign(toolkit.webhook, part);
+    return [`webhook ${JSON.stringify(part)}`, put, "toolkit.yaml", `webhook.${path}`, cure];
+  }),
+  ...(
+    [
+      [{}, "", "parameter, header and basic"],
+      [{ parameter: "t", header: "x-t" }, "", "exactly one"],
+      [{ parameter: "t", prefix: "Bearer " }, ".prefix", "add header"],
+    ] as const
+  ).map(([part, path, cure]): WrongCase => {
+    const webhook = { scheme: "token_query", secretEnv: "SVC_WEBHOOK_SECRET_NOTES", ...part };
+    const put: Damage = ({ toolkit }) => (toolkit.webhook = webhook);
+    return [`webhook ${JSON.stringify(part)}`, put, "toolkit.yaml", `webhook${path}`, cure];
+  }),
+  ...(
+    [
+      [{ method: "PUT", answer: {} }, ".method", "GET, HEAD, POST"],
+      [{ method: "POST", answer: {} }, ".when", "name a header"],
+      [{ method: "POST", token: "t", answer: { text: "{{query.a}}" } }, ".token", "remove it"],
+      [{ method: "GET", unsigned: true, answer: {} }, ".unsigned", "add token"],
+      [{ method: "GET", when: { body: { a: 1 } }, answer: {} }, ".when.body", "query parameter"],
+      [{ method: "GET", token: "t", answer: { text: "a", json: {} } }, ".answer", "one of them"],
+      [{ method: "GET", answer: { json: {} } }, ".answer.json", "add token"],
+      [{ method: "POST", unsigned: true, answer: { json: { a: "{{query.a}}" } } }, ".answer.json", "remove unsigned"],
+      [{ method: "GET", answer: { text: "{{query.a | hmac}}" } }, ".answer.text", "add token"],
+      [{ method: "POST", unsigned: true, answer: { text: "{{query.a | hmac}}" } }, ".answer.text", "remove unsigned"],
+      [{ method: "GET", token: "t", answer: { text: "{{query.t}}" } }, ".answer.text", "never repeats"],
+      [{ method: "GET", answer: { text: "{{body.a}}" } }, ".answer.text", "use {{query.*}}, {{headers.*}}"],
+      [{ method: "GET", answer: { text: "{{query.a | upper}}" } }, ".answer.text", "hmac"],
+      [{ method: "GET", answer: { status: 302 } }, ".answer.status", "200 to 299"],
+    ] as const
+  ).map(([part, path, cure]): WrongCase => {
+    const put: Damage = ({ toolkit }) => (toolkit.webhook.handshakes = [part]);
+    return [`handshake ${JSON.stringify(part)}`, put, "toolkit.yaml", `webhook.handshakes[0]${path}`, cure];
+  }),
   ["kind missing", ({ tools }) => delete tools.read_me.kind, me, "kind", "action, trigger"],
   ["class unknown", ({ tools }) => (tools.read_me.class = "safe"), me, "class", "read, write, destructive"],
   ["read that deletes", ({ tools }) => (tools.delete_note.class = "read"), deletion, "class", "write destructive"],

@@ -21,8 +21,11 @@ export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoin
     return tableLines(["TOOLKIT", "SCHEME", "SECRET", "SET", "URL"], rows);
   },
   remark: (endpoints, { asJson, context }) => {
-    if (!asJson && endpoints.some(({ secretSet }) => !secretSet))
+    if (asJson) return;
+    if (endpoints.some(({ secretSet }) => !secretSet))
       context.note("Posts to a path without a secret are refused: set its variable for the server.");
+    for (const { path, secretSet, fault } of endpoints)
+      if (secretSet && fault !== "") context.note(`Posts to ${path} are refused: ${fault}.`);
   },
   json: "the inbound paths as a JSON list",
   examples: ["svc endpoints", "svc endpoints --json | jq '.[] | select(.secretSet | not)'"],

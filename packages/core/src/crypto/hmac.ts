@@ -52,20 +52,25 @@ const patterns = { hex: /^[0-9a-fA-F]{64}$/, base64: /^[A-Za-z0-9+/]{42}[AEIMQUY
 const texts = { hex: [Buffer.alloc(64), Buffer.alloc(64)], base64: [Buffer.alloc(44), Buffer.alloc(44)] } as const;
 
 /**
- * True if `given` is the HMAC-SHA256 of the parts in this encoding. False otherwise. Hexadecimal digits may be in upper or lower case. The
- * comparison always takes the same time, so it reveals nothing about the digest.
+ * True if `given`, or one of several given texts, is the HMAC-SHA256 of the parts in this encoding. False otherwise. Hexadecimal digits may
+ * be in upper or lower case. The HMAC is computed once. Each comparison takes the same time, so it reveals nothing about the digest.
  */
 export function isHmacSha256(
-  given: string,
+  given: string | readonly string[],
   key: HmacKey,
   parts: readonly (Uint8Array | string)[],
   encoding: "hex" | "base64",
 ): boolean {
-  if (!patterns[encoding].test(given)) return false;
+  const wellFormed = [given].flat().filter((text) => patterns[encoding].test(text));
+  if (wellFormed.length === 0) return false;
   const [left, right] = texts[encoding];
-  left.write(encoding === "hex" ? given.toLowerCase() : given, "latin1");
   right.write(hmacSha256(key, parts, encoding), "latin1");
-  return timingSafeEqual(left, right);
+  let isRight = false;
+  for (const text of wellFormed) {
+    left.write(encoding === "hex" ? text.toLowerCase() : text, "latin1");
+    isRight = timingSafeEqual(left, right) || isRight;
+  }
+  return isRight;
 }
 
 function hmacOf(key: KeyObject, parts: readonly (Uint8Array | string)[], encoding: "hex" | "base64"): string {

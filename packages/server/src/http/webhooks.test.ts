@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { OverloadedError } from "@svc/core";
-import type { AdmittedPost, InboundPost, IngestOutcome } from "@svc/node";
+import type { AdmittedPost, InboundPost, IngestOutcome, NoHandshake } from "@svc/node";
 import { readAnswer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestIntake } from "../body/test-intake.ts";
@@ -15,6 +15,8 @@ let early: IngestOutcome | undefined;
 /** The admission at that time, with nothing that the handler reads. */
 const admission = { outcome: "admitted", isVerified: false, secrets: [] } as unknown as AdmittedPost;
 let outcome: () => Promise<IngestOutcome>;
+/** Answer of the engine to requests other than posts. */
+let greeting: IngestOutcome | NoHandshake;
 const posts: InboundPost[] = [];
 const seen: [string, PostOutcome][] = [];
 const logs: string[] = [];
@@ -31,6 +33,7 @@ beforeAll(async () => {
         admitted = query;
         return early ?? admission;
       },
+      greet: () => greeting,
       accept: (post, known) => {
         expect(known).toBe(admission);
         posts.push(post);
@@ -58,6 +61,7 @@ afterAll(() => {
 });
 beforeEach(() => {
   early = undefined;
+  greeting = { outcome: "no_handshake", methods: ["POST"] };
   outcome = async () => ({ outcome: "accepted", events: 1 });
   posts.length = 0;
   alarms = 0;
@@ -91,7 +95,12 @@ const outcomes: [IngestOutcome, number, unknown][] = [
   [{ outcome: "accepted", events: 3 }, 202, { accepted: 1 }],
   [{ outcome: "ignored" }, 202, { accepted: 0 }],
   [{ outcome: "quarantined", reason: "no_trigger" }, 202, { accepted: 0 }],
-  [{ outcome: "challenge", challenge: 'a"b' }, 200, { challenge: 'a"b' }],
+  [
+    { outcome: "challenge", answer: { status: 200, contentType: "application/json", body: '{"challenge":"a\\"b"}' } },
+    200,
+    { challenge: 'a"b' },
+  ],
+  [{ outcome: "not_ready", fault: "no" }, 503, expect.objectContaining({ code: "unavailable" })],
   [{ outcome: "encoding_unsupported", encoding: "zstd" }, 415, expect.objectContaining({ code: "invalid_argument" })],
   [{ outcome: "too_large" }, 413, expect.objectContaining({ code: "resource_exhausted" })],
   [{ outcome: "unavailable" }, 503, expect.objectContaining({ code: "unavailable" })],
@@ -126,6 +135,22 @@ test("a body over the limit is 413, with and without a declared length, and does
 test("anything but POST is 405", async () => {
   const answer = await readAnswer(await fetch(`${url}/webhooks/calendar`));
   expect(answer).toMatchObject({ status: 405, reason: "METHOD_NOT_ALLOWED" });
+  expect(answer.headers.get("allow")).toBe("POST");
+});
+
+test("a handshake is answered as text that no browser reads as a page, and to HEAD without a body", async () => {
+  greeting = { outcome: "challenge", answer: { status: 202, contentType: "text/plain; charset=utf-8", body: "<b>1" } };
+  const get = await fetch(`${url}/webhooks/calendar?a=1`);
+  expect([get.status, await get.text()]).toEqual([202, "<b>1"]);
+  expect(Object.fromEntries(get.headers)).toMatchObject({
+    "content-type": "text/plain; charset=utf-8",
+    "x-content-type-options": "nosniff",
+  });
+  const head = await fetch(`${url}/webhooks/calendar`, { method: "HEAD" });
+  expect([head.status, await head.text()]).toEqual([202, ""]);
+  greeting = { outcome: "unverified" };
+  expect((await fetch(`${url}/webhooks/calendar`)).status).toBe(401);
+  expect(seen.map(([, seenOutcome]) => seenOutcome)).toEqual(["challenge", "challenge", "unverified"]);
 });
 
 test("while the database is unavailable, the provider is asked to try again", async () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { acceptedEncodings, assertExhaustive, isReadableForm } from "@svc/core";
-import type { AdmittedPost, InboundPost, IngestOutcome, PostAdmission } from "@svc/node";
+import type { AdmittedPost, InboundPost, IngestOutcome, NoHandshake, PostAdmission } from "@svc/node";
 import { BodyError, readBody } from "../body/body.ts";
 import { bodyFault, type Intake } from "../body/intake.ts";
 import { serverFaults } from "../errors.ts";
@@ -14,7 +14,9 @@ export type PostReceiver = {
    * Decides about a post before its body is read. Returns an answer, or admits the post, and the caller then reads the body and calls
    * `accept`.
    */
-  admit(toolkitSlug: string, query: URLSearchParams): PostAdmission;
+  admit(toolkitSlug: string, query: URLSearchParams, headers: InboundPost["headers"]): PostAdmission;
+  /** Returns the answer to a request with a method other than POST. */
+  greet(method: string, request: Omit<InboundPost, "body">): IngestOutcome | NoHandshake;
   /** Returns the outcome of a post. Rejects if the database is unavailable. */
   accept(post: InboundPost, admitted: AdmittedPost): Promise<IngestOutcome>;
 };
@@ -52,20 +54,22 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   return (path, query, req, res) => {
     const slug = path.slice(webhookPrefix.length);
     if (!slugPattern.test(slug)) return answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
-    if (req.method !== "POST")
-      return answerError(res, serverFaults.METHOD_NOT_ALLOWED(req.method ?? "", "POST"), 405, { allow: "POST" });
+    const method = req.method ?? "";
     // Bytes that are not text would be replaced, so two different keys in the query could become equal.
     if (!isReadableForm(query)) {
       onPost("", "malformed");
       return answerError(res, serverFaults.QUERY_MALFORMED());
     }
     const parsed = query === "" ? noQuery : new URLSearchParams(query);
-    const admission = ingest.admit(slug, parsed);
+    const target = query === "" ? path : `${path}?${query}`;
+    const head = { toolkitSlug: slug, headers: headersOf(req), query: parsed, target };
+    if (method !== "POST") return answerOther(method, head, res, options);
+    const admission = ingest.admit(slug, parsed, head.headers);
     if (admission.outcome !== "admitted") {
       onPost(admission.outcome === "unknown_toolkit" ? "" : slug, admission.outcome);
       return answerOutcome(res, slug, admission, bodyBytesMax);
     }
-    receive(admission, slug, parsed, req, receiving).then(
+    receive(admission, head, req, receiving).then(
       (outcome) => {
         // The sender has the toolkit's secret, so it counts as a sender with a key.
         if (outcome.outcome === "accepted") intake.noteKey(req);
@@ -77,6 +81,23 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   };
 }
 
+/** Answers a request with a method other than POST: a handshake of the toolkit, or a refusal of the method. */
+function answerOther(
+  method: string,
+  head: Omit<InboundPost, "body">,
+  res: ServerResponse,
+  { ingest, bodyBytesMax, onPost }: WebhookOptions,
+): void {
+  const outcome = ingest.greet(method, head);
+  if (outcome.outcome === "no_handshake") {
+    const allow = outcome.methods.join(", ");
+    answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, allow), 405, { allow });
+    return;
+  }
+  onPost(head.toolkitSlug, outcome.outcome);
+  answerOutcome(res, head.toolkitSlug, outcome, bodyBytesMax);
+}
+
 type ReceivedPost = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number; deadlineMs: number };
 
 /**
@@ -86,14 +107,13 @@ type ReceivedPost = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number
  */
 async function receive(
   admitted: AdmittedPost,
-  slug: string,
-  query: URLSearchParams,
+  head: Omit<InboundPost, "body">,
   req: IncomingMessage,
   { ingest, intake, bodyBytesMax, deadlineMs }: ReceivedPost,
 ): Promise<IngestOutcome> {
-  const charge = intake.charge(req, `toolkit:${slug}`);
+  const charge = intake.charge(req, `toolkit:${head.toolkitSlug}`);
   const body = await readBody(req, bodyBytesMax, charge);
-  const accepting = ingest.accept({ toolkitSlug: slug, headers: headersOf(req), query, body }, admitted);
+  const accepting = ingest.accept({ ...head, body }, admitted);
   const letGo = () => charge.release();
   accepting.then(letGo, letGo);
   return withinDeadline(accepting, deadlineMs);
@@ -117,7 +137,7 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
       answerAccepted(res, 0);
       break;
     case "challenge":
-      answerJson(res, 200, JSON.stringify({ challenge: outcome.challenge }));
+      answerHandshake(res, outcome.answer);
       break;
     case "over_quota":
       answerError(res, outcome.refusal);
@@ -127,6 +147,9 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
       break;
     case "secret_unset":
       answerError(res, serverFaults.WEBHOOK_SECRET_UNSET(outcome.secretEnv));
+      break;
+    case "not_ready":
+      answerError(res, serverFaults.WEBHOOK_NOT_READY(outcome.fault), undefined, retryHeaders);
       break;
     case "unverified":
       answerError(res, serverFaults.WEBHOOK_UNVERIFIED());
@@ -145,6 +168,16 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
     default:
       assertExhaustive(outcome);
   }
+}
+
+/** Answers a handshake. A browser never reads a text as a page, because the answer says that its type is not to be guessed. */
+function answerHandshake(
+  res: ServerResponse,
+  { status, contentType, body }: Extract<IngestOutcome, { outcome: "challenge" }>["answer"],
+): void {
+  const isText = contentType !== "application/json";
+  const headers = isText ? { "x-content-type-options": "nosniff" } : {};
+  answerJson(res, status, body, { ...headers, ...(isText && { "content-type": contentType || "text/plain" }) });
 }
 
 /**

@@ -7,7 +7,7 @@ import { eventsForProject } from "@svc/db/events/repo";
 import { type IngestEndpoint, IngestEndpointSchema, type TriggersService } from "@svc/gen/triggers";
 import { eventMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
-import { secretsOf } from "../verify.ts";
+import { faultOfWebhook, isSecretSet } from "../verify.ts";
 import type { TriggersContext } from "./context.ts";
 import { triggerSlugOf } from "./request.ts";
 
@@ -49,8 +49,7 @@ export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext)
     listIngestEndpoints() {
       const endpoints = [...catalog.toolkits.values()].flatMap(({ slug, webhook, triggers }) => {
         if (webhook === undefined) return [];
-        const secretSet = secretsOf(secretOf(webhook.secretEnv)).length > 0;
-        return [ingestEndpointMessage({ slug, webhook, trigger: triggers[0] }, secretSet)];
+        return [ingestEndpointMessage({ slug, webhook, trigger: triggers[0] }, secretOf)];
       });
       return { endpoints };
     },
@@ -60,13 +59,18 @@ export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext)
 /** Returns an ingest endpoint in the form of the API. Its sample does not depend on the time of the call. */
 function ingestEndpointMessage(
   { slug, webhook, trigger }: { slug: string; webhook: Webhook; trigger: Trigger | undefined },
-  secretSet: boolean,
+  secretOf: TriggersContext["secretOf"],
 ): IngestEndpoint {
-  const { scheme, secretEnv } = webhook;
-  const { header = "", prefix = "", encoding = "" } = scheme === "hmac_sha256" ? webhook : {};
-  const parameter = scheme === "token_query" ? webhook.parameter : "";
-  const signing = { header, prefix, encoding, parameter };
-  const base = { toolkitSlug: slug, path: `/webhooks/${slug}`, scheme, secretEnv, secretSet, ...signing };
+  const { scheme, secretEnv, header, prefix, encoding, parameter, methods } = webhook;
+  // Clients that know only the first form of the schemes read these fields. So each has a value only for the scheme of its comment.
+  const signing = scheme === "slack_v0" ? {} : { header, prefix, encoding, parameter };
+  const base = {
+    ...{ toolkitSlug: slug, path: `/webhooks/${slug}`, scheme, secretEnv, ...signing },
+    secretSet: isSecretSet(webhook, secretOf),
+    verifierJson: JSON.stringify(webhook.parameters),
+    methods: [...methods],
+    fault: faultOfWebhook(webhook, secretOf) ?? "",
+  };
   if (trigger === undefined) return create(IngestEndpointSchema, base);
   const { headers, query, body } = trigger.sample(shownSampleMs);
   const bodyJson = body === undefined ? "" : JSON.stringify(body);

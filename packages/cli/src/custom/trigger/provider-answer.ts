@@ -1,7 +1,8 @@
+import type { UnsignedPost } from "@svc/catalog";
 import { parseExactJson } from "@svc/core";
 import { CommandError, wrongListenerHint } from "../../command/error.ts";
 import { faultCode, unreachableHint } from "../../command/unreachable.ts";
-import type { ProviderPost, ReceivingToolkit } from "./receiving-toolkit.ts";
+import type { ReceivingToolkit } from "./receiving-toolkit.ts";
 
 /** The server's answer to a posted event. */
 export type ServerAnswer = { status: number; body: string };
@@ -10,7 +11,7 @@ export type ServerAnswer = { status: number; body: string };
  * Sends a post to the server in the way that the provider (the app) would. Returns the server's answer, also if the server refuses the
  * post. Rejects with CommandError if the server cannot be reached.
  */
-export async function sendPost(url: string, { headers, query, body }: ProviderPost): Promise<ServerAnswer> {
+export async function sendPost(url: string, { headers, query, body }: UnsignedPost): Promise<ServerAnswer> {
   const search = new URLSearchParams(query).toString();
   try {
     const options = { method: "POST", headers, ...(body.length === 0 ? {} : { body }) };

@@ -1,5 +1,4 @@
-import { createHmac } from "node:crypto";
-import type { Toolkit, Trigger, Webhook } from "@svc/catalog";
+import type { Toolkit, Trigger, UnsignedPost, Webhook } from "@svc/catalog";
 import { localConfig } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
@@ -42,26 +41,18 @@ export function chooseTrigger({ slug, triggers }: ReceivingToolkit, name?: strin
   throw new CommandError(`toolkit "${slug}" has no trigger "${name ?? ""}"; it has: ${names}`);
 }
 
-/** A post to the address of an incoming webhook, in the form in which the provider (the app) would send it. */
-export type ProviderPost = { headers: Record<string, string>; query: Record<string, string>; body: Buffer };
-
 /**
- * Returns the post with a signature by the toolkit's signature scheme. `nowMs`: the time that the scheme `slack_v0` signs, in epoch
- * milliseconds.
+ * Returns the post as the app would sign it, by the toolkit's definition. Rejects with CommandError if the secret cannot be a key, or if the
+ * signature covers the public address, and `publicUrl` is not given.
  */
-export function signPost(webhook: Webhook, post: ProviderPost, secret: string, nowMs: number): ProviderPost {
-  switch (webhook.scheme) {
-    case "hmac_sha256": {
-      const signature = createHmac("sha256", secret).update(post.body).digest(webhook.encoding);
-      return { ...post, headers: { ...post.headers, [webhook.header]: `${webhook.prefix}${signature}` } };
-    }
-    case "slack_v0": {
-      const timestamp = String(Math.floor(nowMs / 1000));
-      const signature = createHmac("sha256", secret).update(`v0:${timestamp}:`).update(post.body).digest("hex");
-      const headers = { "x-slack-request-timestamp": timestamp, "x-slack-signature": `v0=${signature}` };
-      return { ...post, headers: { ...post.headers, ...headers } };
-    }
-    case "token_query":
-      return { ...post, query: { ...post.query, [webhook.parameter]: secret } };
-  }
+export function signPost(
+  { slug, webhook }: ReceivingToolkit,
+  post: UnsignedPost,
+  secret: string,
+  at: { readonly nowMs: number; readonly publicUrl: string },
+): UnsignedPost {
+  const key = webhook.secretOf(secret);
+  if (key !== undefined) return webhook.sign(post, key, at);
+  const { encoding = "" } = (webhook.parameters.secret ?? {}) as { encoding?: string };
+  throw new CommandError(`the secret is not ${encoding}, as the definition of "${slug}" requires`);
 }

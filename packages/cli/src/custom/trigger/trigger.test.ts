@@ -71,7 +71,9 @@ function isSigned({ webhook }: ReceivingToolkit, { headers, query, body }: Recei
     const base = `v0:${headers["x-slack-request-timestamp"]}:${body.toString()}`;
     return headers["x-slack-signature"] === `v0=${createHmac("sha256", secret).update(base).digest("hex")}`;
   }
-  const signature = createHmac("sha256", secret).update(body).digest(webhook.encoding);
+  const signature = createHmac("sha256", secret)
+    .update(body)
+    .digest(webhook.encoding as "hex" | "base64");
   return headers[webhook.header] === `${webhook.prefix}${signature}`;
 }
 

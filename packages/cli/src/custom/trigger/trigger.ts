@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { SamplePost } from "@svc/catalog";
+import type { SamplePost, UnsignedPost } from "@svc/catalog";
 import { readForeignText, systemClock } from "@svc/core";
 import { type AddressedServer, serverUrl } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
@@ -7,13 +7,7 @@ import { command, type Run } from "../../command/declared.ts";
 import { CommandError } from "../../command/error.ts";
 import { collectPair, type JsonOption } from "../../command/options.ts";
 import { acceptedJson, acceptedText, parseJsonBody, refusalText, sendPost, storedCount } from "./provider-answer.ts";
-import {
-  chooseTrigger,
-  findReceivingToolkit,
-  type ProviderPost,
-  type ReceivingToolkit,
-  signPost,
-} from "./receiving-toolkit.ts";
+import { chooseTrigger, findReceivingToolkit, type ReceivingToolkit, signPost } from "./receiving-toolkit.ts";
 
 type Pairs = Readonly<Record<string, string>>;
 type PostOptions = { body?: string; header: Pairs; query: Pairs; secret?: string };
@@ -51,10 +45,12 @@ export const addTriggerCommand = command(
     const secret = secretOf(toolkit, options, context);
     const nowMs = systemClock.now();
     const sample = chooseTrigger(toolkit, options.trigger).sample(nowMs);
-    const post = await composePost(sample, options, context);
+    const publicUrl = (context.environment.get("SVC_PUBLIC_URL")?.trim() || url).replace(/\/+$/, "");
+    const composed = await composePost(slug, sample, options, context);
+    const post = signPost(toolkit, composed, secret, { nowMs, publicUrl });
     const found = expectation(toolkit, post);
     if (found.fault !== "") context.note(`Note: ${found.fault}.`);
-    const answer = await sendPost(`${url}/webhooks/${slug}`, signPost(toolkit.webhook, post, secret, nowMs));
+    const answer = await sendPost(`${url}${post.path}`, post);
     if (answer.status < 200 || answer.status > 299) throw new CommandError(refusalText(toolkit, answer));
     context.print(asJson ? acceptedJson(answer, found.slug) : acceptedText(answer, found.slug));
     if (found.slug !== "" && storedCount(answer) === 0) context.note(`Note: ${whyUnstored(toolkit, found)}.`);
@@ -75,11 +71,17 @@ function secretOf(
   );
 }
 
-async function composePost(sample: SamplePost, options: PostOptions, context: CommandContext): Promise<ProviderPost> {
+async function composePost(
+  slug: string,
+  sample: SamplePost,
+  options: PostOptions,
+  context: CommandContext,
+): Promise<UnsignedPost> {
   const body = options.body === undefined ? sampleBody(sample) : await readBody(options.body, context);
   const type: Pairs = body.length === 0 ? {} : { "content-type": "application/json" };
   const given = Object.entries(options.header).map(([name, value]) => [name.toLowerCase(), value]);
   return {
+    path: `/webhooks/${slug}`,
     headers: { ...type, ...sample.headers, ...Object.fromEntries(given) },
     query: { ...sample.query, ...options.query },
     body,
@@ -108,7 +110,7 @@ type Expectation = { readonly slug: string; readonly fault: string; readonly acc
 /** Returns the result that the local definitions predict for a post: its trigger, or the reason why no trigger accepts it. */
 function expectation(
   { slug, webhook, triggers }: ReceivingToolkit,
-  { headers, query, body }: ProviderPost,
+  { headers, query, body }: UnsignedPost,
 ): Expectation {
   const read = readForeignText(body, headers["content-type"]);
   if ("fault" in read)

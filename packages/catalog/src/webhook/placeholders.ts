@@ -1,0 +1,142 @@
+import {
+  isReadableForm,
+  type Placeholder,
+  parseExactJson,
+  parseTemplate,
+  readForeignText,
+  scalarText,
+} from "@svc/core";
+import type { ArrivedPost } from "../model.ts";
+
+/** The parts of a post that the placeholders of a verifier read. */
+export type ReadablePost = ArrivedPost & {
+  /** Values of the named parts of the signature header, such as `t` in `t=1,v1=abc`. Undefined: the name occurs more than once. */
+  readonly signature?: ReadonlyMap<string, string | undefined>;
+  /** SVC_PUBLIC_URL without a slash at its end. Undefined: the variable is not set. */
+  readonly publicUrl?: string | undefined;
+};
+
+/** Reads the value of one placeholder. Undefined if the post has none. Texts that are not ASCII are returned as the bytes that are signed. */
+export type ReadPlaceholder = (reading: ReadablePost) => Buffer | string | undefined;
+
+/** Name of what a placeholder reads: `x-time` for `{{headers.x-time}}`. Dots belong to the names of headers and parameters. */
+export function nameOfPlaceholder({ path }: Pick<Placeholder, "path">): string {
+  return path.join(".");
+}
+
+/** Returns the parts of a text that a verifier signs, as functions that read them. */
+export function compileSigned(text: string): readonly ReadPlaceholder[] {
+  return parseTemplate(text).parts.map((part) => {
+    if (typeof part !== "string") return compilePlaceholder(part);
+    const literal = bytesOf(part);
+    return () => literal;
+  });
+}
+
+/** Returns the bytes of all parts; undefined if the post lacks a value that one of them reads. */
+export function readSigned(parts: readonly ReadPlaceholder[], reading: ReadablePost): (Buffer | string)[] | undefined {
+  const values: (Buffer | string)[] = [];
+  for (const read of parts) {
+    const value = read(reading);
+    if (value === undefined) return undefined;
+    values.push(value);
+  }
+  return values;
+}
+
+function compilePlaceholder(placeholder: Placeholder): ReadPlaceholder {
+  const name = nameOfPlaceholder(placeholder);
+  switch (placeholder.root) {
+    case "body":
+      return ({ body }) => body;
+    case "method":
+      // Only posts are verified by a signature.
+      return () => "POST";
+    case "url":
+      return ({ publicUrl, target }) =>
+        publicUrl === undefined || target === undefined ? undefined : bytesOf(`${publicUrl}${target}`);
+    case "form":
+      return readForm;
+    case "headers":
+      return (reading) => latin1Of(headerOf(reading, name));
+    case "query":
+      return ({ query }) => textOf(onlyValue(query, name));
+    case "signature":
+      return ({ signature }) => latin1Of(signature?.get(name));
+    default:
+      return () => undefined;
+  }
+}
+
+/** Returns a header of a post; undefined if it has none. */
+export function headerOf({ headers }: Pick<ArrivedPost, "headers">, name: string): string | undefined {
+  return Object.hasOwn(headers, name) ? headers[name] : undefined;
+}
+
+/** Returns a parameter's value. Undefined if it occurs more than once, because other readers could take another of its values. */
+export function onlyValue(query: URLSearchParams, name: string): string | undefined {
+  const [value, ...others] = query.getAll(name);
+  return others.length === 0 ? value : undefined;
+}
+
+/** Returns names and values of a form, sorted by name, without separators. Undefined if the body is not a form. */
+function readForm({ body, headers }: ReadablePost): Buffer | string | undefined {
+  if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(headers["content-type"] ?? "")) return undefined;
+  const read = readForeignText(body);
+  if ("fault" in read || !isReadableForm(read.text)) return undefined;
+  const fields = [...new URLSearchParams(read.text)].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return bytesOf(fields.flat().join(""));
+}
+
+/**
+ * Returns a function that reads a time of a post, as the text or number that the app wrote. Undefined if there is none. `{{body.x}}` reads a
+ * field of the JSON body, so the signature must be checked first.
+ */
+export function compileTimeSource(text: string): (reading: ReadablePost) => unknown {
+  const { parts } = parseTemplate(text);
+  const reads = parts.map((part) => {
+    if (typeof part === "string") return () => part;
+    if (part.root === "body") return (reading: ReadablePost) => fieldOf(reading, part.path);
+    const read = compilePlaceholder(part);
+    return (reading: ReadablePost) => read(reading)?.toString();
+  });
+  const [only, ...others] = reads;
+  if (only !== undefined && others.length === 0) return only;
+  return (reading) => {
+    const values = reads.map((read) => scalarText(read(reading)));
+    return values.includes(undefined) ? undefined : values.join("");
+  };
+}
+
+function fieldOf({ body }: ReadablePost, path: readonly (string | number)[]): unknown {
+  const read = readForeignText(body);
+  if ("fault" in read) return undefined;
+  try {
+    let value: unknown = parseExactJson(read.text);
+    for (const step of path) {
+      if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+      value = (value as Record<string | number, unknown>)[step];
+    }
+    return value;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns ASCII unchanged, and other texts as UTF-8. */
+function bytesOf(text: string): Buffer | string {
+  return isAscii(text) ? text : Buffer.from(text);
+}
+
+const textOf = (text: string | undefined) => (text === undefined ? undefined : bytesOf(text));
+
+/** Returns ASCII unchanged. Node reads each byte of a header as one character, so other texts become those bytes again. */
+function latin1Of(text: string | undefined): Buffer | string | undefined {
+  return text === undefined || isAscii(text) ? text : Buffer.from(text, "latin1");
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false;
+  return true;
+}

@@ -1,0 +1,328 @@
+import { createHmac } from "node:crypto";
+import type { ToolkitDocument, Webhook } from "@svc/catalog";
+import { catalogOf } from "@svc/testing/catalog";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
+import { expect, test } from "vitest";
+import type { InboundPost } from "./outcome.ts";
+import { secretsOf } from "./verify.ts";
+
+const nowMs = Date.UTC(2026, 10, 29, 16, 20, 30);
+const seconds = String(nowMs / 1000);
+const publicUrl = "https://hooks.example.com/svc";
+const secret = "4c1e-a-shared-secret";
+const keyBytes = Buffer.from("a key of 32 bytes, as it is sent");
+
+type WebhookPart = { readonly scheme: string; readonly [parameter: string]: unknown };
+/** A form of signature: the part `webhook` of a definition, a secret, and posts signed by the published rule with node:crypto alone. */
+type Form = {
+  readonly webhook: WebhookPart;
+  readonly secret?: string;
+  readonly body: string;
+  /** How far the time of a post may be off, in milliseconds. Undefined if the form signs no time. */
+  readonly toleranceMs?: number;
+  post(body: string, key: string | Buffer, atMs: number): Partial<InboundPost>;
+};
+
+function webhookOf(part: object): Webhook {
+  const { watcher } = sampleToolkits;
+  const webhook = { secretEnv: "SVC_WEBHOOK_SECRET_FORM", ...part } as unknown as ToolkitDocument["webhook"];
+  const catalog = catalogOf({ toolkits: [{ ...watcher, toolkit: { ...watcher.toolkit, webhook } as never }] });
+  return catalog.toolkits.get("watcher")!.webhook!;
+}
+
+const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text);
+const form = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
+const json = '{"id":"évt 1","amount":12.50}';
+const fiveMinutes = 300_000;
+
+const forms: Record<string, Form> = {
+  "hex after a prefix": {
+    webhook: { scheme: "hmac_sha256", header: "X-Hub-Signature-256", encoding: "hex", prefix: "sha256=" },
+    body: json,
+    post: (body, key) => ({ headers: { "x-hub-signature-256": `sha256=${hmac(key, body).digest("hex")}` } }),
+  },
+  "base64 alone": {
+    webhook: { scheme: "hmac_sha256", header: "x-shop-hmac-sha256", encoding: "base64" },
+    body: json,
+    post: (body, key) => ({ headers: { "x-shop-hmac-sha256": hmac(key, body).digest("base64") } }),
+  },
+  "base64 after a prefix": {
+    webhook: { scheme: "hmac_sha256", header: "x-signature", encoding: "base64", prefix: "sha256=" },
+    body: json,
+    post: (body, key) => ({ headers: { "x-signature": `sha256=${hmac(key, body).digest("base64")}` } }),
+  },
+  "base64url without padding": {
+    webhook: { scheme: "hmac_sha256", header: "x-signature", encoding: "base64url" },
+    body: json,
+    post: (body, key) => ({ headers: { "x-signature": hmac(key, body).digest("base64url") } }),
+  },
+  "time and signatures in one header": {
+    webhook: {
+      ...{ scheme: "hmac_sha256", header: "x-signature", split: "comma", prefix: "v1=", encoding: "hex" },
+      ...{ signed: "{{signature.t}}.{{body}}", timestamp: "{{signature.t}}" },
+    },
+    body: json,
+    toleranceMs: fiveMinutes,
+    post(body, key, atMs) {
+      const t = Math.floor(atMs / 1000);
+      const right = hmac(key, `${t}.${body}`).digest("hex");
+      return { headers: { "x-signature": `t=${t},v1=${right},v0=${hmac("other", body).digest("hex")}` } };
+    },
+  },
+  "time and signature, separated by a semicolon": {
+    webhook: {
+      ...{ scheme: "hmac_sha256", header: "x-signature", split: "semicolon", prefix: "h1=", encoding: "hex" },
+      ...{ signed: "{{signature.ts}}:{{body}}", timestamp: "{{signature.ts}}" },
+    },
+    body: json,
+    toleranceMs: fiveMinutes,
+    post(body, key, atMs) {
+      const ts = Math.floor(atMs / 1000);
+      return { headers: { "x-signature": `ts=${ts};h1=${hmac(key, `${ts}:${body}`).digest("hex")}` } };
+    },
+  },
+  "several signatures, no time": {
+    webhook: { scheme: "hmac_sha256", header: "x-signature", split: "comma", prefix: "v1=", encoding: "hex" },
+    body: json,
+    post: (body, key) => ({
+      headers: {
+        "x-signature": `v1=${hmac("the former secret", body).digest("hex")},v1=${hmac(key, body).digest("hex")}`,
+      },
+    }),
+  },
+  slack_v0: {
+    webhook: { scheme: "slack_v0" },
+    body: "command=%2Fdeploy&text=now",
+    toleranceMs: fiveMinutes,
+    post(body, key, atMs) {
+      const time = String(Math.floor(atMs / 1000));
+      const signature = `v0=${hmac(key, `v0:${time}:${body}`).digest("hex")}`;
+      return { headers: { ...form, "x-slack-request-timestamp": time, "x-slack-signature": signature } };
+    },
+  },
+  "the same with headers of another name": {
+    webhook: {
+      ...{ scheme: "hmac_sha256", header: "x-zm-signature", prefix: "v0=", encoding: "hex" },
+      ...{ signed: "v0:{{headers.x-zm-request-timestamp}}:{{body}}", timestamp: "{{headers.x-zm-request-timestamp}}" },
+    },
+    body: json,
+    toleranceMs: fiveMinutes,
+    post(body, key, atMs) {
+      const time = String(Math.floor(atMs / 1000));
+      const signature = `v0=${hmac(key, `v0:${time}:${body}`).digest("hex")}`;
+      return { headers: { "x-zm-request-timestamp": time, "x-zm-signature": signature } };
+    },
+  },
+  "Standard Webhooks": {
+    webhook: {
+      ...{ scheme: "hmac_sha256", header: ["webhook-signature", "svix-signature"], split: "space", prefix: "v1," },
+      ...{ encoding: "base64", secret: { encoding: "base64", prefix: "whsec_" } },
+      signed: "{{headers.webhook-id}}.{{headers.webhook-timestamp}}.{{body}}",
+      timestamp: "{{headers.webhook-timestamp}}",
+    },
+    secret: `whsec_${keyBytes.toString("base64")}`,
+    body: json,
+    toleranceMs: fiveMinutes,
+    post(body, key, atMs) {
+      const bytes = typeof key === "string" && key.startsWith("whsec_") ? Buffer.from(key.slice(6), "base64") : key;
+      const time = String(Math.floor(atMs / 1000));
+      const signature = hmac(bytes, `msg_1.${time}.${body}`).digest("base64");
+      const headers = {
+        "webhook-id": "msg_1",
+        "webhook-timestamp": time,
+        "webhook-signature": `v1a,abc= v1,${signature}`,
+      };
+      return { headers };
+    },
+  },
+  "address and form": {
+    webhook: { scheme: "hmac_sha256", header: "x-form-signature", encoding: "base64", signed: "{{url}}{{form}}" },
+    body: "To=%2B18005551212&From=%2B14158675309&Body=caf%C3%A9+au+lait&CallSid=CA12",
+    post(body, key) {
+      const target = "/webhooks/watcher?foo=1&bar=2";
+      const fields = [...new URLSearchParams(body)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => k + v);
+      const signature = hmac(key, `${publicUrl}${target}${fields.join("")}`).digest("base64");
+      return { headers: { ...form, "x-form-signature": signature }, target };
+    },
+  },
+  "address and body": {
+    webhook: { scheme: "hmac_sha256", header: "x-hmacsha256-signature", encoding: "base64", signed: "{{url}}{{body}}" },
+    body: json,
+    post: (body, key) => ({
+      headers: { "x-hmacsha256-signature": hmac(key, `${publicUrl}/webhooks/watcher${body}`).digest("base64") },
+      target: "/webhooks/watcher",
+    }),
+  },
+  "method, address, body and time": {
+    webhook: {
+      ...{ scheme: "hmac_sha256", header: "x-signature-v3", encoding: "base64" },
+      signed: "{{method}}{{url}}{{body}}{{headers.x-request-timestamp}}",
+      timestamp: "{{headers.x-request-timestamp}}",
+    },
+    body: '[{"eventId":1}]',
+    toleranceMs: fiveMinutes,
+    post(body, key, atMs) {
+      const signature = hmac(key, `POST${publicUrl}/webhooks/watcher${body}${atMs}`).digest("base64");
+      return {
+        headers: { "x-request-timestamp": String(atMs), "x-signature-v3": signature },
+        target: "/webhooks/watcher",
+      };
+    },
+  },
+  "time before the body, as RFC 3339": {
+    webhook: {
+      ...{ scheme: "hmac_sha256", header: "x-signature", encoding: "base64" },
+      signed: "{{headers.x-signature-timestamp}}{{body}}",
+      timestamp: "{{headers.x-signature-timestamp}}",
+    },
+    body: json,
+    toleranceMs: fiveMinutes,
+    post(body, key, atMs) {
+      const time = new Date(atMs).toISOString().replace(".000Z", "Z");
+      const signature = hmac(key, `${time}${body}`).digest("base64");
+      return { headers: { "x-signature-timestamp": time, "x-signature": signature } };
+    },
+  },
+  "time in the body": {
+    webhook: {
+      ...{ scheme: "hmac_sha256", header: "x-signature", encoding: "hex" },
+      ...{ timestamp: "{{body.webhookTimestamp}}", tolerance: "1m" },
+    },
+    body: '{"action":"create","webhookTimestamp":TIME}',
+    toleranceMs: 60_000,
+    post(template, key, atMs) {
+      const body = template.replace("TIME", String(atMs));
+      return { headers: { "x-signature": hmac(key, body).digest("hex") }, body: Buffer.from(body) };
+    },
+  },
+  "a token in the query": {
+    webhook: { scheme: "token_query", parameter: "token" },
+    body: json,
+    post: (_body, key) => ({ query: new URLSearchParams({ token: String(key) }) }),
+  },
+  "a token in a header": {
+    webhook: { scheme: "token_query", header: ["X-Secret-Token", "x-gitlab-token"] },
+    body: json,
+    post: (_body, key) => ({ headers: { "x-gitlab-token": String(key) } }),
+  },
+  "a bearer token": {
+    webhook: { scheme: "token_query", header: "authorization", prefix: "Bearer " },
+    body: json,
+    post: (_body, key) => ({ headers: { authorization: `Bearer ${String(key)}` } }),
+  },
+  "basic authentication": {
+    webhook: { scheme: "token_query", basic: true },
+    secret: "user:pa:ss",
+    body: json,
+    post: (_body, key) => ({ headers: { authorization: `Basic ${Buffer.from(String(key)).toString("base64")}` } }),
+  },
+};
+
+function check(name: string) {
+  const known = forms[name]!;
+  const webhook = webhookOf(known.webhook);
+  const key = known.secret ?? secret;
+  const signed = (atMs = nowMs, withKey: string | Buffer = key, body = known.body): InboundPost => {
+    const made = known.post(body, withKey, atMs);
+    return { toolkitSlug: "watcher", headers: {}, query: new URLSearchParams(), body: Buffer.from(body), ...made };
+  };
+  const verify = (post: InboundPost, value = key) =>
+    webhook.isVerified(post, secretsOf(webhook, value), { nowMs, publicUrl });
+  return { ...known, webhook, key, signed, verify, isToken: webhook.scheme === "token_query" };
+}
+
+test.each(Object.keys(forms))("%s: a post signed by the rule is accepted, and no other", (name) => {
+  const { webhook, key, signed, verify, isToken, toleranceMs } = check(name);
+  const right = signed();
+  expect(verify(right)).toBe(true);
+  // During a rotation either secret is right.
+  expect(verify(right, `another ${key}`)).toBe(true);
+  expect(verify(right, `${key} another`)).toBe(true);
+  expect(verify(right, "another")).toBe(false);
+  expect(verify(right, "")).toBe(false);
+  expect(verify(signed(nowMs, ""))).toBe(false);
+  expect(verify({ ...right, headers: {}, query: new URLSearchParams() })).toBe(false);
+  const named = Object.keys(right.headers).filter((header) => webhook.secretHeaders.has(header));
+  expect(named.length).toBe(webhook.parameter === "" ? 1 : 0);
+  for (const header of named) {
+    for (const value of ["", webhook.prefix]) {
+      expect(verify({ ...right, headers: { ...right.headers, [header]: value } })).toBe(false);
+    }
+  }
+  if (isToken) return;
+  for (let at = 0; at < right.body.byteLength; at++) {
+    const body = Buffer.from(right.body);
+    body[at]! ^= 1;
+    expect(verify({ ...right, body }), `byte ${at}`).toBe(false);
+  }
+  if (toleranceMs === undefined) return;
+  for (const [offMs, is] of [
+    [toleranceMs, true],
+    [toleranceMs + 1_000, false],
+  ] as const) {
+    // A time in seconds is rounded down.
+    expect(verify(signed(nowMs - offMs))).toBe(is);
+    expect(verify(signed(nowMs + offMs))).toBe(is);
+  }
+});
+
+test.each(Object.keys(forms))("%s: what svc signs for a sample is accepted", (name) => {
+  const { webhook, key, verify, body } = check(name);
+  const headers = body.startsWith("{") || body.startsWith("[") ? {} : form;
+  const unsigned = {
+    path: "/webhooks/watcher",
+    headers,
+    query: { room: "a b" },
+    body: Buffer.from(body.replace("TIME", "1")),
+  };
+  const { path, query, ...post } = webhook.sign(unsigned, webhook.secretOf(key)!, { nowMs, publicUrl });
+  const search = new URLSearchParams(query);
+  expect(verify({ ...post, toolkitSlug: "watcher", query: search, target: `${path}?${search}` })).toBe(true);
+});
+
+test("a signature of the address is refused without the address, and with the address of another host", () => {
+  const { webhook, signed, key } = check("address and body");
+  const secrets = secretsOf(webhook, key);
+  expect(webhook.needsUrl).toBe(true);
+  expect(webhook.isVerified(signed(), secrets, { nowMs })).toBe(false);
+  expect(webhook.isVerified({ ...signed(), target: undefined }, secrets, { nowMs, publicUrl })).toBe(false);
+  const others = { nowMs, publicUrl: "https://other.example.com" };
+  expect(webhook.isVerified(signed(), secrets, others)).toBe(false);
+  const post = { path: "/webhooks/watcher", headers: {}, query: {}, body: Buffer.from("{}") };
+  expect(() => webhook.sign(post, secrets[0]!, { nowMs })).toThrow("covers the public address");
+});
+
+test("a value that the signature covers and the post lacks or repeats is refused", () => {
+  const { signed, verify, webhook } = check("time and signatures in one header");
+  const right = signed();
+  const header = right.headers["x-signature"]!;
+  const t = `t=${seconds}`;
+  const withHeader = (value: string) => verify({ ...right, headers: { "x-signature": value } });
+  expect(withHeader(header.replace(",", ", "))).toBe(true);
+  expect(withHeader(header.replace(`${t},`, ""))).toBe(false);
+  expect(withHeader(`${t},${header}`)).toBe(false);
+  expect(withHeader(header.replace("v1=", "v2="))).toBe(false);
+  const wrong = hmac("other", "x").digest("hex");
+  const [, first] = header.split(",");
+  expect(withHeader([t, ...Array(19).fill(`v1=${wrong}`), first].join(","))).toBe(true);
+  expect(withHeader([t, ...Array(20).fill(`v1=${wrong}`), first].join(","))).toBe(false);
+  expect(webhook.parameters).toMatchObject({ split: "comma", timestamp: "{{signature.t}}", tolerance: "5m" });
+  const covered = webhookOf({ ...forms["base64 alone"]!.webhook, signed: "{{query.id}}:{{body}}" });
+  const text = (query: string) => ({
+    ...{ headers: { "x-shop-hmac-sha256": hmac(secret, `7:${json}`).digest("base64") }, body: Buffer.from(json) },
+    query: new URLSearchParams(query),
+  });
+  const verdict = (query: string) => covered.isVerified(text(query), secretsOf(covered, secret), { nowMs });
+  expect(["id=7", "id=8", "", "id=7&id=7"].map(verdict)).toEqual([true, false, false, false]);
+});
+
+test("a secret that is not in its declared encoding is no secret", () => {
+  const { webhook } = check("Standard Webhooks");
+  expect(secretsOf(webhook, "whsec_ whsec_%% whsec_a not-base64!").length).toBe(0);
+  expect(secretsOf(webhook, keyBytes.toString("base64")).length).toBe(1);
+  const hex = webhookOf({ ...forms["base64 alone"]!.webhook, secret: { encoding: "hex" } });
+  expect(["0", "zz", "00ff"].map((text) => hex.secretOf(text) !== undefined)).toEqual([false, false, true]);
+  const headers = { "x-shop-hmac-sha256": hmac(Buffer.from("00ff", "hex"), json).digest("base64") };
+  const post = { headers, query: new URLSearchParams(), body: Buffer.from(json) };
+  expect(hex.isVerified(post, secretsOf(hex, "00ff"), { nowMs })).toBe(true);
+});

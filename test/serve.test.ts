@@ -144,7 +144,7 @@ test("one Ctrl-C that arrives twice drains: the delivery in flight is finished, 
 test("a configuration with faults ends with 1 and all of them", async () => {
   const refused = run({ SVC_PORT: "x", SVC_ROLE: "y" });
   expect(await refusalOf(refused)).toMatch(
-    /^svc cannot start: the configuration has 2 faults:\n {2}SVC_PORT: .*\n {2}SVC_ROLE: .*$/,
+    /^svc cannot start: the configuration has 2 problems:\n {2}SVC_PORT: .*\n {2}SVC_ROLE: .*$/,
   );
   expect(refused.out()).toBe("");
 });
@@ -155,10 +155,10 @@ test("a configuration with faults tells those of its files too: certificate, key
   writeFileSync(deployment, "toolkits:\n  calendar:\n    provider_base_url: http://api.example.com\n    colour: red\n");
   const tls = { SVC_TLS_CERT: "/nowhere/cert.pem", SVC_TLS_KEY: "/nowhere/key.pem" };
   expect(await refusalOf(run({ SVC_PORT: "x", SVC_DEPLOYMENT: deployment, ...tls }))).toMatch(
-    /^svc cannot start: the configuration has 5 faults:\n {2}SVC_PORT: .*\n {2}SVC_TLS_CERT: \/nowhere\/cert\.pem .*\n {2}SVC_TLS_KEY: .*\n {2}SVC_DEPLOYMENT: .*deployment\.yaml:\d .*\n {2}SVC_DEPLOYMENT: .*deployment\.yaml:\d .*$/,
+    /^svc cannot start: the configuration has 5 problems:\n {2}SVC_PORT: .*\n {2}SVC_TLS_CERT: \/nowhere\/cert\.pem .*\n {2}SVC_TLS_KEY: .*\n {2}SVC_DEPLOYMENT: .*deployment\.yaml:\d .*\n {2}SVC_DEPLOYMENT: .*deployment\.yaml:\d .*$/,
   );
   expect(await refusalOf(run({ SVC_PORT: "x", SVC_DEPLOYMENT: "/nowhere/d.yaml" }))).toMatch(
-    /2 faults:\n {2}SVC_PORT: .*\n {2}SVC_DEPLOYMENT: \/nowhere\/d\.yaml: cannot be read \(ENOENT\); name a readable YAML file/,
+    /2 problems:\n {2}SVC_PORT: .*\n {2}SVC_DEPLOYMENT: \/nowhere\/d\.yaml: cannot be read \(ENOENT\); name a readable YAML file/,
   );
 });
 

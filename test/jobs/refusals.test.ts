@@ -84,7 +84,7 @@ test("a faulty program of many faults is answered with at most 100 details, whic
   );
   const refused = await trySubmit(server, { ...pause, result });
   expect(refused.json.details.length).toBe(100);
-  expect(refused.json.message).toContain("700 faults");
+  expect(refused.json.message).toContain("700 problems");
 });
 
 const pause: Program = { steps: [{ id: "pause", wait: "1s" }] };

@@ -455,7 +455,7 @@ test("a folder with many faults reports all of them at once, in the order of its
     "tools/send_message.yaml input.properties.to",
     "tools/send_message.yaml response.error.path",
   ]);
-  expect(message).toMatch(/^8 faults in the definitions:\n/);
+  expect(message).toMatch(/^8 problems in the definitions:\n/);
 });
 
 test("an error rule without path and unless is one fault that says so", async () => {

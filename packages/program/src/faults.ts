@@ -214,5 +214,5 @@ export function faultsText({
       said.length > quotedCharactersMax ? `${said.slice(0, quotedCharactersMax).toWellFormed()}...` : said,
     );
   const others = all > quoted.length ? `; and ${all - quoted.length} more` : "";
-  return text`${of} has ${count(all)} ${all === 1 ? "fault" : "faults"}: ${quoted.join("; ")}${others}`;
+  return text`${of} has ${count(all)} ${all === 1 ? "problem" : "problems"}: ${quoted.join("; ")}${others}`;
 }

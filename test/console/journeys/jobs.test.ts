@@ -43,11 +43,11 @@ browserTest(
       await page.keyboard.insertText(text);
     };
     await write(faulty);
-    await page.getByRole("heading", { name: "5 faults", exact: true }).waitFor();
+    await page.getByRole("heading", { name: "5 problems", exact: true }).waitFor();
     for (const line of [5, 6, 7, 8, 9]) await page.getByRole("button", { name: `Line ${line} ` }).waitFor();
     await page.locator(".cm-lint-marker-error").nth(4).waitFor();
     await write(faulty.replace("list_dealz", "list_deals"));
-    await page.getByRole("heading", { name: "4 faults", exact: true }).waitFor();
+    await page.getByRole("heading", { name: "4 problems", exact: true }).waitFor();
     await write(mended);
     await page.getByText("needs no approval").waitFor();
     await page.getByRole("button", { name: "Simulate" }).click();

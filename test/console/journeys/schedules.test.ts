@@ -55,7 +55,7 @@ browserTest(
     await write(page, keys, "Asia/Tokyo");
     await keys.tabTo(page.getByRole("textbox", { name: "Program" }));
     await write(page, keys, JSON.stringify(announcingProgram, undefined, 2).replace("messaging_bot", "messaging_bat"));
-    await page.getByRole("heading", { name: "1 fault", exact: true }).waitFor();
+    await page.getByRole("heading", { name: "1 problem", exact: true }).waitFor();
     await page.getByRole("button", { name: /^Line \d+: .*messaging_bat/ }).waitFor();
     await write(page, keys, '{"version": 1');
     await page.getByRole("button", { name: /^Line 1: is not JSON/ }).waitFor();

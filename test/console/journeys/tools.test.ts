@@ -210,7 +210,7 @@ browserTest("a toolkit's folder is checked with its faults at their lines, publi
   await page.getByRole("link", { name: "Publish a toolkit" }).click();
   await page.getByText("It can be published").waitFor();
   await page.getByLabel("Choose a folder").setInputFiles(folder);
-  const fault = page.getByRole("region", { name: "1 fault" }).getByRole("button", { name: "Line 7" });
+  const fault = page.getByRole("region", { name: "1 problem" }).getByRole("button", { name: "Line 7" });
   await fault.getByText("toolkit › category").waitFor();
   const publish = page.getByRole("button", { name: "Publish", exact: true });
   expect(await publish.getAttribute("aria-disabled")).toBe("true");

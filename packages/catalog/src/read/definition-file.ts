@@ -18,7 +18,7 @@ export class DefinitionError extends Error {
   readonly faults: readonly FileFault[];
 
   constructor(faults: readonly FileFault[]) {
-    const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
+    const count = faults.length === 1 ? "1 problem" : `${faults.length} problems`;
     super(`${count} in the definitions:\n${faults.map((fault) => `  ${definitionFaultText(fault)}`).join("\n")}`);
     this.name = "DefinitionError";
     this.faults = faults;

@@ -205,7 +205,7 @@ test("each fault for which the service refuses a definition is a line with the f
   const { code, printed, noted } = await svc(["publish", own]);
   expect({ code, noted }).toEqual({
     code: 1,
-    noted: [`svc: the service refuses ${own}: ${printed.length} faults, nothing is published`],
+    noted: [`svc: the service refuses ${own}: ${printed.length} problems, nothing is published`],
   });
   const places = await Promise.all(
     printed.map(async (line) => {
@@ -224,7 +224,7 @@ test("what is not YAML, by name or by content, is not sent, and said with its pl
   await writeFile(file, "kind: action\nclass: read\nclass: write\n");
   await writeFile(join(own, "tools", "add_page.yml"), "kind: action\n");
   const { code, printed, noted } = await svc(["publish", own]);
-  expect({ code, noted }).toEqual({ code: 1, noted: [`svc: 2 faults in ${own}: nothing is sent`] });
+  expect({ code, noted }).toEqual({ code: 1, noted: [`svc: 2 problems in ${own}: nothing is sent`] });
   expect(printed).toEqual([
     `${file}:3: Map keys must be unique; write it as YAML 1.2`,
     `${own}/tools/add_page.yml: is not a .yaml file; rename it to <tool>.yaml, or move it away`,
@@ -237,7 +237,7 @@ test("of a definition with more faults than the service names, the count says so
   await writeToolkits(folder, [{ toolkit, tools: Object.fromEntries(names) as ToolkitSource["tools"] }]);
   const { printed, noted } = await svc(["publish", join(folder, "notes")]);
   expect(printed).toHaveLength(100);
-  expect(noted).toEqual([expect.stringMatching(/: the first 100 of its faults, nothing is published$/)]);
+  expect(noted).toEqual([expect.stringMatching(/: the first 100 of its problems, nothing is published$/)]);
 });
 
 test.each<[string, string[], RegExp]>([

@@ -95,10 +95,10 @@ test("every fault of a program is a line with the file's line, the pointer and t
     expect.stringContaining(`${file}:7 /steps/0/call PROGRAM_TOOL_UNKNOWN: there is no tool`),
     expect.stringContaining(`${file}:8 /steps/1/judge PROGRAM_REFERENCE_INVALID: `),
     expect.stringContaining(`${file}:9 /steps/1/extra PROGRAM_MALFORMED: `),
-    `svc: ${file} has 4 faults, and nothing was submitted`,
+    `svc: ${file} has 4 problems, and nothing was submitted`,
   ]);
   const checked = await svc("jobs", "check", file, "--set", "input.n=many");
-  expect(checked).toEqual({ code: 1, printed: noted.slice(0, 4), noted: [`svc: ${file} has 4 faults`] });
+  expect(checked).toEqual({ code: 1, printed: noted.slice(0, 4), noted: [`svc: ${file} has 4 problems`] });
   const [fault] = (JSON.parse((await svc("jobs", "check", file, "--json")).printed.join("")) as { faults: object[] })
     .faults;
   expect(fault).toMatchObject({ reason: "PROGRAM_TOOL_UNKNOWN", field: "programJson/steps/0/call" });

@@ -62,7 +62,7 @@ export class ConfigError extends Error {
 
   constructor(faults: readonly ConfigFault[]) {
     super(
-      `the configuration has ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}:\n${faults.map(formatFault).join("\n")}`,
+      `the configuration has ${faults.length === 1 ? "1 problem" : `${faults.length} problems`}:\n${faults.map(formatFault).join("\n")}`,
     );
     this.faults = faults;
   }

@@ -192,7 +192,7 @@ test("wrong arguments of a tool are an error that names every fault", async () =
   expect(isError).toBe(true);
   expect(structuredContent).toMatchObject({ outcome: "invalid_arguments", retryable: false });
   expect(structuredContent.faults).toHaveLength(2);
-  expect(text).toMatch(/^invalid_arguments: 2 faults[\s\S]*"nope"[\s\S]*would fail again/);
+  expect(text).toMatch(/^invalid_arguments: 2 problems[\s\S]*"nope"[\s\S]*would fail again/);
 });
 
 test.each([

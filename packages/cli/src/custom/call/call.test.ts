@@ -90,7 +90,7 @@ test("every fault of the arguments is a line, and the command ends with 1", asyn
   expect(noted).toEqual([
     "  the arguments must have required property 'chat_id'",
     '  the arguments must not have the property "chat"; did you mean "chat_id"?',
-    "svc: invalid_arguments: 2 faults, and nothing was sent. `svc catalog show messaging_bot.send_message` shows the arguments.",
+    "svc: invalid_arguments: 2 problems, and nothing was sent. `svc catalog show messaging_bot.send_message` shows the arguments.",
   ]);
 });
 

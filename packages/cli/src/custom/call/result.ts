@@ -74,7 +74,7 @@ function failed(response: CallToolResponse, asked: CallRun, context: CommandCont
     context.note(`  ${pointer || "the arguments"} ${text}${given}`);
   }
   if (faults.length > 0) {
-    const count = countText(faults.length, "fault");
+    const count = countText(faults.length, "problem");
     return new CommandError(
       `${outcome}: ${count}, and nothing was sent. \`svc catalog show ${toolSlug}\` shows the arguments.`,
     );

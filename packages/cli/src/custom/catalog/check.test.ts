@@ -50,7 +50,7 @@ test("every fault of every file is a line with file, line, path, reason and cure
     expect.stringMatching(/\/code_host\/toolkit\.yaml:\d+ version: is "1", which must match pattern .*; write the ver/),
     expect.stringMatching(/\/watcher\/tools\/changed\.yaml:\d+ payload\.room: "upper" is not a filter.*; write \{\{/),
   ]);
-  expect(noted).toEqual([`svc: 2 faults in ${folder}`]);
+  expect(noted).toEqual([`svc: 2 problems in ${folder}`]);
   const [, line] = /toolkit\.yaml:(\d+) /.exec(printed[0] ?? "") ?? [];
   expect((await readFile(toolkit, "utf8")).split("\n")[Number(line) - 1]).toContain('"version"');
 });
@@ -119,7 +119,7 @@ test("the faults of a deployment file in itself, in its names and in its overlay
 });
 
 test.each([
-  ["is not there", "nope", [expect.stringMatching(/nope: cannot be listed; name a folder/)], /^svc: 1 fault in /],
+  ["is not there", "nope", [expect.stringMatching(/nope: cannot be listed; name a folder/)], /^svc: 1 problem in /],
   [
     "holds no toolkit",
     "code_host/tools",

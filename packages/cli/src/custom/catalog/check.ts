@@ -20,7 +20,7 @@ export const addCatalogCheck = command(
     says: "check toolkit definitions without a service, as its start does, and print every problem",
     takes: { "[folder...]": "folders of toolkits, or of one toolkit each (default: those of SVC_TOOLKITS)" },
     options: [["--deployment <file>", "deployment file to check them with (default: SVC_DEPLOYMENT)"]],
-    json: "counts and faults as JSON",
+    json: "counts and problems as JSON",
     more: "\nIf folders are given, the deployment file's entries for other toolkits are ignored.\nThe exit code is 1 if there is a problem.",
     client: "none",
     examples: [
@@ -39,14 +39,14 @@ export const addCatalogCheck = command(
     if (asJson) context.print(checkJson(catalog, faults, parents.restore));
     if (catalog === undefined) {
       for (const fault of asJson ? [] : faults) context.print(faultLine(fault, parents.restore));
-      throw new CommandError(`${countText(faults.length, "fault")} in ${folders.map(shortPath).join(", ")}`);
+      throw new CommandError(`${countText(faults.length, "problem")} in ${folders.map(shortPath).join(", ")}`);
     }
     if (catalog.toolkits.size === 0) {
       throw new CommandError(
         `there is no toolkit in ${folders.map(shortPath).join(", ")}: a toolkit is a folder <slug> with toolkit.yaml and tools/<tool>.yaml`,
       );
     }
-    if (!asJson) context.print(`${summaryText(catalog)}: no fault (${elapsedMs} ms)`);
+    if (!asJson) context.print(`${summaryText(catalog)}: no problems (${elapsedMs} ms)`);
   },
 );
 

@@ -44,7 +44,7 @@ export const addCatalogPublish = command(
       if (found.length === 0) throw err;
       for (const detail of found) context.print(faultLine(detail, { folder, toolkit: toolkitFile, tools }));
       const count =
-        found.length < detailsMax ? countText(found.length, "fault") : `the first ${detailsMax} of its faults`;
+        found.length < detailsMax ? countText(found.length, "problem") : `the first ${detailsMax} of its problems`;
       throw new CommandError(`the service refuses ${folder}: ${count}, nothing is published`);
     }
   },
@@ -80,7 +80,7 @@ async function readToolkit(folder: string, context: CommandContext): Promise<Sou
     ),
   ];
   for (const fault of faults) context.print(fault);
-  if (faults.length > 0) throw new CommandError(`${countText(faults.length, "fault")} in ${folder}: nothing is sent`);
+  if (faults.length > 0) throw new CommandError(`${countText(faults.length, "problem")} in ${folder}: nothing is sent`);
   return { toolkit, tools: new Map(tools.map((file, index) => [toolNames[index] ?? "", file])) };
 }
 

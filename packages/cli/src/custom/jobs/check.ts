@@ -17,7 +17,7 @@ export const addJobCheck = command(
   {
     says: "check a program without submitting it: print every problem with its line, or what the program can do and notes on it",
     takes: { "<program>": "file of the program, or - for standard input" },
-    json: "faults, hash and estimate as JSON",
+    json: "problems, hash and estimate as JSON",
     examples: ["svc jobs check remind.json", "generate-program | svc jobs check - --json"],
     lastOptions: [setOption],
   },
@@ -46,7 +46,7 @@ export const addJobCheck = command(
       for (const line of await noteLines(notes, program)) context.print(line);
     }
     const count = faults.length + omittedFaults;
-    if (count > 0) throw new CommandError(`${program.name} has ${countText(count, "fault")}`);
+    if (count > 0) throw new CommandError(`${program.name} has ${countText(count, "problem")}`);
   },
 );
 

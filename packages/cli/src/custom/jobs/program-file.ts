@@ -88,7 +88,7 @@ export async function refuseDocument(
   });
   if (count > lines.length) lines.push(`… and ${count - lines.length} more`);
   for (const line of lines) context.note(line);
-  throw new CommandError(`${file.name} has ${countText(count, "fault")}, and nothing was submitted`);
+  throw new CommandError(`${file.name} has ${countText(count, "problem")}, and nothing was submitted`);
 }
 
 /** Returns a line for each fault of a program: `file:line pointer CODE: what and how`. */

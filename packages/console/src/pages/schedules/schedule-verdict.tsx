@@ -25,7 +25,7 @@ export function ScheduleVerdict({
   const count = atFields + faults.program.length + faults.rest.length;
   if (count > 0) {
     return (
-      <Section title={`${count} ${count === 1 ? "fault" : "faults"}${isCurrent ? "" : ", checking"}`}>
+      <Section title={`${count} ${count === 1 ? "problem" : "problems"}${isCurrent ? "" : ", checking"}`}>
         {atFields > 0 && <p>{atFields === 1 ? "One stands at its field." : `${atFields} stand at their fields.`}</p>}
         <GroupFaults faults={faults.rest} />
         <FaultList faults={faults.program} onGoTo={onGoTo} />

@@ -67,7 +67,7 @@ export function DefinitionVerdictView({
   }
   const count = faults.length < faultsMax ? faults.length : `The first ${faultsMax}`;
   return (
-    <Section title={`${count} ${faults.length === 1 ? "fault" : "faults"}${isCurrent ? "" : ", checking"}`}>
+    <Section title={`${count} ${faults.length === 1 ? "problem" : "problems"}${isCurrent ? "" : ", checking"}`}>
       <FaultList faults={faults} onGoTo={onGoTo} />
     </Section>
   );

@@ -48,7 +48,7 @@ test("every fault is named at once, with its place, what is allowed and what was
     message: expect.stringContaining("email"),
     givenJson: '"me"',
   });
-  expect(describeFaults(faults)).toMatch(/^4 faults in the arguments: .*\/count must be >= 1, and is 0/);
+  expect(describeFaults(faults)).toMatch(/^4 problems in the arguments: .*\/count must be >= 1, and is 0/);
 });
 
 test("values under unknown names are in no fault", () => {
@@ -89,7 +89,7 @@ test("long values are cut to 200 characters, and many faults to a sentence one c
   expect(faultsOf({ id: "a", auth: { user: "u" }, count: "x".repeat(500) })[0]?.givenJson).toHaveLength(200);
   const faults = faultsOf({ id: "a", auth: { user: "u" }, to: Array.from({ length: 100 }, () => 1) });
   expect(faults).toHaveLength(100);
-  expect(describeFaults(faults)).toMatch(/^100 faults .*; and 80 more$/);
+  expect(describeFaults(faults)).toMatch(/^100 problems .*; and 80 more$/);
 });
 
 test("valid arguments get their defaults, and confirm is removed from a destructive tool's only", () => {

@@ -107,7 +107,7 @@ export function describeFaults(faults: readonly ArgumentFault[]): string {
     return `${place} ${message}${givenJson === "" || pointer === "" ? "" : `, and is ${givenJson}`}`;
   });
   const others = faults.length > describedMax ? `; and ${faults.length - describedMax} more` : "";
-  return `${faults.length === 1 ? "1 fault" : `${faults.length} faults`} in the arguments: ${texts.join("; ")}${others}`;
+  return `${faults.length === 1 ? "1 problem" : `${faults.length} problems`} in the arguments: ${texts.join("; ")}${others}`;
 }
 
 /** Returns the value at a JSON Pointer (RFC 6901); undefined if none exists. */

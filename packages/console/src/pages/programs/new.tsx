@@ -87,7 +87,9 @@ function CheckResult({
   const { omittedFaults, estimate, needsApproval, programHash, notes } = answer;
   if (faults.length > 0) {
     return (
-      <Section title={`${faults.length} ${faults.length === 1 ? "problem" : "problems"}${isCurrent ? "" : ", checking"}`}>
+      <Section
+        title={`${faults.length} ${faults.length === 1 ? "problem" : "problems"}${isCurrent ? "" : ", checking"}`}
+      >
         <FaultList faults={faults} onGoTo={onGoTo} />
         {omittedFaults > 0 && <p>{omittedFaults} more are not listed.</p>}
       </Section>

@@ -7,7 +7,7 @@ import { adminToken, call, freePort, type ServerProcess, startServerProcess, unt
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CodeBlock, codeBlocksOf } from "./markdown.ts";
 import { readText, root } from "./source.ts";
-import { compact, isListening, normalize, quickNpx, startShell } from "./tour.ts";
+import { compact, isListening, normalize, npxOfGuides, startShell } from "./tour.ts";
 
 /**
  * Pages whose shell blocks run as they are printed, in this order and against one service, as a reader who follows one after the other. A block of
@@ -68,7 +68,7 @@ beforeAll(async () => {
   });
   receiverPort = await freePort();
   shell = startShell({ SVC_PORT: String(server.port), SVC_ADMIN_TOKEN: adminToken });
-  await shell.run(quickNpx);
+  await shell.run(await npxOfGuides());
 }, 240_000);
 afterAll(async () => {
   await shell?.end();

@@ -3,17 +3,26 @@ import { join } from "node:path";
 import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";
 import { bootstrapKey } from "@svc/testing/server-process";
+import { npxHere } from "./commands-here.ts";
 import { root } from "./source.ts";
 
 /** Where commands run: their folder, and the service that they call with the key of the tests; undefined for none. */
 export type ShellPlace = { readonly folder: string; readonly url: string | undefined };
 
-/** Readies shells for the blocks of a page: what is answered runs one as it is printed, and resolves with what a terminal shows. */
-export async function startShells(): Promise<(commands: string, place: ShellPlace) => Promise<string>> {
+/**
+ * Prepares shells for the blocks of a page. The returned function runs a block as it is printed, and resolves with the text that a terminal shows.
+ * `isHere`: true if this process runs the commands, false if each has a process of its own, as for a reader.
+ */
+export async function startShells({
+  isHere,
+}: {
+  isHere: boolean;
+}): Promise<(commands: string, place: ShellPlace) => Promise<string>> {
   const main = await bundled(join(root, "packages/cli/src/main.ts"));
+  // npx would look for the checkout in the working folder.
+  const npx = isHere ? await npxHere(main) : `npx() { shift; "${process.execPath}" "${main}" "$@"; }`;
   return (commands, { folder, url }) => {
-    // npx would look for the checkout in the working folder.
-    const script = `exec 2>&1; npx() { shift; "${process.execPath}" "${main}" "$@"; }\n${commands}`;
+    const script = `exec 2>&1; ${npx}\n${commands}`;
     const connection = url === undefined ? {} : { SVC_URL: url, SVC_API_KEY: bootstrapKey };
     const options = { cwd: folder, env: { ...compileCache, PATH: process.env["PATH"] ?? "", ...connection } };
     // What it ends with is shown in its output.

@@ -103,7 +103,7 @@ function normalize(text: string): string {
     .trim();
 }
 
-const run = await startShells();
+const run = await startShells({ isHere: true });
 
 /** Runs the commands of a block as they are printed; resolves with what the terminal shows. */
 function runInShell(commands: string, server: ServerProcess | undefined): Promise<string> {

@@ -5,12 +5,16 @@ import { join } from "node:path";
 import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";
 import { until } from "@svc/testing/server-process";
+import { npxHere } from "./commands-here.ts";
 import { root } from "./source.ts";
 
 const main = await bundled(join(root, "packages/cli/src/main.ts"));
 
 /** A shell function: `npx svc` runs a bundle of the command line, which takes a fifth of the time of npm and the sources. */
 export const quickNpx = `npx() { if [ "$1" = svc ]; then shift; "${process.execPath}" "${main}" "$@"; else command npx "$@"; fi; }`;
+
+/** A shell function: `npx svc` runs in the process of the test. */
+export const npxOfGuides = () => npxHere(main);
 
 /** Replaces what differs from run to run: ids, times, secrets, durations, ports. */
 export function normalize(text: string): string {

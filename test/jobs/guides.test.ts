@@ -103,7 +103,7 @@ const guides = jobPages.filter((page) => page !== "docs/start/automate-a-task.md
 describe.skipIf(!hasShell).each(guides)("%s", (page) => {
   test("runs as it is printed", async () => {
     const folder = await createFolder();
-    const run = await startShells();
+    const run = await startShells({ isHere: true });
     for (const { name, text } of filesOf(page)) await writeFile(join(folder, name), text);
     const steps = stepsOf(page);
     const marker = "--- end of a block ---";

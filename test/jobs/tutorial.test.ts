@@ -36,7 +36,7 @@ test.skipIf(!hasShell)(
       SVC_SANDBOX: "force",
     });
     onTestFinished(async () => void (await server.end("SIGTERM")));
-    const run = await startShells();
+    const run = await startShells({ isHere: false });
     const [start, ...blocks] = codeBlocksOf(tutorial);
     expect(start?.text).toBe("npm start\n");
     let compared = 0;

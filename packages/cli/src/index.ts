@@ -1,2 +1,2 @@
 export { commandOf } from "./command/api-names.ts";
-export { commandHelp, commandNames, run } from "./program.ts";
+export { commandHelp, commandNames, run, runCommand } from "./program.ts";

@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { createId } from "@svc/core";
 import { putAccountReferences } from "@svc/db/account-references/repo";
 import { eventsForProject } from "@svc/db/events/repo";
+import { setProjectPolicy } from "@svc/db/projects/repo";
 import { listQuarantinedPosts } from "@svc/db/quarantine/list";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { catalogOf, type ToolkitSource } from "@svc/testing/catalog";
@@ -469,6 +470,44 @@ test("a list of 1,000 elements is stored before its answer, and other work goes 
   expect(await send(slug, "[]")).toEqual({ outcome: "ignored" });
   expect(await send(slug, '{"text":"a"}')).toEqual({ outcome: "quarantined", reason: "invalid_payload" });
   expect((await keptOf(slug))[0]?.detail).toBe("body is not a list.");
+});
+
+test("a list of which only the events could be stored is stored whole when it comes again, also at two nodes at once", async () => {
+  const slug = "notes_broken";
+  const list = post(slug, JSON.stringify([{ kind: "note", text: "a" }, { kind: "x" }, { kind: "note", text: "b" }]));
+  const strict = toolkit(slug, { each: "body" }, "item", { match: { item: { kind: "note" } }, dedupe: "" });
+  await using first = nodeOf([strict]);
+  await using second = nodeOf([strict]);
+  await cluster.db.sql`alter table quarantined_posts rename to quarantined_posts_gone`;
+  await expect(first.ingest.accept(list)).rejects.toThrow();
+  await cluster.db.sql`alter table quarantined_posts_gone rename to quarantined_posts`;
+  expect((await eventsOf(slug)).length).toBe(2);
+  const accepted = { outcome: "accepted", events: 2, items: 2 };
+  expect(await Promise.all([first.ingest.accept(list), second.ingest.accept(list)])).toEqual([accepted, accepted]);
+  expect((await eventsOf(slug)).length).toBe(2);
+  // The rest is kept each time, as a whole post would be. Its event has one key.
+  const kept = await keptOf(slug);
+  const releases = await Promise.all(kept.map(({ id }) => first.quarantine.release(id, { dryRun: true })));
+  expect(releases.map(({ reason }) => reason)).toEqual(["no_trigger", "no_trigger"]);
+  await using lax = nodeOf([toolkit(slug, { each: "body" }, "item", { dedupe: "" })]);
+  for (const { id } of kept) await lax.quarantine.release(id, { dryRun: false });
+  expect((await eventsOf(slug)).length).toBe(3);
+});
+
+test("a project that has room for the first element of a list receives the whole list, and waits for the next post", async () => {
+  const slug = "notes_quota";
+  await using own = await createTestCluster();
+  const rows = Array.from({ length: 250 }, (_, at) => ({ text: `${at}`, id: `q${at}` }));
+  const policy = { planApproval: "never", redirectUrls: [], quotas: { posts: 2 } } as const;
+  await setProjectPolicy(own.db, await own.project(), { ...policy, redirectUrls: [] });
+  const catalog = catalogOf({ toolkits: [toolkit(slug, { each: "body" }, "item")] });
+  await using limited = createTestNode(own, { catalog, secretOf: () => secret });
+  const list = post(slug, JSON.stringify(rows));
+  expect(await limited.ingest.accept(list)).toEqual({ outcome: "accepted", events: 250, items: 250 });
+  expect(await limited.ingest.accept(list)).toMatchObject({ outcome: "over_quota" });
+  own.clock.advance(3_000);
+  expect(await limited.ingest.accept(list)).toEqual({ outcome: "accepted", events: 250, items: 250 });
+  expect([await own.count("events"), await own.count("quarantined_posts")]).toEqual([250, 0]);
 });
 
 test("elements that repeat a large field of the body make no more than eight bodies of payloads; the others are kept", async () => {

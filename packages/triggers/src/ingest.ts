@@ -177,10 +177,13 @@ export function createIngest(options: IngestOptions): Ingest {
   ): Promise<IngestOutcome> => {
     const made = items.filter((item) => item.outcome === "event");
     const kept: KeptItem[] = items.filter((item) => item.outcome === "quarantined");
+    const roomy = new Set<ProjectId>();
     let [stored, projects] = [0, 0];
     for (let start = 0; start < made.length; start += itemsAtOnce) {
       const chunk = made.slice(start, start + itemsAtOnce);
-      for (const [at, result] of (await Promise.all(chunk.map(({ event }) => events.add(event)))).entries()) {
+      for (const [at, result] of (
+        await Promise.all(chunk.map(({ event }) => events.add({ ...event, roomy })))
+      ).entries()) {
         const item = chunk[at];
         if (result.outcome === "over_quota") return result;
         if (item === undefined) continue;

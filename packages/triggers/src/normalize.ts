@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   type BodyReading,
+  elementsOf,
   type HandshakeAnswer,
   type Post,
   readPostBody,
@@ -9,7 +10,6 @@ import {
   type Webhook,
   type WebhookSecret,
 } from "@svc/catalog";
-import { isObject } from "@svc/core";
 import type { QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { InboundPost } from "./outcome.ts";
 import type { NormalizedEvent } from "./store.ts";
@@ -90,8 +90,8 @@ type ListedPost = {
 async function normalizeItems(listed: ListedPost): Promise<NormalizeResult> {
   const { toolkit, post, parsed, receivedAtMs, reading, each, chosen } = listed;
   const path = eachPath(each);
-  const list = each.reduce(fieldOf, parsed.body);
-  if (!Array.isArray(list)) return quarantined("invalid_payload", `${path} is not a list.`);
+  const list = elementsOf(toolkit.webhook.body, parsed.body);
+  if (list === undefined) return quarantined("invalid_payload", `${path} is not a list.`);
   if (list.length > itemsMax) {
     return quarantined("invalid_payload", `${path} has ${list.length} elements, and a post may have ${itemsMax}.`);
   }
@@ -127,10 +127,6 @@ function withItemKey(result: OneResult, key: string): OneResult {
   return result.outcome === "event" && result.event.dedupe === ""
     ? { ...result, event: { ...result.event, dedupe: key } }
     : result;
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 function normalizeOne(toolkit: Receiving, post: InboundPost, parsed: Post, receivedAtMs: number): OneResult {

@@ -43,8 +43,11 @@ export type PostRefusal = {
  * Projects without room are charged for it, so they wait longer for their next post.
  */
 export type PostQuotas = {
-  /** Returns the refusal of a post. Returns undefined if the post is accepted; every receiving project is then charged. */
-  admit(receivers: readonly ReceiverQuotas[]): PostRefusal | undefined;
+  /**
+   * Returns the refusal of a post. Returns undefined if the post is accepted; every receiving project is then charged. `isRest`: true for
+   * further elements of a list of which an element was accepted. They are never refused, because the app can only send the whole list again.
+   */
+  admit(receivers: readonly ReceiverQuotas[], isRest?: boolean): PostRefusal | undefined;
   /** Counts a refused post for each project over its quota. A post is counted once, however often svc tried to store it. */
   refused(refusal: PostRefusal): void;
   /** Records what was stored for a project. */
@@ -83,14 +86,14 @@ export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }):
     return load;
   };
   return {
-    admit(receivers) {
+    admit(receivers, isRest = false) {
       const nowMs = clock.now();
       const over: Excess[] = [];
       for (const { projectId, quotas } of receivers) {
         const excess = excessOf(loadOf(projectId), quotas, nowMs);
         if (excess !== undefined) over.push(excess);
       }
-      if (over.length > 0 && over.length === receivers.length) return refusalOf(over);
+      if (!isRest && over.length > 0 && over.length === receivers.length) return refusalOf(over);
       for (const { projectId, quotas } of receivers) {
         const load = loadOf(projectId);
         load.posts.charge(quotaOf(quotas, "posts"), nowMs);

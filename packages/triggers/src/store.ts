@@ -25,6 +25,8 @@ export type NormalizedEvent = RoutedPost & {
   dedupe: string;
   occurredAtMs: number;
   receivedAtMs: number;
+  /** For an element of a list: the projects that have room for the list. An element that one of them receives is not refused. */
+  roomy?: Set<ProjectId>;
 };
 
 /**
@@ -295,7 +297,7 @@ function storableKey(key: string): string {
 function refusePosts(
   quotas: PostQuotas | undefined,
   routing: RoutingView,
-  { posts, admitted }: { readonly posts: readonly RoutedPost[]; readonly admitted: Set<RoutedPost> },
+  { posts, admitted }: { readonly posts: readonly NormalizedEvent[]; readonly admitted: Set<RoutedPost> },
 ): RefusedPosts {
   const refused = new Map<RoutedPost, PostRefusal>();
   if (quotas === undefined) return refused;
@@ -304,9 +306,13 @@ function refusePosts(
     const receivers = routing
       .receivers(post)
       .map(({ projectId }) => ({ projectId, quotas: routing.quotasOf(projectId) }));
-    const refusal = quotas.admit(receivers);
-    if (refusal === undefined) admitted.add(post);
-    else refused.set(post, refusal);
+    const isRest = receivers.some(({ projectId }) => post.roomy?.has(projectId));
+    const refusal = quotas.admit(receivers, isRest);
+    if (refusal !== undefined) refused.set(post, refusal);
+    else {
+      admitted.add(post);
+      for (const { projectId } of receivers) post.roomy?.add(projectId);
+    }
   }
   return refused;
 }

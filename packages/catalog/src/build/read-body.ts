@@ -1,4 +1,11 @@
-import { JsonTooLargeError, parseExactJson, parseJsonInTurns, readForeignText, readFormInTurns } from "@svc/core";
+import {
+  isObject,
+  JsonTooLargeError,
+  parseExactJson,
+  parseJsonInTurns,
+  readForeignText,
+  readFormInTurns,
+} from "@svc/core";
 import type { BodyRule } from "../model.ts";
 
 /** The value of a body, undefined if the body has 0 bytes; or the reason why the body cannot be read, as a sentence without its end. */
@@ -12,6 +19,20 @@ export type BodyReading = { readonly bodyBytesMax: number; readonly turn: () => 
 
 /** A verified post before its body is read. Header names are in lower case. The body is not compressed. */
 export type UnreadPost = { readonly headers: Readonly<Record<string, string | undefined>>; readonly body: Buffer };
+
+/**
+ * Returns the elements of a post that are posts of their own: those of the list that the toolkit names, or one undefined element if it names
+ * none or the body is empty. Undefined if there is no list.
+ */
+export function elementsOf({ each }: BodyRule, body: unknown): readonly unknown[] | undefined {
+  if (each === undefined || body === undefined) return [undefined];
+  const list = each.reduce(fieldOf, body);
+  return Array.isArray(list) ? list : undefined;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
 
 /** Maximum size of a body that becomes one text, in bytes. */
 const contentBytesMax = 262_144;

@@ -110,8 +110,17 @@ const me = "tools/read_me.yaml";
 const deletion = "tools/delete_note.yaml";
 const trigger = "tools/note_changed.yaml";
 
+type WrongDefinition = [name: string, damage: Damage, file: string, path: string, words: string];
+
+/** Cases that change how the bodies of posts are read. */
+function withWebhook(...cases: [name: string, bodies: object, file: string, path: string, words: string][]) {
+  return cases.map(([name, bodies, ...where]): WrongDefinition => {
+    return [name, ({ toolkit }) => Object.assign(toolkit.webhook, bodies), ...where];
+  });
+}
+
 /** The damage, the place where the fault must be reported, and words of its reason and cure. */
-const wrongDefinitions: [name: string, damage: Damage, file: string, path: string, words: string][] = [
+const wrongDefinitions: WrongDefinition[] = [
   ["no name", ({ toolkit }) => delete toolkit.name, "toolkit.yaml", "name", "add it"],
   ["category unknown", ({ toolkit }) => (toolkit.category = "fun"), "toolkit.yaml", "category", "search-and-data"],
   ["category missing", ({ toolkit }) => delete toolkit.category, "toolkit.yaml", "category", "one of the twelve"],
@@ -573,6 +582,33 @@ const wrongDefinitions: [name: string, damage: Damage, file: string, path: strin
     trigger,
     "payload.id",
     "secret stays out",
+  ],
+  ...withWebhook(
+    ["form that is no name", { form: "a=b" }, "toolkit.yaml", "webhook.form", "or * for an object"],
+    ["each outside the body", { each: "headers.x" }, "toolkit.yaml", "webhook.each", "body, or body.events"],
+    ["content unknown", { content: "xml" }, "toolkit.yaml", "webhook.content", "text, base64, none"],
+    ["content with a form", { content: "text", form: "*" }, "toolkit.yaml", "webhook.content", "remove form"],
+    ["content with a list", { content: "none", each: "body" }, "toolkit.yaml", "webhook.content", "remove each"],
+    [
+      "a list of form fields",
+      { form: "*", each: "body.a" },
+      "toolkit.yaml",
+      "webhook.each",
+      "fields of a form are texts",
+    ],
+    ["a field of a text", { content: "text" }, trigger, "payload.id", "is inside a text"],
+    ["a body that is not read", { content: "none" }, trigger, "payload.id", "{{body.id}} cannot be used here"],
+    ["every element in each event", { each: "body.id.list" }, trigger, "payload.id", "contains every element"],
+  ),
+  [
+    "item without a list",
+    ({ tools }) => {
+      tools.note_changed.match = { item: { kind: "changed" } };
+      tools.note_changed.dedupe = "{{item.id}}";
+    },
+    trigger,
+    "match.item",
+    "webhook.each is missing",
   ],
   [
     "tool name",

@@ -58,10 +58,10 @@ export function refusalText({ slug, webhook }: ReceivingToolkit, { status, body 
 }
 
 /** Returns a body parsed as JSON. Numbers keep all their digits. Returns undefined if the body is empty or is not JSON. */
-export function parseJsonBody(text: string): unknown {
+function parseJsonBody(text: string): unknown {
   try {
     return parseExactJson(text);
   } catch {
-    return undefined; // a trigger may match by headers alone, and a proxy may answer in HTML
+    return undefined; // a proxy may answer in HTML
   }
 }

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
-import type { SamplePost, UnsignedPost } from "@svc/catalog";
-import { readForeignText, systemClock } from "@svc/core";
+import type { Post, SamplePost, UnsignedPost } from "@svc/catalog";
+import { systemClock } from "@svc/core";
 import { type AddressedServer, serverUrl } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
 import { CommandError } from "../../command/error.ts";
 import { collectPair, type JsonOption } from "../../command/options.ts";
-import { acceptedJson, acceptedText, parseJsonBody, refusalText, sendPost, storedCount } from "./provider-answer.ts";
+import { acceptedJson, acceptedText, refusalText, sendPost, storedCount } from "./provider-answer.ts";
 import { chooseTrigger, findReceivingToolkit, type ReceivingToolkit, signPost } from "./receiving-toolkit.ts";
 
 type Pairs = Readonly<Record<string, string>>;
@@ -48,7 +48,7 @@ export const addTriggerCommand = command(
     const publicUrl = (context.environment.get("SVC_PUBLIC_URL")?.trim() || url).replace(/\/+$/, "");
     const composed = await composePost(slug, sample, options, context);
     const post = signPost(toolkit, composed, secret, { nowMs, publicUrl });
-    const found = expectation(toolkit, post);
+    const found = await expectation(toolkit, post);
     if (found.fault !== "") context.note(`Note: ${found.fault}.`);
     const answer = await sendPost(`${url}${post.path}`, post);
     if (answer.status < 200 || answer.status > 299) throw new CommandError(refusalText(toolkit, answer));
@@ -108,24 +108,29 @@ async function readBody(file: string, context: CommandContext): Promise<Buffer> 
 type Expectation = { readonly slug: string; readonly fault: string; readonly account?: string };
 
 /** Returns the result that the local definitions predict for a post: its trigger, or the reason why no trigger accepts it. */
-function expectation(
-  { slug, webhook, triggers }: ReceivingToolkit,
-  { headers, query, body }: UnsignedPost,
-): Expectation {
-  const read = readForeignText(body, headers["content-type"]);
-  if ("fault" in read)
-    return { slug: "", fault: `the body ${read.fault}; the service will keep the post in quarantine` };
-  const post = { headers, query, body: parseJsonBody(read.text) };
+async function expectation(toolkit: ReceivingToolkit, { headers, query, body }: UnsignedPost): Promise<Expectation> {
+  const { slug, webhook } = toolkit;
+  const { elementsOf, readPostBody } = await import("@svc/catalog");
+  const read = await readPostBody(webhook.body, { headers, body }, { bodyBytesMax: 1_048_576, turn: async () => {} });
+  const post = { headers, query, body: "value" in read ? read.value : undefined };
   if (webhook.ignores(post)) return { slug: "", fault: `${slug} ignores such a post; the service will store nothing` };
+  if ("fault" in read) return keeping(read.fault);
+  const elements = elementsOf(webhook.body, post.body);
+  if (elements === undefined) return keeping("the body does not have the list that webhook.each names");
+  const found = elements.map((item) => expectationOf(toolkit, item === undefined ? post : { ...post, item }));
+  return found.find(({ fault }) => fault === "") ?? found[0] ?? { slug: "", fault: "the list of the post is empty" };
+}
+
+/** Returns the result of one post, or of one element of a list. */
+function expectationOf({ slug, triggers }: ReceivingToolkit, post: Post): Expectation {
   const trigger = triggers.find((known) => known.matches(post));
-  if (read.text !== "" && post.body === undefined)
-    return { slug: "", fault: "the body is not JSON; the service will keep the post in quarantine" };
   const normalized = trigger?.normalize(post) ?? { fault: "no trigger matches" };
-  if (!("fault" in normalized)) return { slug: trigger?.slug ?? "", fault: "", account: normalized.account };
-  return {
-    slug: "",
-    fault: `${trigger?.slug ?? slug}: ${normalized.fault}; the service will keep the post in quarantine`,
-  };
+  if ("fault" in normalized) return keeping(`${trigger?.slug ?? slug}: ${normalized.fault}`);
+  return { slug: trigger?.slug ?? "", fault: "", account: normalized.account };
+}
+
+function keeping(fault: string): Expectation {
+  return { slug: "", fault: `${fault}; the service will keep the post in quarantine` };
 }
 
 /**

@@ -314,6 +314,8 @@ const triggers: Case[] = [
   ["GetSubscription", { id: missing.subscription }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["GetSubscription", {}, "invalid_argument ID_MALFORMED"],
   ["UpdateSubscription", { id: "$subscription", active: true }, "ok subscription"],
+  ["UpdateSubscription", { id: "$subscription", paused: true }, "ok subscription"],
+  ["UpdateSubscription", { id: "$subscription", paused: false }, "ok subscription"],
   ["UpdateSubscription", { id: missing.subscription }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["UpdateSubscription", { id: "$theirsubscription", active: false }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["UpdateSubscription", { id: "nope" }, "invalid_argument ID_MALFORMED"],

@@ -689,7 +689,7 @@ create table replays (
   subscription_id uuid,
   only_undelivered boolean not null,
   since timestamp(3) with time zone not null,
-  until timestamp(3) with time zone not null,
+  until timestamp(3) with time zone,
   per_second integer not null,
   total bigint default 0 not null,
   uncounted_from_id uuid,
@@ -700,6 +700,7 @@ create table replays (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   ended_at timestamp(3) with time zone,
+  of_pause boolean default false not null,
   constraint replays_pkey PRIMARY KEY (id),
   constraint replays_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -1014,6 +1015,8 @@ create table subscriptions (
   expires_at timestamp(3) with time zone,
   former_secret bytea,
   former_until timestamp(3) with time zone,
+  paused_at timestamp(3) with time zone,
+  paused_replay_id uuid,
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

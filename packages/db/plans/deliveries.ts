@@ -2,7 +2,7 @@ import { firstUuidAt, uuidOfId } from "@svc/core";
 import type { Executor } from "../src/connect.ts";
 import { claimDeliveries } from "../src/deliveries/claim.ts";
 import { countSuperseded, type DeliveryTaskKey, enqueueDeliveries } from "../src/deliveries/enqueue.ts";
-import { expireDeliveries } from "../src/deliveries/expire.ts";
+import { expireDeliveries, unparkDeliveries } from "../src/deliveries/expire.ts";
 import { promoteDeliveries, releaseDeliveries } from "../src/deliveries/queue.ts";
 import { countDeliveriesOfEvents, readEventDeliveries } from "../src/deliveries/read.ts";
 import { findDeliveryEndpoints, readEndpointTimes } from "../src/deliveries/read-endpoint-times.ts";
@@ -122,7 +122,8 @@ plan("enqueue_deliveries", (db) => {
   });
   return enqueueDeliveries(db, { projectId, dueAtMs: nowMs, lowPriority: false }, queued);
 });
-plan("expire_deliveries", (db) => expireDeliveries(db, deadQueue, nowMs, 50));
+plan(["expire_deliveries", "park_deliveries"], (db) => expireDeliveries(db, deadQueue, nowMs, 50));
+plan("unpark_deliveries", (db) => unparkDeliveries(db, deadQueue, nowMs, 2_000));
 plan("try_deliveries_now", (db) => tryDeliveriesNow(db, deadQueue, { deliveryId: seededId("dlv", 100_001), nowMs }));
 plan("read_endpoint_times", (db) => readEndpointTimes(db, projectId, [deadQueue, seededId("sub", 2)]));
 plan("find_delivery_endpoints", (db) => findDeliveryEndpoints(db, projectId, [deadQueue, seededId("sub", 2)]));

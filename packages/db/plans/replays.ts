@@ -1,5 +1,6 @@
 import type { Executor } from "../src/connect.ts";
 import { countReplayMatches, findReplayMatches } from "../src/replays/match.ts";
+import { closePause, endPause, expirePauses, openPause } from "../src/replays/pause.ts";
 import { firstEventAt, type NewReplay, replaysForProject } from "../src/replays/repo.ts";
 import { lockReplay, moveReplay, type ReplayMove, readReplayedSubscriptions } from "../src/replays/step.ts";
 import { armLostReplays, expirePausedReplays, sweepReplays } from "../src/replays/sweep.ts";
@@ -43,7 +44,19 @@ function cancel(db: Executor) {
   return replaysForProject(db, projectId).change(id, () => ({ state: "cancelled", endedAt: nowMs, updatedAt: nowMs }));
 }
 
+const paused = { id: seededId("sub", 7), projectId, createdAt: seededAt(1), pausedReplayId: id };
+
 // Throttled replays.
+plan("open the replay of a pause", async (db) => {
+  await openPause(db, { ...paused, pausedReplayId: null }, nowMs, seededId("rpl", 500_001));
+  await openPause(db, { ...paused, pausedReplayId: seededId("rpl", 500_001) }, nowMs, id);
+});
+plan("close the replay of a pause", (db) => closePause(db, paused, nowMs));
+plan("end the replay of a pause", (db) => endPause(db, paused, { nowMs, reason: "deleted" }));
+plan("end pauses that are too old", async (db) => {
+  await openPause(db, { ...paused, pausedReplayId: null }, seededAt(1), seededId("rpl", 500_002));
+  await expirePauses(db, { beforeMs: seededAt(10), nowMs, limit: 100 });
+});
 plan("find_replay_matches", (db) => findReplayMatches(db, filter, position, { limit: 50, events: 100 }), {
   // However many events exist: a scan is bounded, and reads fewer events for more subscriptions.
   rowsMax: { events: 5_000 },

@@ -45,6 +45,7 @@ export function subscriptionMessage(row: Subscription, nowMs: number, facts: End
     health: healthMessage(row, nowMs, facts),
     entityId: row.entityId,
     ...(row.keyId !== null && { agent: agentMessage(row, row.keyId) }),
+    ...optionalTime("pausedAt", row.pausedAt),
     ...optionalTime("formerSecretUntil", row.formerUntil !== null && row.formerUntil > nowMs ? row.formerUntil : null),
   });
 }
@@ -174,7 +175,7 @@ export function replayMessage(row: ReplayRecord): ReplayMessage {
     reason: row.reason,
     waitsFor: row.waitsForId ?? "",
     since: timestampFromMs(row.since),
-    until: timestampFromMs(row.until),
+    ...optionalTime("until", row.until),
     toolkitSlug: row.toolkitSlug,
     triggerSlug: row.triggerSlug,
     subscriptionId: row.subscriptionId ?? "",

@@ -49,7 +49,7 @@ export const triggerFaults = defineFaults({
   },
   SUBSCRIPTION_INACTIVE: {
     code: "failed_precondition",
-    field: "subscriptionId",
+    field: (_id: string, _reason: string, path: string) => path,
     says: (id: string, reason: string) => `the subscription ${formatValue(id)} is inactive (${reason})`,
     help: text`Activate it with ${call("UpdateSubscription")} first.`,
   },
@@ -89,6 +89,12 @@ export const triggerFaults = defineFaults({
     field: "subscriptionId",
     says: (id: string) => `the replay ${formatValue(id)} to the same subscription has not ended`,
     help: text`Wait for it, or end it with ${call("CancelReplay")}; a replay without ${field("subscriptionId")} shares every subscription.`,
+  },
+  REPLAY_OF_PAUSE: {
+    code: "failed_precondition",
+    field: "id",
+    says: (id: string) => `the replay ${formatValue(id)} keeps what a paused subscription misses`,
+    help: text`Resume the subscription first, with ${call("UpdateSubscription")}.`,
   },
   REPLAYS_TOO_MANY: {
     code: "resource_exhausted",

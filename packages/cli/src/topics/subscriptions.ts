@@ -20,7 +20,7 @@ const {
 } = TriggersService.method;
 const exampleId = "sub_01h455vb4pex5vsknk084sn02q";
 
-/** The commands `svc subscriptions create|list|show|update|rotate|delete|test|try`. */
+/** The commands `svc subscriptions create|list|show|update|pause|resume|rotate|delete|test|try`. */
 export const addSubscriptionsCommand = topic({
   says: "create, list, show, change and delete subscriptions of endpoints to events, and test an endpoint",
   examples: [
@@ -104,6 +104,26 @@ export const addSubscriptionsCommand = topic({
         `svc subscriptions update ${exampleId} --activate`,
       ],
     }),
+    pause: call(updateSubscription, {
+      says: "pause a subscription for up to 30 days; what it misses is kept",
+      takes: { "<id>": "id of the subscription, sub_…" },
+      request: () => ({ paused: true }),
+      result: "subscription",
+      json: "the subscription as JSON",
+      shows: ({ subscription }) => (subscription === undefined ? [] : subscriptionTable([subscription])),
+      notes: (_, { values: { id } }) => `\`svc subscriptions resume ${id}\` delivers what it misses.`,
+      examples: [`svc subscriptions pause ${exampleId}`],
+    }),
+    resume: call(updateSubscription, {
+      says: "resume a paused subscription; it receives what it missed, each event once",
+      takes: { "<id>": "id of the subscription, sub_…" },
+      request: () => ({ paused: false }),
+      result: "subscription",
+      json: "the subscription as JSON",
+      shows: ({ subscription }) => (subscription === undefined ? [] : subscriptionTable([subscription])),
+      notes: () => "`svc replays` shows how far it has caught up.",
+      examples: [`svc subscriptions resume ${exampleId}`],
+    }),
     rotate: call(rotateSubscriptionSecret, {
       says: "replace a subscription's signing secret; for a time, deliveries are signed with both",
       takes: { "<id>": "id of the subscription, sub_…" },
@@ -179,7 +199,7 @@ function eventsText({ toolkitSlug, triggerSlug, entityId }: Subscription): strin
 }
 
 function factsOf(subscription: Subscription): readonly (readonly [string, string])[] {
-  const { id, endpointUrl, inactiveReason, createdAt, health, agent, formerSecretUntil } = subscription;
+  const { id, endpointUrl, inactiveReason, createdAt, health, agent, formerSecretUntil, pausedAt } = subscription;
   const { state = "", failingSince, backoffUntil, lastSuccessAt, pendingDeliveries = 0 } = health ?? {};
   return [
     ["id", id],
@@ -194,6 +214,7 @@ function factsOf(subscription: Subscription): readonly (readonly [string, string
     ["last success", timeText(lastSuccessAt)],
     ["pending", pendingDeliveries >= countedMax ? `${numberText(countedMax)} or more` : numberText(pendingDeliveries)],
     ["created", timeText(createdAt)],
+    ["paused since", pausedAt === undefined ? "" : timeText(pausedAt)],
     ["former secret until", formerSecretUntil === undefined ? "" : timeText(formerSecretUntil)],
     ["created over MCP by", agent === undefined ? "" : agent.keyId],
     ["the agent's id of it", agent === undefined ? "" : agent.id],

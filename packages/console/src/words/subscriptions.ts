@@ -36,6 +36,7 @@ export function healthWord(state: string): Word {
 /** The sentences for the reasons why a subscription is inactive (`Subscription.inactiveReason`). */
 const inactiveReasons: Record<string, string> = {
   deactivated: "It was paused. Nothing is delivered to it until it is re-enabled.",
+  paused: "It is paused. Its events are kept, and it receives them when it is resumed.",
   failing: "It was ended after 5 days of nothing but failures. Mend the endpoint, then re-enable it.",
   revoked: "The key or grant that an agent made it with has ended, or was narrowed. It is removed within a minute.",
   gone: "Its endpoint answered 410 Gone for an hour, which says that it is wanted no more. Re-enable it if it is.",

@@ -1,7 +1,7 @@
 import { isoTime, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
-import { liveEpochs } from "./epoch.ts";
+import { currentEpoch, liveEpochs } from "./epoch.ts";
 
 /**
  * Ends a batch of pending deliveries, waiting or due, of an inactive or deleted subscription. A task in flight keeps its lease, and its
@@ -13,7 +13,7 @@ const expire = statement<{ delivery_id: string }>(
     select t.epoch, t.subscription_id, t.due_at, t.delivery_id from delivery_tasks t
     where t.epoch = any${liveEpochs} and t.subscription_id = $1::uuid
       and (t.lease_until is null or t.lease_until <= $2::timestamptz)
-      and not exists (select from subscriptions s where s.id = t.subscription_id and s.active)
+      and not exists (select from subscriptions s where s.id = t.subscription_id and (s.active or s.inactive_reason = 'paused'))
     limit $3::int4 for update skip locked
   ), ended as (
     delete from delivery_tasks t using picked p
@@ -24,12 +24,64 @@ const expire = statement<{ delivery_id: string }>(
   returning d.id as delivery_id`,
 );
 
-/** Ends up to `limit` pending deliveries of an ended subscription as `dead_letter`; returns how many. */
+/**
+ * Parks a batch of pending deliveries of a paused subscription: no claim finds them before `unpark_deliveries`, which gives them back the
+ * due time that stays in their rows. The lock of the subscription makes a resume wait, so that nothing is parked after it. Uses the key of
+ * tasks.
+ */
+const park = statement<{ delivery_id: string }>(
+  "park_deliveries",
+  `with paused as materialized (
+    select s.id from subscriptions s where s.id = $1::uuid and s.inactive_reason = 'paused' for share
+  ), picked as materialized (
+    select t.epoch, t.subscription_id, t.due_at, t.delivery_id from delivery_tasks t
+    where t.epoch = any${liveEpochs} and t.subscription_id = $1::uuid and t.due_at < 'infinity' and exists (select from paused)
+      and (t.lease_until is null or t.lease_until <= $2::timestamptz)
+    limit $3::int4 for update skip locked
+  )
+  update delivery_tasks t set epoch = 0, due_at = 'infinity', lease_owner = null, lease_until = null from picked p
+  where t.epoch = p.epoch and t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
+  returning t.delivery_id`,
+);
+
+/**
+ * Ends up to `limit` pending deliveries of an ended subscription as `dead_letter`, or parks those of a paused one. Returns how many.
+ */
 export async function expireDeliveries(
   db: Executor,
   id: SubscriptionId,
   nowMs: number,
   limit: number,
 ): Promise<number> {
-  return (await expire(db, [uuidOfId(id), isoTime(nowMs), limit])).length;
+  const parameters = [uuidOfId(id), isoTime(nowMs), limit];
+  const ended = await expire(db, parameters);
+  return ended.length > 0 ? ended.length : (await park(db, parameters)).length;
+}
+
+/**
+ * Gives parked deliveries back to their queue, with the due times of their rows. Uses the key of tasks: with the constant 0, PostgreSQL would
+ * read the parked deliveries of all subscriptions by delivery_tasks_waiting.
+ */
+const unpark = statement<{ delivery_id: string }>(
+  "unpark_deliveries",
+  `with picked as materialized (
+    select t.delivery_id from delivery_tasks t
+    where t.epoch = (select 0) and t.subscription_id = $1::uuid and t.due_at = 'infinity' order by t.delivery_id limit $3::int4 for update
+  ), due as materialized (
+    select p.delivery_id, coalesce(d.next_attempt_at, $2::timestamptz) as due_at from picked p
+    cross join lateral (select next_attempt_at from deliveries where id = p.delivery_id offset 0) d
+  )
+  update delivery_tasks t set due_at = due.due_at, epoch = case when due.due_at > $2::timestamptz then 0 else ${currentEpoch} end
+  from due where t.epoch = (select 0) and t.subscription_id = $1::uuid and t.due_at = 'infinity' and t.delivery_id = due.delivery_id
+  returning t.delivery_id`,
+);
+
+/** Gives up to `limit` parked deliveries of a subscription back to its queue; returns how many. */
+export async function unparkDeliveries(
+  db: Executor,
+  id: SubscriptionId,
+  nowMs: number,
+  limit: number,
+): Promise<number> {
+  return (await unpark(db, [uuidOfId(id), isoTime(nowMs), limit])).length;
 }

@@ -2,8 +2,9 @@ import { type EventId, firstUuidAt, idOfUuid, type SubscriptionId, uuidOfId } fr
 import type { Executor } from "../connect.ts";
 import type { EventMatch } from "../events/follow.ts";
 import { uuidAfterEvent } from "../events/repo.ts";
+import { deliveryStates } from "../schema/words.ts";
 import { filterBy } from "../sql/filter.ts";
-import { statement } from "../sql/statement.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { ReplayRecord } from "./repo.ts";
 
 /** The highest possible id. */
@@ -39,12 +40,12 @@ const walk = `wanted as materialized (
   )`;
 
 /**
- * SQL condition that a subscription has not received an event. `offset 0` makes PostgreSQL look up the deliveries for each pair of event
+ * SQL condition that a subscription has no delivery of an event in one of the states $7. `offset 0` makes PostgreSQL look up the deliveries for each pair of event
  * and subscription. The statement `find_matches` does the same.
  */
-const isUndelivered = `(not $7::bool or not exists (
+const isUndelivered = `($7::text[] = '{}' or not exists (
     select from deliveries d where d.project_id = $1::uuid and d.event_id = p.event_id and ${filterBy("d.subscription_id", "p.subscription_id")}
-      and d.state in ('delivered', 'pending') offset 0))`;
+      and d.state = any($7::text[]) offset 0))`;
 
 /**
  * Columns about the end of the scan. `walked_to`: the last scanned event; null if there was none. `cut`: true if the scan stopped at its
@@ -95,7 +96,8 @@ const countMatches = statement<WalkEnd & { subscription_id: string | null; count
 export type ReplayFilter = Pick<
   ReplayRecord,
   "projectId" | "toolkitSlug" | "triggerSlug" | "subscriptionId" | "onlyUndelivered" | "until" | "createdAt"
->;
+> &
+  Partial<Pick<ReplayRecord, "ofPause">>;
 
 /** The next matching pairs of event and subscription, in order, and the position from which to continue. */
 export type FoundMatches = {
@@ -152,6 +154,12 @@ export async function countReplayMatches(db: Executor, filter: ReplayFilter, fro
   return { counts, next: idOfUuid("evt", uuidAfterEvent(idOfUuid("evt", end.walked_to))) };
 }
 
+/** Returns the states of deliveries whose pairs a replay leaves out. After a pause, a dead delivery was also queued once. */
+function skippedStates({ ofPause, onlyUndelivered }: Pick<ReplayFilter, "ofPause" | "onlyUndelivered">): string[] {
+  if (!onlyUndelivered) return [];
+  return ofPause === true ? [...deliveryStates] : ["delivered", "pending"];
+}
+
 function matchOf(eventUuid: string, subscriptionUuid: string): EventMatch {
   return { eventId: idOfUuid("evt", eventUuid), subscriptionId: idOfUuid("sub", subscriptionUuid) };
 }
@@ -160,11 +168,11 @@ function parametersOf(filter: ReplayFilter, fromUuid: string, walkMax: number) {
   return [
     uuidOfId(filter.projectId),
     fromUuid,
-    firstUuidAt(filter.until),
+    filter.until === null ? lastUuid : firstUuidAt(filter.until),
     filter.toolkitSlug,
     filter.triggerSlug,
     filter.subscriptionId === null ? null : uuidOfId(filter.subscriptionId),
-    filter.onlyUndelivered,
+    arrayLiteral(skippedStates(filter)),
     firstUuidAt(filter.createdAt + 1),
     walkMax,
   ];

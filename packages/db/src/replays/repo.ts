@@ -23,8 +23,8 @@ export function replayLease({ id, leaseToken }: Pick<ClaimedReplay, "id" | "leas
   return { ...taskOf(id), leaseToken };
 }
 
-/** Returns the task that continues a replay. */
-function newReplayTask(id: ReplayId, projectId: ProjectId, dueAt: number): NewDueTask {
+/** Returns the task that continues a replay, due at `dueAt`. */
+export function newReplayTask(id: ReplayId, projectId: ProjectId, dueAt: number): NewDueTask {
   return { ...taskOf(id), projectId, dueAt };
 }
 
@@ -69,8 +69,8 @@ export type ReplayChange = Partial<
 /** The throttled replays of one project. */
 type ReplayRepository = {
   /**
-   * Starts a replay, unless another one to the same subscription is unfinished, or the project has `most` unfinished replays. The replay's
-   * task is due at its `createdAt`.
+   * Starts a replay, unless another one to the same subscription is unfinished, or the project has `most` unfinished replays. Replays of
+   * pauses do not count. The replay's task is due at its `createdAt`.
    */
   start(replay: NewReplay, most: number): Promise<ReplayStart>;
   find(id: ReplayId): Promise<ReplayRecord | undefined>;
@@ -102,7 +102,7 @@ export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRep
         const unfinished = await tx.orm
           .select({ id: replays.id, subscriptionId: replays.subscriptionId })
           .from(replays)
-          .where(and(eq(replays.projectId, projectId), isNull(replays.endedAt)));
+          .where(and(eq(replays.projectId, projectId), isNull(replays.endedAt), eq(replays.ofPause, false)));
         const { subscriptionId } = replay;
         const other = unfinished.find(
           (one) => subscriptionId === null || one.subscriptionId === null || one.subscriptionId === subscriptionId,
@@ -146,7 +146,7 @@ export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRep
 const nilUuid = "00000000-0000-0000-0000-000000000000";
 
 /** Returns the position with which a replay of events from `sinceMs` on begins: before the first pair of event and subscription. */
-function beginningOf(sinceMs: number): Pick<ReplayRecord, "positionEventId" | "positionSubscriptionId"> {
+export function beginningOf(sinceMs: number): Pick<ReplayRecord, "positionEventId" | "positionSubscriptionId"> {
   return { positionEventId: firstEventAt(sinceMs), positionSubscriptionId: idOfUuid("sub", nilUuid) };
 }
 

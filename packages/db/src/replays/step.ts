@@ -25,6 +25,7 @@ const replayColumns = selectList(
     "onlyUndelivered",
     "since",
     "until",
+    "ofPause",
     "perSecond",
     "total",
     "uncountedFromId",

@@ -19,7 +19,7 @@ const expirePaused = statement<{ id: string }>(
   "expire_paused_replays",
   `update replays set state = 'cancelled', reason = 'expired', ended_at = $2::timestamptz, updated_at = $2::timestamptz
    where id = any(array(
-     select id from replays where ended_at is null and state = 'paused' and updated_at < $1::timestamptz limit $3::int4
+     select id from replays where ended_at is null and state = 'paused' and not of_pause and updated_at < $1::timestamptz limit $3::int4
      for update skip locked)) returning id`,
 );
 

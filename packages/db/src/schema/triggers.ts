@@ -81,6 +81,10 @@ export const subscriptions = pgTable(
      */
     formerSecret: bytes("former_secret"),
     formerUntil: time("former_until"),
+    /** Time at which the subscription was paused. Null if it is not paused. */
+    pausedAt: time("paused_at"),
+    /** The replay that keeps what the subscription misses during a pause, and delivers it afterwards. Null if it was never paused. */
+    pausedReplayId: idColumn("rpl")("paused_replay_id"),
   },
   (table) => [
     index("subscriptions_project").on(table.projectId, table.id),
@@ -283,7 +287,10 @@ export const replays = pgTable(
     subscriptionId: idColumn("sub")("subscription_id"),
     onlyUndelivered: boolean("only_undelivered").notNull(),
     since: time("since").notNull(),
-    until: time("until").notNull(),
+    /** End of the range. Null while the subscription of a pause is paused. */
+    until: time("until"),
+    /** True if a pause of the subscription started the replay. Pairs that have any delivery are then left out. */
+    ofPause: boolean("of_pause").notNull().default(false),
     perSecond: integer("per_second").notNull(),
     /** Number of matching pairs of event and subscription counted up to now. */
     total: count("total"),

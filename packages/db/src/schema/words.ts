@@ -85,7 +85,7 @@ export const subscriptionKinds = ["events", "asks"] as const;
  * Why a subscription is inactive; empty while it is active. `deactivated`: a caller deactivated it. `failing`, `gone`: its endpoint fails
  * or is gone. `revoked`: an agent created it, and the agent's key or grant ended or was narrowed; the next sweep deletes the subscription.
  */
-export const inactiveReasons = ["", "deactivated", "failing", "gone", "revoked"] as const;
+export const inactiveReasons = ["", "deactivated", "failing", "gone", "revoked", "paused"] as const;
 
 /**
  * Kind of an event. `test`: from SendTestEvent. `ask`: publishes a question. `notice`: a notice of a standing program. Lists do not contain

@@ -18,7 +18,17 @@ export type NewSubscription = Pick<
 
 /** Changes of a subscription. A field that is absent does not change. */
 export type SubscriptionChange = Partial<
-  Pick<Subscription, "active" | "endpointUrl" | "signingSecret" | "formerSecret" | "formerUntil">
+  Pick<
+    Subscription,
+    | "active"
+    | "inactiveReason"
+    | "endpointUrl"
+    | "signingSecret"
+    | "formerSecret"
+    | "formerUntil"
+    | "pausedAt"
+    | "pausedReplayId"
+  >
 >;
 
 /** The subscriptions of one project to events. Every change increments the project's routing version in the same transaction. */
@@ -37,10 +47,10 @@ export type SubscriptionRepository = {
    */
   update(
     id: SubscriptionId,
-    change: SubscriptionChange | ((before: Subscription) => SubscriptionChange),
+    change: SubscriptionChange | ((before: Subscription) => SubscriptionChange | Promise<SubscriptionChange>),
   ): Promise<Subscription | undefined>;
-  /** Deletes a subscription. Returns false if the project has no such subscription. */
-  delete(id: SubscriptionId): Promise<boolean>;
+  /** Deletes a subscription and returns it; undefined if the project has no such subscription. */
+  delete(id: SubscriptionId): Promise<Subscription | undefined>;
 };
 
 /** Health of an endpoint that has not received a delivery yet. */
@@ -87,7 +97,7 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
       withTransaction(db, async (tx) => {
         const [before] = await tx.orm.select().from(subscriptions).where(own(id)).for("update");
         if (before === undefined) return undefined;
-        const change = typeof changing === "function" ? changing(before) : changing;
+        const change = typeof changing === "function" ? await changing(before) : changing;
         const isFreshStart = change.active === true || change.endpointUrl !== undefined;
         const set: Partial<Subscription> = {
           ...(isFreshStart ? freshHealth : {}),
@@ -103,9 +113,9 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
       }),
     delete: (id) =>
       withTransaction(db, async (tx) => {
-        const rows = await tx.orm.delete(subscriptions).where(own(id)).returning({ id: subscriptions.id });
-        if (rows.length > 0) await touchProjectRouting(tx, projectId);
-        return rows.length > 0;
+        const [row] = await tx.orm.delete(subscriptions).where(own(id)).returning();
+        if (row !== undefined) await touchProjectRouting(tx, projectId);
+        return row;
       }),
   };
 }

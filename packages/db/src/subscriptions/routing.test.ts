@@ -59,8 +59,8 @@ test("a project's routing is its active subscriptions, at a version that every c
   expect(await read()).toEqual({ version: 3, quotas: {}, subscriptions: [], subscribedTriggers: [] });
   await subscriptions.update(id, { active: true, endpointUrl: "https://example.org/" });
   expect(await read()).toMatchObject({ version: 4, subscriptions: [{ endpointUrl: "https://example.org/" }] });
-  expect(await subscriptions.delete(id)).toBe(true);
-  expect(await subscriptions.delete(id)).toBe(false);
+  expect(await subscriptions.delete(id)).toMatchObject({ id });
+  expect(await subscriptions.delete(id)).toBeUndefined();
   expect(await read()).toEqual({ version: 5, quotas: {}, subscriptions: [], subscribedTriggers: [] });
   expect((await readProjectRouting(db, [createId("prj", 0)])).size).toBe(0);
 });
@@ -71,7 +71,7 @@ test("a subscription is its project's own", async () => {
   const stranger = subscriptionsForProject(db, other);
   expect(await stranger.find(id)).toBeUndefined();
   expect(await stranger.update(id, { active: false })).toBeUndefined();
-  expect(await stranger.delete(id)).toBe(false);
+  expect(await stranger.delete(id)).toBeUndefined();
   expect(await stranger.list({ after: undefined, limit: 10 })).toEqual([]);
   expect(await subscriptionsForProject(db, projectId).find(id)).toMatchObject({ active: true });
 });

@@ -25,7 +25,7 @@ const adoptEnded = statement<Record<never, never>>(
     from visited v where v.subscription_id is not null
   ), ended as materialized (
     select v.subscription_id from visited v where v.subscription_id is not null
-      and not exists (select from subscriptions s where s.id = v.subscription_id and s.active offset 0)
+      and not exists (select from subscriptions s where s.id = v.subscription_id and (s.active or s.inactive_reason = 'paused') offset 0)
   )
   update delivery_tasks t set epoch = ${currentEpoch}
   where t.epoch = 0 and t.subscription_id = any(array(select subscription_id from ended))`,

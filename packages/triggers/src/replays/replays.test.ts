@@ -1,14 +1,15 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createId, uuidOfId } from "@svc/core";
 import { sweepProjectEvents } from "@svc/db/events/sweep";
-import { ReplayState } from "@svc/gen/triggers";
+import { type Replay, ReplayState } from "@svc/gen/triggers";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { refusalOf } from "@svc/testing/project-client";
 import { startTestReceiver } from "@svc/testing/receiver";
 import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
 import { issuePost } from "../test-posts.ts";
-import { createReplayWorld } from "./test-replays.ts";
+import { replaySweep } from "./retention.ts";
+import { createReplayWorld, type ReplayWorld } from "./test-replays.ts";
 
 afterAll(dropTestDatabases);
 
@@ -346,4 +347,129 @@ test("steps that fail before or after their commit, on any node, queue every pai
   expect([pairs.length, new Set(pairs).size]).toEqual([60, 60]);
   expect((await client.getReplay({ id })).replay).toMatchObject({ queued: 60, total: 60 });
   expect(fails).toBeGreaterThan(9);
+});
+
+/** Moves the clock until the project's newest replay is in a state, or has queued as many deliveries. */
+async function driveReplay({ client, cluster, node }: ReplayWorld, isThere: (replay: Replay) => boolean) {
+  await untilMoved(async () => {
+    cluster.clock.advance(1_000);
+    node.standing.engine.wake();
+    const [replay] = (await client.listReplays({})).replays;
+    return replay !== undefined && isThere(replay);
+  });
+}
+
+test("a pause loses nothing: over racing posts, failing steps and a second pause, each event is queued once", async () => {
+  let fails = 0;
+  const onReplayFaultPoint = () => {
+    if (++fails % 5 === 0) throw new Error("the node is gone");
+  };
+  await using world = await createReplayWorld({ onReplayFaultPoint });
+  const { client, cluster, projectId } = world;
+  const { db, clock } = cluster;
+  const id = await world.subscribe();
+  const pause = (paused: boolean) => client.updateSubscription({ id, paused });
+  let posts = 0;
+  const accept = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => world.node.ingest.accept(issuePost({ delivery: `d${++posts}` }))));
+  const counts = async () => {
+    const [row] = await db.sql<{ events: number; deliveries: number; pairs: number; tasks: number; parked: number }[]>`
+      select (select count(*)::int4 from events) as events, count(*)::int4 as deliveries, count(distinct d.event_id)::int4 as pairs,
+        count(t.delivery_id)::int4 as tasks, count(*) filter (where t.epoch = 0 and t.due_at = 'infinity')::int4 as parked
+      from deliveries d left join delivery_tasks t on t.delivery_id = d.id where d.state = 'pending'`;
+    return row!;
+  };
+
+  await accept(50);
+  const [{ subscription }] = await Promise.all([pause(true), accept(100)]);
+  expect(subscription).toMatchObject({
+    ...{ active: false, inactiveReason: "paused", pausedAt: timestampFromMs(clock.now()) },
+    health: { state: "inactive", reason: "nothing is delivered: paused" },
+  });
+  expect((await pause(true)).subscription).toEqual(subscription);
+  await world.store(2_000);
+  const before = await counts();
+  expect([before.tasks, before.parked]).toEqual([before.deliveries, before.deliveries]);
+  expect(before.deliveries).toBeGreaterThanOrEqual(50);
+  // What the subscription missed is kept beyond the retention of events.
+  const retention = { beforeMs: clock.now() + 1, rememberFromMs: clock.now() + 1 };
+  expect(await sweepProjectEvents(db, projectId, retention, 10_000)).toBe(0);
+
+  const [{ subscription: resumed }] = await Promise.all([pause(false), accept(100)]);
+  expect(resumed).toMatchObject({ active: true, inactiveReason: "" });
+  expect(resumed?.pausedAt).toBeUndefined();
+  await driveReplay(world, ({ queued }) => queued >= 500);
+  await pause(true);
+  await accept(50);
+  expect(await counts()).toMatchObject({ parked: (await counts()).deliveries });
+  await pause(false);
+  await accept(10);
+  await driveReplay(world, ({ state }) => state === ReplayState.DONE);
+  const all = 2_310;
+  expect(await counts()).toEqual({ events: all, deliveries: all, pairs: all, tasks: all, parked: 0 });
+  expect((await client.listReplays({})).replays).toHaveLength(1);
+  expect(fails).toBeGreaterThan(50);
+});
+
+test("a receiver gets nothing during a pause, then what waited and what it missed; dead deliveries are not repeated", async () => {
+  await using receiver = await startTestReceiver();
+  await using world = await createReplayWorld({ isStarted: true });
+  const { client, cluster } = world;
+  const id = await world.subscribe({ endpointUrl: receiver.url });
+  const accept = (delivery: string) => world.node.ingest.accept(issuePost({ delivery }));
+  await accept("dead");
+  await accept("live");
+  await until(async () => receiver.requests.length === 2 && (await cluster.count("delivery_tasks")) === 0);
+  await cluster.db
+    .sql`update deliveries set state = 'dead_letter' where id in (select id from deliveries order by id limit 1)`;
+  await client.updateSubscription({ id, paused: true });
+  await accept("missed");
+  expect((await client.listDeliveries({ subscriptionId: id })).deliveries).toHaveLength(2);
+  await client.updateSubscription({ id, active: true });
+  await driveReplay(world, ({ state }) => state === ReplayState.DONE);
+  await untilMoved(() => {
+    cluster.clock.advance(1_000);
+    return receiver.requests.length === 3;
+  });
+  const { deliveries } = await client.listDeliveries({ subscriptionId: id });
+  expect(deliveries.map(({ replayed }) => replayed)).toEqual([true, false, false]);
+});
+
+test("a pause ends with what was kept if the subscription is deactivated, deleted or paused for 30 days", async () => {
+  await using world = await createReplayWorld();
+  const { client, cluster } = world;
+  const [off, gone, old] = [await world.subscribe(), await world.subscribe(), await world.subscribe()];
+  await world.node.ingest.accept(issuePost());
+  for (const id of [off, gone, old]) {
+    cluster.clock.advance(1);
+    await client.updateSubscription({ id, paused: true });
+  }
+  const replays = async () => (await client.listReplays({})).replays;
+  const [last] = await replays();
+  expect(last).toMatchObject({ state: ReplayState.PAUSED, subscriptionId: old, perSecond: 500 });
+  expect(last?.until).toBeUndefined();
+  const refused = { code: "FailedPrecondition", reason: "REPLAY_OF_PAUSE", field: "id" };
+  expect(await refusalOf(client.updateReplay({ id: last!.id, paused: false }))).toEqual(refused);
+  expect(await refusalOf(client.cancelReplay({ id: last!.id }))).toEqual(refused);
+
+  await client.updateSubscription({ id: off, active: false });
+  await client.deleteSubscription({ id: gone });
+  expect(await refusalOf(client.updateSubscription({ id: off, paused: true }))).toEqual({
+    ...{ code: "FailedPrecondition", reason: "SUBSCRIPTION_INACTIVE", field: "paused" },
+  });
+  const sweep = replaySweep({ db: cluster.db, eventRetentionMs: 90 * 86_400_000 });
+  const sweepAt = async (days: number) => {
+    for await (const _ of sweep.round(cluster.clock.now() + days * 86_400_000));
+    return (await client.getSubscription({ id: old })).subscription?.inactiveReason;
+  };
+  expect(await sweepAt(29)).toBe("paused");
+  expect(await sweepAt(31)).toBe("deactivated");
+  expect((await replays()).map(({ state, reason }) => [state, reason])).toEqual([
+    [ReplayState.CANCELLED, "expired"],
+    [ReplayState.CANCELLED, "deleted"],
+    [ReplayState.CANCELLED, "requested"],
+  ]);
+  const { deliveries } = await client.listDeliveries({ since: world.since, state: "dead_letter" });
+  expect(deliveries).toHaveLength(3);
+  expect(await cluster.count("delivery_tasks")).toBe(0);
 });

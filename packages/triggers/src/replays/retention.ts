@@ -1,5 +1,6 @@
 import { batches, type Sweep } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
+import { expirePauses } from "@svc/db/replays/pause";
 import { armLostReplays, expirePausedReplays, sweepReplays } from "@svc/db/replays/sweep";
 
 /** Settings of the sweep. Times are in milliseconds. */
@@ -12,14 +13,14 @@ export type ReplaySweepOptions = {
 const everyMs = 60_000;
 const batchMax = 1_000;
 /**
- * Maximum time for which a replay may be paused, in milliseconds. There is a maximum because the events of a paused replay are kept beyond
+ * Maximum time for which a replay or a subscription may be paused, in milliseconds. There is a maximum because the events of a paused replay are kept beyond
  * their retention.
  */
 const pausedMaxMs = 30 * 86_400_000;
 
 /**
- * Returns a sweep that runs every minute. It deletes replays that ended long ago, cancels replays that were paused for too long, and
- * creates missing tasks of replays.
+ * Returns a sweep that runs every minute. It deletes replays that ended long ago, cancels replays and deactivates subscriptions that
+ * were paused for too long, and creates missing tasks of replays.
  */
 export function replaySweep({ db, eventRetentionMs }: ReplaySweepOptions): Sweep {
   return {
@@ -29,6 +30,7 @@ export function replaySweep({ db, eventRetentionMs }: ReplaySweepOptions): Sweep
       yield* batches(batchMax, () => armLostReplays(db, nowMs, batchMax));
       const bounds = { beforeMs: nowMs - pausedMaxMs, nowMs, limit: batchMax };
       yield* batches(batchMax, () => expirePausedReplays(db, bounds));
+      yield* batches(batchMax, () => expirePauses(db, bounds));
       yield* batches(batchMax, () => sweepReplays(db, nowMs - eventRetentionMs, batchMax));
     },
   };

@@ -1,6 +1,7 @@
 import { type Allowance, allowanceOf, type Clock, createId } from "@svc/core";
 import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import { enqueueDeliveries } from "@svc/db/deliveries/enqueue";
+import { unparkDeliveries } from "@svc/db/deliveries/expire";
 import type { EventMatch } from "@svc/db/events/follow";
 import { countReplayMatches, findReplayMatches } from "@svc/db/replays/match";
 import { type ClaimedReplay, type ReplayRecord, replayLease } from "@svc/db/replays/repo";
@@ -76,6 +77,8 @@ const walksMax = 10;
 const walkFactor = 2;
 const walkMin = 100;
 const walkGrowth = 8;
+/** Maximum parked deliveries that one step gives back to the queue. */
+const unparkedMax = 2_000;
 /** Interval at which a replay checks if its inactive subscription is active again, in milliseconds. */
 const inactiveWaitMs = 5_000;
 
@@ -157,6 +160,7 @@ type At = { readonly nowMs: number; readonly isFirst: boolean };
 async function queueNext(tx: Executor, replay: ReplayRecord, { nowMs, isFirst }: At): Promise<MovedReplay> {
   const ended = await findEndOf(tx, replay, nowMs);
   if (ended !== undefined) return ended;
+  if (await hasParked(tx, replay, nowMs)) return { replay: { ...replay, updatedAt: nowMs }, count: 0, againAt: nowMs };
   const counted = isFirst ? await countFurther(tx, replay) : {};
   const allowance = allowanceOf(replay, nowMs);
   if (allowance.count === 0)
@@ -171,6 +175,15 @@ async function queueNext(tx: Executor, replay: ReplayRecord, { nowMs, isFirst }:
   const of = { ...replay, ...counted, queued, updatedAt: nowMs };
   if (hindrance !== undefined) return waiting(of, count, { hindrance, at: queue.at(-1), nowMs });
   return { replay: goneOn(of, { found, allowance, used: queue.length, nowMs }), count, againAt: found.againAt(nowMs) };
+}
+
+/**
+ * After a pause: gives a part of the subscription's parked deliveries back to its queue. Returns true if there may be more. The replay
+ * continues when all are given back.
+ */
+async function hasParked(tx: Executor, { ofPause, subscriptionId }: ReplayRecord, nowMs: number): Promise<boolean> {
+  if (!ofPause || subscriptionId === null) return false;
+  return (await unparkDeliveries(tx, subscriptionId, nowMs, unparkedMax)) >= unparkedMax;
 }
 
 /**

@@ -164,7 +164,8 @@ export function deliveryMethods(context: TriggersContext): Methods {
         throw triggerFaults.DELIVERY_NOT_PENDING(pending.id, pending.state);
       const endpoint = (await findDeliveryEndpoints(db, projectId, [id])).get(id);
       if (endpoint === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("subscriptionId", id);
-      if (!endpoint.active) throw triggerFaults.SUBSCRIPTION_INACTIVE(id, "nothing is delivered to it");
+      if (!endpoint.active)
+        throw triggerFaults.SUBSCRIPTION_INACTIVE(id, "nothing is delivered to it", "subscriptionId");
       const count = await tryDeliveriesNow(db, id, { deliveryId, nowMs: clock.now() });
       dispatcher.wake();
       const [subscription, delivery] = await Promise.all([

@@ -7,11 +7,13 @@ import {
   optionalId,
   type ProjectId,
   projectList,
+  type ReplayId,
   requireId,
   requireProject,
   type SubscriptionId,
   timeRange,
 } from "@svc/core";
+import { unparkDeliveries } from "@svc/db/deliveries/expire";
 import { countReplayMatches, type ReplayFilter } from "@svc/db/replays/match";
 import {
   firstEventAt,
@@ -90,6 +92,7 @@ export function replayMethods(context: TriggersContext): Methods {
       const id = requireId("rpl", "id", req.id);
       const perSecond = req.perSecond === undefined ? undefined : perSecondOf(req.perSecond);
       const row = await replaysForProject(db, projectId).change(id, (before) => ({
+        ...requireClosed(before),
         updatedAt: clock.now(),
         ...(perSecond !== undefined && { perSecond }),
         ...(req.paused !== undefined && pauseOf(before, req.paused, clock.now())),
@@ -108,7 +111,9 @@ export function replayMethods(context: TriggersContext): Methods {
         endedAt: nowMs,
         updatedAt: nowMs,
       } as const;
-      const row = await replaysForProject(db, projectId).change(requireId("rpl", "id", req.id), () => end);
+      const id = requireId("rpl", "id", req.id);
+      await giveBackParked(context, projectId, id);
+      const row = await replaysForProject(db, projectId).change(id, (before) => ({ ...requireClosed(before), ...end }));
       return { replay: found(row, req.id) };
     },
   };
@@ -118,6 +123,21 @@ function found(row: ReplayRecord | undefined, id: string) {
   if (row === undefined) throw triggerFaults.REPLAY_NOT_FOUND("id", id);
   return replayMessage(row);
 }
+
+/** Throws REPLAY_OF_PAUSE if the subscription of the replay is paused: without the replay, it would lose events. */
+function requireClosed({ id, until }: ReplayRecord): Record<never, never> {
+  if (until === null) throw triggerFaults.REPLAY_OF_PAUSE(id);
+  return {};
+}
+
+/** Gives parked deliveries back to the queue, because the replay that would do it is about to be cancelled. */
+async function giveBackParked({ db, clock }: TriggersContext, projectId: ProjectId, id: ReplayId): Promise<void> {
+  const replay = await replaysForProject(db, projectId).find(id);
+  if (replay?.ofPause !== true || replay.until === null || replay.subscriptionId === null) return;
+  while ((await unparkDeliveries(db, replay.subscriptionId, clock.now(), unparkedMax)) >= unparkedMax);
+}
+
+const unparkedMax = 2_000;
 
 function perSecondOf(perSecond: number): number {
   if (perSecond >= 1 && perSecond <= perSecondMax) return perSecond;
@@ -130,7 +150,7 @@ function pauseOf({ state }: ReplayRecord, paused: boolean, nowMs: number): Parti
   return paused ? { state: "paused", reason: "", waitsForId: null } : { state: "running", pacedAt: nowMs - fullStepMs };
 }
 
-type StartedFilter = ReplayFilter & Pick<ReplayRecord, "since">;
+type StartedFilter = ReplayFilter & Pick<ReplayRecord, "since"> & { readonly until: number };
 
 async function filterOf(
   context: TriggersContext,

@@ -51,6 +51,7 @@ export async function requireActive(
 ): Promise<Subscription> {
   const subscription = await subscriptionsForProject(context.db, projectId).find(id);
   if (subscription === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("subscriptionId", id);
-  if (!subscription.active) throw triggerFaults.SUBSCRIPTION_INACTIVE(id, subscription.inactiveReason);
+  if (!subscription.active)
+    throw triggerFaults.SUBSCRIPTION_INACTIVE(id, subscription.inactiveReason, "subscriptionId");
   return subscription;
 }

@@ -10,13 +10,18 @@ import {
   requireId,
   requireProject,
 } from "@svc/core";
-import { withTransaction } from "@svc/db/connect";
+import { type Executor, withTransaction } from "@svc/db/connect";
 import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { readEndpointTimes } from "@svc/db/deliveries/read-endpoint-times";
+import { closePause, endPause, openPause } from "@svc/db/replays/pause";
 import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
-import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
+import { type Subscription, type SubscriptionChange, subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { signingSecretContext } from "@svc/delivery";
-import type { Subscription as SubscriptionMessage, TriggersService } from "@svc/gen/triggers";
+import type {
+  Subscription as SubscriptionMessage,
+  TriggersService,
+  UpdateSubscriptionRequest,
+} from "@svc/gen/triggers";
 import { subscriptionMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
@@ -80,20 +85,18 @@ export function subscriptionMethods(context: TriggersContext): Methods {
     async updateSubscription(req, ctx) {
       const { projectId } = requireProject(ctx);
       const id = requireId("sub", "id", req.id);
-      const change = {
-        ...(req.active === undefined ? {} : { active: req.active }),
-        ...(req.endpointUrl === undefined ? {} : { endpointUrl: checkEndpointUrl(guard, req.endpointUrl) }),
-      };
+      const change = req.endpointUrl === undefined ? {} : { endpointUrl: checkEndpointUrl(guard, req.endpointUrl) };
       const row = await withTransaction(db, async (tx) => {
-        const updated = await subscriptionsForProject(tx, projectId).update(id, (known) => {
-          requireChangeable(known, change);
-          return change;
+        const updated = await subscriptionsForProject(tx, projectId).update(id, async (known) => {
+          requireChangeable(known, req, change.endpointUrl);
+          return { ...change, ...(await activityAfter(tx, known, req, clock.now())) };
         });
         if (updated !== undefined && !updated.active) await expireDeliveries(tx, id, clock.now(), expireMax);
         return updated;
       });
       if (row === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("id", req.id);
       if (!row.active) await dispatcher.expire(id);
+      else if (req.paused === false || req.active === true) context.wakeReplays();
       return { subscription: subscriptionMessage(row, clock.now()) };
     },
 
@@ -102,8 +105,10 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       const id = requireId("sub", "id", req.id);
       const isDeleted = await withTransaction(db, async (tx) => {
         const deleted = await subscriptionsForProject(tx, projectId).delete(id);
-        if (deleted) await expireDeliveries(tx, id, clock.now(), expireMax);
-        return deleted;
+        if (deleted === undefined) return false;
+        await endPause(tx, deleted, { nowMs: clock.now(), reason: "deleted" });
+        await expireDeliveries(tx, id, clock.now(), expireMax);
+        return true;
       });
       if (!isDeleted) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("id", req.id);
       await dispatcher.expire(id);
@@ -124,19 +129,53 @@ export async function wholeSubscription(
   return subscriptionMessage(row, clock.now(), { ...progress, ...times.get(row.id) });
 }
 
+/** Fields of UpdateSubscription that start and stop deliveries. */
+type Activity = Pick<UpdateSubscriptionRequest, "active" | "paused">;
+
 /**
  * Throws if the change is not allowed for an agent's subscription. Its endpoint URL cannot change, because the callback confirmed that URL.
- * It cannot become active again after its key has ended.
+ * It cannot be paused, because its agent takes up missed events itself. It cannot become active again after its key has ended.
  */
 function requireChangeable(
   { id, keyId, inactiveReason }: Subscription,
-  { endpointUrl, active }: { readonly endpointUrl?: string; readonly active?: boolean },
+  { active, paused }: Activity,
+  endpointUrl: string | undefined,
 ): void {
   if (keyId === null) return;
+  if (paused === true)
+    throw triggerFaults.SUBSCRIPTION_OF_AGENT("paused", id, "it takes up missed events by its cursor");
   if (endpointUrl !== undefined)
     throw triggerFaults.SUBSCRIPTION_OF_AGENT("endpointUrl", id, "its callback stays as it was confirmed");
   if (active === true && inactiveReason === "revoked")
     throw triggerFaults.SUBSCRIPTION_OF_AGENT("active", id, "its key or grant has ended");
+}
+
+/**
+ * Returns the change that `active` and then `paused` make to a locked subscription, after the change to the replay of its pause. Throws
+ * SUBSCRIPTION_INACTIVE if an inactive subscription would be paused.
+ */
+async function activityAfter(
+  tx: Executor,
+  known: Subscription,
+  { active, paused }: Activity,
+  nowMs: number,
+): Promise<SubscriptionChange> {
+  const isPaused = known.inactiveReason === "paused";
+  if (paused === true) {
+    if (isPaused && active !== false) return {};
+    if (active === false || (active === undefined && !known.active))
+      throw triggerFaults.SUBSCRIPTION_INACTIVE(known.id, known.inactiveReason || "deactivated", "paused");
+    const pausedReplayId = await openPause(tx, known, nowMs, createId("rpl", nowMs));
+    return { active: false, inactiveReason: "paused", pausedAt: nowMs, pausedReplayId };
+  }
+  if (active === false) {
+    await endPause(tx, known, { nowMs, reason: "requested" });
+    return { active: false, pausedAt: null };
+  }
+  if (!isPaused) return active === undefined ? {} : { active };
+  if (active === undefined && paused === undefined) return {};
+  await closePause(tx, known, nowMs);
+  return { active: true, pausedAt: null };
 }
 
 /** Returns the filter of a subscription after checking it against the catalog. */

@@ -250,6 +250,28 @@ test("a webhook whose app signs the address takes posts if SVC_PUBLIC_URL is set
   });
 });
 
+test("the header that has the secret proves the sender before the body is read, and is never kept", async () => {
+  await using cluster = await createTestCluster();
+  const { watcher } = sampleToolkits;
+  const webhook = { scheme: "token_query", secretEnv: "SVC_WEBHOOK_SECRET_WATCHER", header: "X-Watch-Token" } as const;
+  const catalog = catalogOf({ toolkits: [{ ...watcher, toolkit: { ...watcher.toolkit, webhook } }] });
+  await using node = createTestNode(cluster, { catalog });
+  const { query: _, ...change } = changePost({ state: "moved" });
+  const headers = { ...change.headers, "x-watch-token": "watcher-token", "x-route-token": "r" };
+  expect(node.ingest.admit("watcher", noQuery, { ...headers, "x-watch-token": "wrong" })).toEqual({
+    outcome: "unverified",
+  });
+  expect(node.ingest.admit("watcher", new URLSearchParams({ token: "watcher-token" }), {})).toEqual({
+    outcome: "unverified",
+  });
+  expect(node.ingest.admit("watcher", noQuery, headers)).toMatchObject({ outcome: "admitted", isVerified: true });
+  expect(await node.ingest.accept({ ...change, query: noQuery, headers })).toMatchObject({ outcome: "quarantined" });
+  const [kept] = await quarantined(cluster);
+  const found = await node.quarantine.find(kept!.id);
+  expect(found!.post.headers).toMatchObject({ "x-route-token": "r" });
+  expect(JSON.stringify(found!.post)).not.toContain("watcher-token");
+});
+
 test("a verified post that becomes no event is kept whole, but for its secrets, with the reason", async () => {
   await using cluster = await createTestCluster();
   await cluster.project();

@@ -326,3 +326,48 @@ test("a secret that is not in its declared encoding is no secret", () => {
   const post = { headers, query: new URLSearchParams(), body: Buffer.from(json) };
   expect(hex.isVerified(post, secretsOf(hex, "00ff"), { nowMs })).toBe(true);
 });
+
+test("the published examples of the forms verify", () => {
+  const examples: [object, string, Record<string, string>, string, number][] = [
+    [
+      forms["hex after a prefix"]!.webhook,
+      "It's a Secret to Everybody",
+      { "x-hub-signature-256": "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17" },
+      "Hello, World!",
+      nowMs,
+    ],
+    [
+      forms["Standard Webhooks"]!.webhook,
+      "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      {
+        "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        "webhook-timestamp": "1614265330",
+        "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+      },
+      '{"test": 2432232314}',
+      1_614_265_330_000,
+    ],
+    [
+      forms["address and body"]!.webhook,
+      "asdf1234",
+      { "x-hmacsha256-signature": "2kRE5qRU2tR+tBGlDwMEw2avJ7QM4ikPYD/PJ3bd9Og=" },
+      '{"hello":"world"}',
+      nowMs,
+    ],
+    // RFC 4231, 4.3.
+    [
+      { scheme: "hmac_sha256", header: "x-signature", encoding: "hex" },
+      "Jefe",
+      { "x-signature": "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
+      "what do ya want for nothing?",
+      nowMs,
+    ],
+  ];
+  for (const [part, text, headers, body, atMs] of examples) {
+    const webhook = webhookOf(part);
+    const post = { headers, query: new URLSearchParams(), body: Buffer.from(body), target: "/webhook" };
+    const at = { nowMs: atMs, publicUrl: "https://example.com" };
+    expect(webhook.isVerified(post, [webhook.secretOf(text)!], at), text).toBe(true);
+    expect(webhook.isVerified(post, [webhook.secretOf(`${text.slice(0, -1)}X`)!], at), text).toBe(false);
+  }
+});

@@ -79,8 +79,9 @@ export function onlyValue(query: URLSearchParams, name: string): string | undefi
   return others.length === 0 ? value : undefined;
 }
 
-/** Returns names and values of a form, sorted by name, without separators. Undefined if the body is not a form. */
+/** Returns names and values of a form, sorted by name, without separators. Undefined if the body is neither a form nor empty. */
 function readForm({ body, headers }: ReadablePost): Buffer | string | undefined {
+  if (body.byteLength === 0) return "";
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(headers["content-type"] ?? "")) return undefined;
   const read = readForeignText(body);
   if ("fault" in read || !isReadableForm(read.text)) return undefined;

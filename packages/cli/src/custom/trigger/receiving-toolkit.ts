@@ -43,7 +43,7 @@ export function chooseTrigger({ slug, triggers }: ReceivingToolkit, name?: strin
 
 /**
  * Returns the post as the app would sign it, by the toolkit's definition. Rejects with CommandError if the secret cannot be a key, or if the
- * signature covers the public address, and `publicUrl` is not given.
+ * post lacks a value that the signature covers.
  */
 export function signPost(
   { slug, webhook }: ReceivingToolkit,
@@ -52,7 +52,13 @@ export function signPost(
   at: { readonly nowMs: number; readonly publicUrl: string },
 ): UnsignedPost {
   const key = webhook.secretOf(secret);
-  if (key !== undefined) return webhook.sign(post, key, at);
-  const { encoding = "" } = (webhook.parameters.secret ?? {}) as { encoding?: string };
-  throw new CommandError(`the secret is not ${encoding}, as the definition of "${slug}" requires`);
+  if (key === undefined) {
+    const { encoding = "" } = (webhook.parameters.secret ?? {}) as { encoding?: string };
+    throw new CommandError(`the secret is not ${encoding}, as the definition of "${slug}" requires`);
+  }
+  try {
+    return webhook.sign(post, key, at);
+  } catch (error) {
+    throw new CommandError(`the post cannot be signed as the definition of "${slug}" requires: ${String(error)}`);
+  }
 }

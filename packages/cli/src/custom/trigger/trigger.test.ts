@@ -96,6 +96,30 @@ test("the sample of every toolkit that takes posts is signed by its scheme, fits
   }
 });
 
+test("the sample of an app that posts forms and signs the address is a form, signed for the public address", async () => {
+  const { codeHost } = sampleToolkits;
+  const form = { signed: "{{url}}{{form}}", form: "payload", secret: { prefix: "sword" } };
+  const webhook = { ...codeHost.toolkit.webhook, ...form } as NonNullable<typeof codeHost.toolkit.webhook>;
+  const forms = join(folder, "forms");
+  await writeToolkits(forms, [{ ...codeHost, toolkit: { ...codeHost.toolkit, webhook } }]);
+  const { server, received } = await startServer();
+  await using _ = server;
+  const argv = ["trigger", "code_host", "--query", "a=b c", "--url", server.url];
+  const known = { ...variables, SVC_TOOLKITS: forms };
+  expect(await runTestCommand(argv, { ...known, SVC_PUBLIC_URL: "https://svc.example.com/in/" })).toMatchObject({
+    code: 0,
+  });
+  const [post] = received;
+  expect(post?.headers["content-type"]).toBe("application/x-www-form-urlencoded");
+  const payload = new URLSearchParams(post?.body.toString()).get("payload") ?? "";
+  expect(JSON.parse(payload)).toMatchObject({ action: "opened" });
+  const text = `https://svc.example.com/in/webhooks/code_host?a=b+cpayload${payload}`;
+  const signature = createHmac("sha256", "fish").update(text).digest("hex");
+  expect(post?.headers["x-code-signature"]).toBe(`sha256=${signature}`);
+  const { code, noted } = await runTestCommand([...argv, "--body", "-"], known, "{}");
+  expect({ code, noted }).toEqual({ code: 1, noted: [expect.stringMatching(/cannot be signed .* lacks a value/)] });
+});
+
 test("a trigger other than the first is sampled by name", async () => {
   const { results } = await postTwice("code_host", ["--trigger", "push_received"]);
   expect(results[0]?.printed).toEqual(["202 stored (code_host.push_received)"]);

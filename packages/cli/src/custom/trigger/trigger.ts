@@ -46,7 +46,7 @@ export const addTriggerCommand = command(
     const nowMs = systemClock.now();
     const sample = chooseTrigger(toolkit, options.trigger).sample(nowMs);
     const publicUrl = (context.environment.get("SVC_PUBLIC_URL")?.trim() || url).replace(/\/+$/, "");
-    const composed = await composePost(slug, sample, options, context);
+    const composed = await composePost(toolkit, sample, options, context);
     const post = signPost(toolkit, composed, secret, { nowMs, publicUrl });
     const found = await expectation(toolkit, post);
     if (found.fault !== "") context.note(`Note: ${found.fault}.`);
@@ -72,13 +72,15 @@ function secretOf(
 }
 
 async function composePost(
-  slug: string,
+  { slug, webhook }: ReceivingToolkit,
   sample: SamplePost,
   options: PostOptions,
   context: CommandContext,
 ): Promise<UnsignedPost> {
-  const body = options.body === undefined ? sampleBody(sample) : await readBody(options.body, context);
-  const type: Pairs = body.length === 0 ? {} : { "content-type": "application/json" };
+  const form = options.body === undefined ? webhook.body.form : undefined;
+  const body = options.body === undefined ? sampleBody(sample, form) : await readBody(options.body, context);
+  const written = form === undefined ? "application/json" : "application/x-www-form-urlencoded";
+  const type: Pairs = body.length === 0 ? {} : { "content-type": written };
   const given = Object.entries(options.header).map(([name, value]) => [name.toLowerCase(), value]);
   return {
     path: `/webhooks/${slug}`,
@@ -88,8 +90,13 @@ async function composePost(
   };
 }
 
-function sampleBody({ body }: SamplePost): Buffer {
-  return Buffer.from(body === undefined ? "" : JSON.stringify(body));
+/** Returns the body of a sample. If the app posts forms, `form` is the field that has the JSON, or `*` for a form of all fields. */
+function sampleBody({ body }: SamplePost, form: string | undefined): Buffer {
+  if (body === undefined || body === null) return Buffer.alloc(0);
+  if (form === undefined) return Buffer.from(JSON.stringify(body));
+  const fields = form === "*" ? body : { [form]: JSON.stringify(body) };
+  const texts = Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]);
+  return Buffer.from(new URLSearchParams(texts).toString());
 }
 
 async function readBody(file: string, context: CommandContext): Promise<Buffer> {

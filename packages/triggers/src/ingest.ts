@@ -102,8 +102,8 @@ const waitingMax = 20_000;
  */
 const batchConcurrency = 2;
 const besideMin = 24;
-/** Number of a list's events that wait for a commit at the same time, so that posts of other apps do not wait for a whole list. */
-const itemsAtOnce = 100;
+/** Number and size of a list's events that wait for a commit together, so that posts of other apps do not wait for a whole list. */
+const together = { events: 100, bytes: 262_144 };
 /**
  * Under load, a batch waits for further posts: `ms` milliseconds, if the previous batch had `fromSize` posts or more. A commit costs about
  * as much as ten rows, so larger batches are better.
@@ -179,8 +179,7 @@ export function createIngest(options: IngestOptions): Ingest {
     const kept: KeptItem[] = items.filter((item) => item.outcome === "quarantined");
     const roomy = new Set<ProjectId>();
     let [stored, projects] = [0, 0];
-    for (let start = 0; start < made.length; start += itemsAtOnce) {
-      const chunk = made.slice(start, start + itemsAtOnce);
+    for (const chunk of chunksOf(made)) {
       for (const [at, result] of (
         await Promise.all(chunk.map(({ event }) => events.add({ ...event, roomy })))
       ).entries()) {
@@ -289,6 +288,21 @@ export type WebhookToolkit = Toolkit & { webhook: Webhook };
 export function webhookToolkit(catalog: Catalog, slug: string): WebhookToolkit | undefined {
   const toolkit = catalog.toolkits.get(slug);
   return toolkit?.webhook === undefined ? undefined : (toolkit as WebhookToolkit);
+}
+
+/** Divides the events of a list into those that wait for a commit together. */
+function chunksOf<Item extends { readonly event: NormalizedEvent }>(items: readonly Item[]): Item[][] {
+  const chunks: Item[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const item of items) {
+    bytes += item.event.payload.length;
+    if (bytes > together.bytes || chunks.at(-1)?.length === together.events) {
+      chunks.push([]);
+      bytes = item.event.payload.length;
+    }
+    chunks.at(-1)?.push(item);
+  }
+  return chunks;
 }
 
 /** The reason for quarantining a post whose body cannot be decoded. */

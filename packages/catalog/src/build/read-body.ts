@@ -63,7 +63,7 @@ function isForm(type = ""): boolean {
   return /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type);
 }
 
-const fieldsMax = 20_000;
+const fieldsMax = 2_000;
 
 async function readForm(
   field: string,

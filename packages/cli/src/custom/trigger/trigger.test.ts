@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, mkdtempDisposable, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -118,6 +118,49 @@ test("the sample of an app that posts forms and signs the address is a form, sig
   expect(post?.headers["x-code-signature"]).toBe(`sha256=${signature}`);
   const { code, noted } = await runTestCommand([...argv, "--body", "-"], known, "{}");
   expect({ code, noted }).toEqual({ code: 1, noted: [expect.stringMatching(/cannot be signed .* lacks a value/)] });
+});
+
+test("a sample is sent as the toolkit reads bodies: as a form, as an element of a list, as a text", async () => {
+  const { codeHost } = sampleToolkits;
+  const push = codeHost.tools["push_received"] as Extract<(typeof codeHost.tools)[string], { kind: "trigger" }>;
+  const kinds: [slug: string, bodies: object, from: string, sent: RegExp][] = [
+    ["of_fields", { form: "*" }, "{{body.ref}}", /^ref=\w/],
+    ["of_field", { form: "data" }, "{{body.ref}}", /^data=%7B%22ref%22/],
+    ["of_items", { each: "body.list" }, "{{item.ref}}", /^\{"list":\[\{"ref":"/],
+    ["of_texts", { content: "text" }, "{{body}}", /^[^"{]/],
+    ["of_bytes", { content: "base64" }, "{{body}}", /^/],
+  ];
+  const toolkits = kinds.map(([slug, bodies, ref]) => ({
+    toolkit: { ...codeHost.toolkit, slug, webhook: { ...codeHost.toolkit.webhook!, ...bodies } },
+    tools: {
+      pushed: {
+        ...push,
+        match: {},
+        account: "",
+        dedupe: "",
+        output: { type: "object", properties: { ref: { type: "string" } } },
+        payload: { ref },
+      },
+    },
+  }));
+  await using own = await mkdtempDisposable(join(tmpdir(), "svc-bodies-"));
+  await writeToolkits(own.path, toolkits);
+  const { server, received } = await startServer();
+  await using _ = server;
+  for (const [slug, , , sent] of kinds) {
+    const { printed, noted } = await runTestCommand(["trigger", slug, "--url", server.url], {
+      ...variables,
+      SVC_TOOLKITS: own.path,
+    });
+    expect([printed, noted], slug).toEqual([[`202 stored (${slug}.pushed)`], []]);
+    expect(received.at(-1)?.body.toString()).toMatch(sent);
+  }
+  const wrong = await runTestCommand(
+    ["trigger", "of_items", "--url", server.url, "--body", "-"],
+    { ...variables, SVC_TOOLKITS: own.path },
+    '{"list":5}',
+  );
+  expect(wrong.noted[0]).toContain("the body does not have the list that webhook.each names");
 });
 
 test("a trigger other than the first is sampled by name", async () => {

@@ -77,10 +77,10 @@ async function composePost(
   options: PostOptions,
   context: CommandContext,
 ): Promise<UnsignedPost> {
-  const form = options.body === undefined ? webhook.body.form : undefined;
-  const body = options.body === undefined ? sampleBody(sample, form) : await readBody(options.body, context);
-  const written = form === undefined ? "application/json" : "application/x-www-form-urlencoded";
-  const type: Pairs = body.length === 0 ? {} : { "content-type": written };
+  const own = options.body === undefined ? undefined : await readBody(options.body, context);
+  const [sampleType, sampleBody] = bodyOf(webhook, sample);
+  const body = own ?? sampleBody;
+  const type: Pairs = body.length === 0 ? {} : { "content-type": own === undefined ? sampleType : "application/json" };
   const given = Object.entries(options.header).map(([name, value]) => [name.toLowerCase(), value]);
   return {
     path: `/webhooks/${slug}`,
@@ -90,13 +90,19 @@ async function composePost(
   };
 }
 
-/** Returns the body of a sample. If the app posts forms, `form` is the field that has the JSON, or `*` for a form of all fields. */
-function sampleBody({ body }: SamplePost, form: string | undefined): Buffer {
-  if (body === undefined || body === null) return Buffer.alloc(0);
-  if (form === undefined) return Buffer.from(JSON.stringify(body));
-  const fields = form === "*" ? body : { [form]: JSON.stringify(body) };
-  const texts = Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]);
-  return Buffer.from(new URLSearchParams(texts).toString());
+/** Returns the content type and the bytes of a sample in the form that the toolkit declares. */
+function bodyOf({ body: { content, form } }: ReceivingToolkit["webhook"], { body }: SamplePost): [string, Buffer] {
+  const formType = "application/x-www-form-urlencoded";
+  if (body === undefined) return ["", Buffer.alloc(0)];
+  if (content === "text") return ["text/plain", Buffer.from(String(body))];
+  if (content === "base64") return ["application/octet-stream", Buffer.from(String(body), "base64")];
+  const json = JSON.stringify(body);
+  if (form === undefined) return ["application/json", Buffer.from(json)];
+  if (form !== "*") return [formType, Buffer.from(new URLSearchParams({ [form]: json }).toString())];
+  const fields = Object.entries(body as object).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, String(one)]),
+  );
+  return [formType, Buffer.from(new URLSearchParams(fields).toString())];
 }
 
 async function readBody(file: string, context: CommandContext): Promise<Buffer> {

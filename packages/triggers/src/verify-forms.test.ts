@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import type { ToolkitDocument, Webhook } from "@svc/catalog";
 import { catalogOf } from "@svc/testing/catalog";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { InboundPost } from "./outcome.ts";
 import { secretsOf } from "./verify.ts";
@@ -37,9 +38,9 @@ const fiveMinutes = 300_000;
 
 const forms: Record<string, Form> = {
   "hex after a prefix": {
-    webhook: { scheme: "hmac_sha256", header: "X-Hub-Signature-256", encoding: "hex", prefix: "sha256=" },
+    webhook: { scheme: "hmac_sha256", header: "X-Code-Signature-256", encoding: "hex", prefix: "sha256=" },
     body: json,
-    post: (body, key) => ({ headers: { "x-hub-signature-256": `sha256=${hmac(key, body).digest("hex")}` } }),
+    post: (body, key) => ({ headers: { "x-code-signature-256": `sha256=${hmac(key, body).digest("hex")}` } }),
   },
   "base64 alone": {
     webhook: { scheme: "hmac_sha256", header: "x-shop-hmac-sha256", encoding: "base64" },
@@ -102,20 +103,23 @@ const forms: Record<string, Form> = {
   },
   "the same with headers of another name": {
     webhook: {
-      ...{ scheme: "hmac_sha256", header: "x-zm-signature", prefix: "v0=", encoding: "hex" },
-      ...{ signed: "v0:{{headers.x-zm-request-timestamp}}:{{body}}", timestamp: "{{headers.x-zm-request-timestamp}}" },
+      ...{ scheme: "hmac_sha256", header: "x-meet-signature", prefix: "v0=", encoding: "hex" },
+      ...{
+        signed: "v0:{{headers.x-meet-request-timestamp}}:{{body}}",
+        timestamp: "{{headers.x-meet-request-timestamp}}",
+      },
     },
     body: json,
     toleranceMs: fiveMinutes,
     post(body, key, atMs) {
       const time = String(Math.floor(atMs / 1000));
       const signature = `v0=${hmac(key, `v0:${time}:${body}`).digest("hex")}`;
-      return { headers: { "x-zm-request-timestamp": time, "x-zm-signature": signature } };
+      return { headers: { "x-meet-request-timestamp": time, "x-meet-signature": signature } };
     },
   },
   "Standard Webhooks": {
     webhook: {
-      ...{ scheme: "hmac_sha256", header: ["webhook-signature", "svix-signature"], split: "space", prefix: "v1," },
+      ...{ scheme: "hmac_sha256", header: ["webhook-signature", "other-signature"], split: "space", prefix: "v1," },
       ...{ encoding: "base64", secret: { encoding: "base64", prefix: "whsec_" } },
       signed: "{{headers.webhook-id}}.{{headers.webhook-timestamp}}.{{body}}",
       timestamp: "{{headers.webhook-timestamp}}",
@@ -201,9 +205,9 @@ const forms: Record<string, Form> = {
     post: (_body, key) => ({ query: new URLSearchParams({ token: String(key) }) }),
   },
   "a token in a header": {
-    webhook: { scheme: "token_query", header: ["X-Secret-Token", "x-gitlab-token"] },
+    webhook: { scheme: "token_query", header: ["X-Secret-Token", "x-forge-token"] },
     body: json,
-    post: (_body, key) => ({ headers: { "x-gitlab-token": String(key) } }),
+    post: (_body, key) => ({ headers: { "x-forge-token": String(key) } }),
   },
   "a bearer token": {
     webhook: { scheme: "token_query", header: "authorization", prefix: "Bearer " },
@@ -280,6 +284,43 @@ test.each(Object.keys(forms))("%s: what svc signs for a sample is accepted", (na
   expect(verify({ ...post, toolkitSlug: "watcher", query: search, target: `${path}?${search}` })).toBe(true);
 });
 
+test("of any body and secret, what svc signs is accepted, and refused if a byte of body or signature differs", () => {
+  // A form is no sequence of any bytes, and a header with a time has other parts.
+  const names = Object.keys(forms).filter((name) => {
+    const { scheme, timestamp, signed = "" } = forms[name]!.webhook;
+    return scheme === "hmac_sha256" && timestamp === undefined && !String(signed).includes("form");
+  });
+  expect(names.length).toBe(6);
+  const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 });
+  const secrets = fc.string({ minLength: 1, unit: "grapheme" });
+  const change = fc.record({ at: fc.nat(), byte: fc.integer({ min: 1, max: 255 }) });
+  fc.assert(
+    fc.property(fc.constantFrom(...names), bytes, secrets, change, (name, body, text, { at, byte }) => {
+      const { webhook } = check(name);
+      const key = [webhook.secretOf(text)!];
+      const time = { nowMs, publicUrl };
+      const signed = webhook.sign(
+        { path: "/webhooks/a", headers: {}, query: {}, body: Buffer.from(body) },
+        key[0]!,
+        time,
+      );
+      const is = (post: object) =>
+        webhook.isVerified({ ...signed, query: new URLSearchParams(), target: "/webhooks/a", ...post }, key, time);
+      expect(is({})).toBe(true);
+      const other = Buffer.from(body);
+      other[at % other.byteLength]! ^= byte;
+      expect(is({ body: other })).toBe(false);
+      const header = Buffer.from(signed.headers[webhook.header]!, "latin1");
+      header[at % header.byteLength]! ^= byte;
+      const wrong = header.toString("latin1");
+      // Hex in the other case, and base64url without its padding, are the same signature.
+      fc.pre(wrong.toLowerCase() !== signed.headers[webhook.header]!.toLowerCase());
+      expect(is({ headers: { ...signed.headers, [webhook.header]: wrong } })).toBe(false);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test("a signature of the address is refused without the address, and with the address of another host", () => {
   const { webhook, signed, key } = check("address and body");
   const secrets = secretsOf(webhook, key);
@@ -332,7 +373,7 @@ test("the published examples of the forms verify", () => {
     [
       forms["hex after a prefix"]!.webhook,
       "It's a Secret to Everybody",
-      { "x-hub-signature-256": "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17" },
+      { "x-code-signature-256": "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17" },
       "Hello, World!",
       nowMs,
     ],

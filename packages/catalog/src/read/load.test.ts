@@ -574,6 +574,16 @@ const wrongDefinitions: WrongDefinition[] = [
     "use one of",
   ],
   [
+    "secret of a header in the payload",
+    ({ toolkit, tools }) => {
+      toolkit.webhook = { scheme: "token_query", secretEnv: "SVC_WEBHOOK_SECRET_NOTES", header: ["X-A", "X-Secret"] };
+      tools.note_changed.payload.id = "{{headers.x-secret}}";
+    },
+    trigger,
+    "payload.id",
+    "secret stays out",
+  ],
+  [
     "secret in the payload",
     ({ toolkit, tools }) => {
       toolkit.webhook = { scheme: "token_query", secretEnv: "SVC_WEBHOOK_SECRET_NOTES", parameter: "token" };

@@ -99,7 +99,11 @@ export function compileTimeSource(text: string): (reading: ReadablePost) => unkn
     if (typeof part === "string") return () => part;
     if (part.root === "body") return (reading: ReadablePost) => fieldOf(reading, part.path);
     const read = compilePlaceholder(part);
-    return (reading: ReadablePost) => read(reading)?.toString();
+    // A time is ASCII, and other texts are bytes here.
+    return (reading: ReadablePost) => {
+      const value = read(reading);
+      return typeof value === "string" ? value : undefined;
+    };
   });
   const [only, ...others] = reads;
   if (only !== undefined && others.length === 0) return only;

@@ -12,7 +12,7 @@ const signaturesMax = 20;
 const toleranceDefault = "5m";
 
 /** Separators of the parts of a signature header, by the word in `split`. */
-export const separators = { comma: ",", semicolon: ";", space: " " } as const;
+const separators = { comma: ",", semicolon: ";", space: " " } as const;
 
 /** The scheme `slack_v0` as parameters of `hmac_sha256`. */
 const slackV0 = {

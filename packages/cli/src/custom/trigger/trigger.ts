@@ -98,11 +98,11 @@ function bodyOf({ body: { content, form } }: ReceivingToolkit["webhook"], { body
   if (content === "base64") return ["application/octet-stream", Buffer.from(String(body), "base64")];
   const json = JSON.stringify(body);
   if (form === undefined) return ["application/json", Buffer.from(json)];
-  if (form !== "*") return [formType, Buffer.from(new URLSearchParams({ [form]: json }).toString())];
+  if (form !== "*") return [formType, Buffer.from(`${new URLSearchParams({ [form]: json })}`)];
   const fields = Object.entries(body as object).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, String(one)]),
   );
-  return [formType, Buffer.from(new URLSearchParams(fields).toString())];
+  return [formType, Buffer.from(`${new URLSearchParams(fields)}`)];
 }
 
 async function readBody(file: string, context: CommandContext): Promise<Buffer> {

@@ -9,7 +9,7 @@ import {
 import type { BodyRule } from "../model.ts";
 
 /** The value of a body, undefined if the body has 0 bytes; or the reason why the body cannot be read, as a sentence without its end. */
-export type ReadBody = { readonly value: unknown } | { readonly fault: string };
+type ReadBody = { readonly value: unknown } | { readonly fault: string };
 
 /**
  * How bodies are read. `bodyBytesMax`: maximum size of a body, in bytes. `turn`: returns a promise for a scheduling turn; large bodies wait
@@ -18,7 +18,7 @@ export type ReadBody = { readonly value: unknown } | { readonly fault: string };
 export type BodyReading = { readonly bodyBytesMax: number; readonly turn: () => Promise<void> };
 
 /** A verified post before its body is read. Header names are in lower case. The body is not compressed. */
-export type UnreadPost = { readonly headers: Readonly<Record<string, string | undefined>>; readonly body: Buffer };
+type UnreadPost = { readonly headers: Readonly<Record<string, string | undefined>>; readonly body: Buffer };
 
 /**
  * Returns the elements of a post that are posts of their own: those of the list that the toolkit names, or one undefined element if it names

@@ -2,10 +2,10 @@ import { Buffer } from "node:buffer";
 import { asciiForm, type ForeignText } from "./foreign-text.ts";
 
 /** Fields of a form: the values of each name, in the order of the form. `fault`: why the form cannot be read, as the end of a sentence. */
-export type Form = { readonly fields: ReadonlyMap<string, readonly string[]> } | { readonly fault: string };
+type Form = { readonly fields: ReadonlyMap<string, readonly string[]> } | { readonly fault: string };
 
 /** Limits of reading a form. `fieldsMax`: maximum number of fields. `turn`: awaited after every 4 ms, so that other work can run. */
-export type FormReading = { readonly fieldsMax: number; readonly turn: () => Promise<void> };
+type FormReading = { readonly fieldsMax: number; readonly turn: () => Promise<void> };
 
 /** Reading time in milliseconds after which other work of the node may run. */
 const sliceMs = 4;

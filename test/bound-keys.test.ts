@@ -303,6 +303,10 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [{ entityId: "bob" }, "ok"],
     [{ payloadContains: "channel" }, "ok"],
   ],
+  "TriggersService/PollEvents": [
+    [{ since: "2026-01-01T00:00:00Z" }, "ok"],
+    [{ since: "2026-01-01T00:00:00Z", entityId: "bob" }, "ok"],
+  ],
   "TriggersService/GetEvent": [[{ id: "$bobEvent" }, "not_found EVENT_NOT_FOUND"]],
   "TriggersService/GetDelivery": refused,
   "TriggersService/ListDeliveries": refused,
@@ -471,6 +475,7 @@ const limitedLists: Readonly<Record<string, { body?: object; limitedTo: string }
   "ToolsService/ListToolCalls": { limitedTo: 'the entity "ada" and read tools of sales_crm' },
   "ToolsService/SearchTools": { body: { query: "deals" }, limitedTo: "read tools of sales_crm" },
   "TriggersService/ListEvents": { limitedTo: 'the entity "ada" and tools of sales_crm' },
+  "TriggersService/PollEvents": { limitedTo: 'the entity "ada" and tools of sales_crm' },
 };
 
 /** Lists of which nothing is left out for a bound key: of one job or program that it reaches, or of the key itself. */

@@ -9,7 +9,13 @@ import { findDeliveryEndpoints, readEndpointTimes } from "../src/deliveries/read
 import { countPendingDeliveries, deliveriesForProject } from "../src/deliveries/repo.ts";
 import { settleDeliveries } from "../src/deliveries/settle.ts";
 import { tryDeliveriesNow } from "../src/deliveries/try-now.ts";
-import { countEventMatches, type EventMatchFilter, findEventMatches, followEvents } from "../src/events/follow.ts";
+import {
+  countEventMatches,
+  type EventMatchFilter,
+  findEventMatches,
+  lookForEvents,
+  readFollowedEvents,
+} from "../src/events/follow.ts";
 import { recordEvents } from "../src/events/record.ts";
 import { eventsForProject } from "../src/events/repo.ts";
 import { sweepProjectEvents } from "../src/events/sweep.ts";
@@ -49,9 +55,10 @@ const matchFilter: EventMatchFilter = {
   subscriptionId: undefined,
   onlyUndelivered: true,
 };
-const following = {
-  ...{ triggerSlug: "code_host.issue_3", entityId: "nobody", exceptUuids: [uuidOfId(seededId("evt", 1))] },
-  ...{ fromUuid: firstUuidAt(0), beforeUuid: firstUuidAt(nowMs), limit: 51 },
+const followed = { toolkitSlug: "", triggerSlugs: [], entityId: "nobody", readableToolkits: [] };
+const look = {
+  ...{ fromUuid: firstUuidAt(0), beforeUuid: firstUuidAt(nowMs), seen: "1:1:" },
+  ...{ snapshot: undefined, limit: 101 },
 };
 const keyEnd = { projectId, keyId: seededId("key", 501), nowMs };
 
@@ -175,9 +182,15 @@ plan(
   (db) => eventsForProject(db, projectId).walk({ ...sought, triggerSlug: "code_host.issue_3" }, page),
   { rowsMax: { events: 20_000 } },
 );
-plan(["follow_events", "end_followed_events"], (db) => followEvents(db, projectId, following), {
-  rowsMax: { events: 20_000 },
-});
+plan("look_at_events", (db) => lookForEvents(db, projectId, followed, look), { rowsMax: { events: 20_000 } });
+plan(
+  "look_at_events_of_trigger",
+  (db) => lookForEvents(db, projectId, { ...followed, triggerSlugs: ["code_host.issue_3"] }, look),
+  { rowsMax: { events: 20_000 } },
+);
+plan("read_followed_events", (db) =>
+  readFollowedEvents(db, projectId, [uuidOfId(seededId("evt", 1)), uuidOfId(seededId("evt", 6))], 1_048_576),
+);
 plan(
   ["list_delivery_lanes", "walk_deliveries", "end_delivery_walk"],
   (db) => {

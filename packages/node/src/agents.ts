@@ -221,7 +221,7 @@ export function createAgents(
   const offers = [
     createToolsOffer({ db, clock, views, caller, findAvailability, finder, agentTools }),
     jobs.tasksOffer,
-    createEventsOffer({ ...triggers, eventRetentionMs: parts.limits.retention.eventsMs }),
+    createEventsOffer(triggers),
   ];
   return createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers });
 }

@@ -29,6 +29,7 @@ export {
 } from "@svc/tools";
 export {
   type AdmittedPost,
+  type EventPollObservation,
   eventMessage,
   healthMessage,
   type InboundPost,

@@ -29,6 +29,7 @@ import {
   wordFinder,
 } from "@svc/tools";
 import {
+  createEventPolls,
   createIngest,
   createQuarantine,
   createReplayEngine,
@@ -174,6 +175,12 @@ export function createNode(parts: NodeParts): Node {
     guard,
     dispatcher,
     store,
+    polls: createEventPolls({
+      db,
+      clock,
+      eventRetentionMs: limits.retention.eventsMs,
+      onPolled: observer.eventsPolled,
+    }),
     wakeReplays: standing.engine.wake,
     restored: parts.restored,
     secretOf,

@@ -5,12 +5,14 @@ import type { DeliveryObserver } from "@svc/delivery";
 import type { EngineObserver } from "@svc/jobs";
 import type { StandingObserver } from "@svc/standing";
 import type { CallObserver, EmbeddingsObserver } from "@svc/tools";
-import type { ReplayObserver } from "@svc/triggers";
+import type { EventPollObservation, ReplayObserver } from "@svc/triggers";
 
 /** Receiver of the observations of a node's engines. packages/server turns them into log lines and metrics. */
 export type NodeObserver = {
   /** Called when a new event was stored. Absent if there is no receiver. */
   readonly eventStored?: (projectId: ProjectId, toolkitSlug: string) => void;
+  /** Called when a poll of events was answered. Absent if there is no receiver. */
+  readonly eventsPolled?: (poll: EventPollObservation) => void;
   readonly deliveries: DeliveryObserver;
   readonly calls: CallObserver;
   readonly renewals: RenewalObserver;

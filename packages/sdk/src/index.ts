@@ -40,6 +40,7 @@ export {
   type DeliveryAttempt,
   type Event,
   type IngestEndpoint,
+  type PollEventsResponse,
   type Replay,
   ReplayState,
   type Subscription,
@@ -56,5 +57,6 @@ export type { AskDeliveryBody, DeliveryBody, EventDeliveryBody, TestDeliveryBody
 export type { DeliveryHeaders } from "./delivery-headers.ts";
 export { DeliveryVerificationError, type DeliveryVerificationReason } from "./delivery-verification-error.ts";
 export { type SvcErrorDetail, svcErrorDetails } from "./error-details.ts";
+export { type PollEventsOptions, pollEvents } from "./poll-events.ts";
 export type { ConnectionOptions } from "./transport.ts";
 export { type VerifiedDelivery, type VerifyDeliveryOptions, verifyDelivery } from "./verify-delivery.ts";

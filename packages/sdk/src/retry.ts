@@ -5,10 +5,10 @@ import { type ClientClock, machineClock } from "./clock.ts";
 const triesMax = 3;
 const firstWaitMs = 200;
 const retryAfterMsMax = 20_000;
-const readCall = /^(?:Get|List|Search|Describe)[A-Z]/;
+const readCall = /^(?:Get|List|Poll|Search|Describe)[A-Z]/;
 
 /**
- * Returns an interceptor that retries a read (Get*, List*, Search*, Describe*) after `unavailable`, with up to 3 tries within the call's
+ * Returns an interceptor that retries a read (Get*, List*, Poll*, Search*, Describe*) after `unavailable`, with up to 3 tries within the call's
  * timeout. The pause is the answer's Retry-After; without this header, it is 200 ms, doubled after each try. A random part (jitter) is
  * added. If Retry-After is above 20 s, the call fails at once. Writes are never retried, because a lost answer does not show if the write
  * happened.

@@ -17,6 +17,7 @@ import type { Call } from "./rpc/call.ts";
 /** Returns the observer of a node's engines. It writes log lines and metrics for their events. */
 export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserver {
   return {
+    eventsPolled: metrics.eventsPolled,
     deliveries: createDeliveryObserver(logger, metrics),
     calls: createCallObserver(logger, metrics),
     renewals: createRenewalObserver(logger, metrics),

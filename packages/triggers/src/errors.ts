@@ -35,6 +35,13 @@ export const triggerFaults = defineFaults({
     says: (_path: string, fields: FaultText) => text`${fields} must be set`,
     help: "Name what to read; this call does not read a whole project.",
   },
+  CURSOR_INVALID: {
+    code: "invalid_argument",
+    field: "cursor",
+    says: (cursor: string) =>
+      text`${field("cursor")} ${formatValue(cursor)} is not a cursor of this call for these filters`,
+    help: text`Send the ${field("cursor")} of the previous response with the same filters, or leave it empty and set ${field("since")}.`,
+  },
   DELIVERY_STATE_INVALID: {
     code: "invalid_argument",
     field: "state",

@@ -54,6 +54,8 @@ export type StoreOptions = {
 
 /** Maximum number of attempts with the cached routing. If the routing keeps changing, the next attempt locks it. */
 const staleMax = 3;
+/** Maximum age of an event's id when the event is stored, in milliseconds. An event that waited longer gets an id of the present. */
+const idAgeMsMax = 1_000;
 /** Maximum size of the payloads in one statement, in bytes. An event of several projects has one row for each project. */
 const statementBytesMax = 1_048_576;
 
@@ -219,13 +221,16 @@ function planEvents(
     rooms.set(id, room - 1);
     return room > 0;
   };
+  const nowMs = options.clock.now();
   const addEvent = (post: NormalizedEvent, projectId: ProjectId, entityId: string): NewEvent[] => {
+    // Readers of events look for new ones by ids. So an event that waited counts as received now.
+    const receivedAtMs = nowMs - post.receivedAtMs > idAgeMsMax ? nowMs : post.receivedAtMs;
     const dedupeKey = storableKey(post.dedupe);
     const twin = `${projectId} ${post.triggerSlug} ${dedupeKey}`;
     if (dedupeKey !== "" && keys.has(twin)) return [];
     keys.add(twin);
     const event: NewEvent = {
-      id: createId("evt", post.receivedAtMs),
+      id: createId("evt", receivedAtMs),
       projectId,
       kind: "event",
       toolkitSlug: post.toolkitSlug,
@@ -233,20 +238,20 @@ function planEvents(
       entityId,
       payload: post.payload,
       occurredAtMs: post.occurredAtMs,
-      receivedAtMs: post.receivedAtMs,
+      receivedAtMs,
       dedupeKey,
       account: post.account,
       deliveries: [],
       subscribedVersion: routing.heardAt(projectId, post),
     };
-    for (const subscription of routing.subscribers({ projectId, entityId }, post, post.receivedAtMs)) {
+    for (const subscription of routing.subscribers({ projectId, entityId }, post, receivedAtMs)) {
       // True if this node has room to send the delivery itself, directly after the commit.
       // If the subscription's secret cannot be decrypted, this node does not send the delivery. A node claims it later and reports the
       // error then. The error must not occur after the commit of the event.
       const isTaken = lease && takeRoom(subscription.id, projectId);
       const endpoint = isTaken ? options.dispatcher.endpoints.of(subscription) : undefined;
       const delivery = {
-        id: createId("dlv", post.receivedAtMs),
+        id: createId("dlv", receivedAtMs),
         subscriptionId: subscription.id,
         leased: endpoint !== undefined,
       };

@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/triggers.proto.
  */
 export const file_svc_v1_triggers: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSKGAwoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aBIRCgllbnRpdHlfaWQYCSABKAkSKAoFYWdlbnQYCiABKAsyGS5zdmMudjEuQWdlbnRTdWJzY3JpcHRpb24SNwoTZm9ybWVyX3NlY3JldF91bnRpbBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJcGF1c2VkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJjChFBZ2VudFN1YnNjcmlwdGlvbhIKCgJpZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSMgoOcmVmcmVzaF9iZWZvcmUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrkCChJTdWJzY3JpcHRpb25IZWFsdGgSDQoFc3RhdGUYASABKAkSMQoNZmFpbGluZ19zaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNYmFja29mZl91bnRpbBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbGFzdF9zdWNjZXNzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKA0SDgoGcmVhc29uGAYgASgJEhIKCmxhc3RfZXJyb3IYByABKAkSDgoGcDUwX21zGAggASgNEg4KBnA5OV9tcxgJIAEoDRIZChFtZWFzdXJlZF9hdHRlbXB0cxgKIAEoDSL3AQoFRXZlbnQSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEhQKDHRyaWdnZXJfc2x1ZxgDIAEoCRIRCgllbnRpdHlfaWQYBCABKAkSFAoMcGF5bG9hZF9qc29uGAUgASgJEi8KC29jY3VycmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoKZGVsaXZlcmllcxgIIAEoCzIXLnN2Yy52MS5FdmVudERlbGl2ZXJpZXMiWAoPRXZlbnREZWxpdmVyaWVzEg8KB3BlbmRpbmcYASABKAUSEQoJZGVsaXZlcmVkGAIgASgFEhMKC2RlYWRfbGV0dGVyGAMgASgFEgwKBG1vcmUYBCABKAgiugIKCERlbGl2ZXJ5EgoKAmlkGAEgASgJEhAKCGV2ZW50X2lkGAIgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgDIAEoCRINCgVzdGF0ZRgEIAEoCRIQCghhdHRlbXB0cxgFIAEoBRISCgpsYXN0X2Vycm9yGAYgASgJEjMKD2xhc3RfYXR0ZW1wdF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbmV4dF9hdHRlbXB0X2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXBsYXllZBgJIAEoCBIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg53YWl0aW5nX3JlYXNvbhgLIAEoCSLUAgoPRGVsaXZlcnlBdHRlbXB0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEg4KBm51bWJlchgCIAEoBRImCgJhdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLZHVyYXRpb25fbXMYBCABKAUSDwoHYWRkcmVzcxgFIAEoCRITCgtzdGF0dXNfY29kZRgGIAEoBRINCgVlcnJvchgHIAEoCRJGChByZXNwb25zZV9oZWFkZXJzGAggAygLMiwuc3ZjLnYxLkRlbGl2ZXJ5QXR0ZW1wdC5SZXNwb25zZUhlYWRlcnNFbnRyeRIVCg1yZXNwb25zZV9ib2R5GAkgASgJEhMKC3JlcXVlc3RfdXJsGAogASgJGjYKFFJlc3BvbnNlSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEijAIKDkluZ2VzdEVuZHBvaW50EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIMCgRwYXRoGAIgASgJEg4KBnNjaGVtZRgDIAEoCRISCgpzZWNyZXRfZW52GAQgASgJEhIKCnNlY3JldF9zZXQYBSABKAgSDgoGaGVhZGVyGAYgASgJEg4KBnByZWZpeBgHIAEoCRIQCghlbmNvZGluZxgIIAEoCRIRCglwYXJhbWV0ZXIYCSABKAkSIgoGc2FtcGxlGAogASgLMhIuc3ZjLnYxLlNhbXBsZVBvc3QSFQoNdmVyaWZpZXJfanNvbhgLIAEoCRIPCgdtZXRob2RzGAwgAygJEg0KBWZhdWx0GA0gASgJIvMBCgpTYW1wbGVQb3N0EhQKDHRyaWdnZXJfc2x1ZxgBIAEoCRIwCgdoZWFkZXJzGAIgAygLMh8uc3ZjLnYxLlNhbXBsZVBvc3QuSGVhZGVyc0VudHJ5EiwKBXF1ZXJ5GAMgAygLMh0uc3ZjLnYxLlNhbXBsZVBvc3QuUXVlcnlFbnRyeRIRCglib2R5X2pzb24YBCABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIl0KGUNyZWF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkicgoaQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIWCg5zaWduaW5nX3NlY3JldBgCIAEoCRIQCgh3YXJuaW5ncxgDIAMoCSJBChhMaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiYQoZTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZRIrCg1zdWJzY3JpcHRpb25zGAEgAygLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJAoWR2V0U3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSJFChdHZXRTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIpMBChlVcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhMKBmFjdGl2ZRgCIAEoCEgAiAEBEhkKDGVuZHBvaW50X3VybBgDIAEoCUgBiAEBEhMKBnBhdXNlZBgIIAEoCEgCiAEBQgkKB19hY3RpdmVCDwoNX2VuZHBvaW50X3VybEIJCgdfcGF1c2VkIkgKGlVwZGF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24ibgofUm90YXRlU3Vic2NyaXB0aW9uU2VjcmV0UmVxdWVzdBIKCgJpZBgBIAEoCRITCgZzZWNyZXQYAiABKAlCA4ABARIqCgdvdmVybGFwGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uImYKIFJvdGF0ZVN1YnNjcmlwdGlvblNlY3JldFJlc3BvbnNlEhYKDnNpZ25pbmdfc2VjcmV0GAEgASgJEioKDHN1YnNjcmlwdGlvbhgCIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24iJwoZRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIcChpEZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSKCAgoRTGlzdEV2ZW50c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhQKDHRyaWdnZXJfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJEhEKCWVudGl0eV9pZBgHIAEoCRIYChBwYXlsb2FkX2NvbnRhaW5zGAggASgJEhcKD3dpdGhfZGVsaXZlcmllcxgJIAEoCCJgChJMaXN0RXZlbnRzUmVzcG9uc2USHQoGZXZlbnRzGAEgAygLMg0uc3ZjLnYxLkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIh0KD0dldEV2ZW50UmVxdWVzdBIKCgJpZBgBIAEoCSIwChBHZXRFdmVudFJlc3BvbnNlEhwKBWV2ZW50GAEgASgLMg0uc3ZjLnYxLkV2ZW50IiAKEkdldERlbGl2ZXJ5UmVxdWVzdBIKCgJpZBgBIAEoCSI5ChNHZXREZWxpdmVyeVJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5IuMBChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEg0KBXN0YXRlGAUgASgJEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLb25seV9mYWlsZWQYCCABKAgiVwoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIkCgpkZWxpdmVyaWVzGAEgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIyChtMaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QSEwoLZGVsaXZlcnlfaWQYASABKAkiSQocTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZRIpCghhdHRlbXB0cxgBIAMoCzIXLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQiPwoSUmVwbGF5RXZlbnRSZXF1ZXN0EhAKCGV2ZW50X2lkGAEgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgCIAEoCSJNChNSZXBsYXlFdmVudFJlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSEAoId2FybmluZ3MYAiADKAki2wEKE1JlcGxheUV2ZW50c1JlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEg8KB2RyeV9ydW4YByABKAgiXQoUUmVwbGF5RXZlbnRzUmVzcG9uc2USDQoFY291bnQYASABKAUSJAoKZGVsaXZlcmllcxgCIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIQCgh3YXJuaW5ncxgDIAMoCSKsBAoGUmVwbGF5EgoKAmlkGAEgASgJEiIKBXN0YXRlGAIgASgOMhMuc3ZjLnYxLlJlcGxheVN0YXRlEg4KBnJlYXNvbhgDIAEoCRIRCgl3YWl0c19mb3IYBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYByABKAkSFAoMdHJpZ2dlcl9zbHVnGAggASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgJIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAogASgIEhIKCnBlcl9zZWNvbmQYCyABKAUSDQoFdG90YWwYDCABKA0SFgoOdG90YWxfY29tcGxldGUYDSABKAgSDgoGcXVldWVkGA4gASgNEhAKCHBvc2l0aW9uGA8gASgJEi8KC3Bvc2l0aW9uX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNQoLUmVwbGF5Q291bnQSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEg0KBWNvdW50GAIgASgNIu4BChJTdGFydFJlcGxheVJlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEhIKCnBlcl9zZWNvbmQYByABKAUSDwoHZHJ5X3J1bhgIIAEoCCJ7ChNTdGFydFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkSDQoFdG90YWwYAiABKA0SIwoGY291bnRzGAMgAygLMhMuc3ZjLnYxLlJlcGxheUNvdW50EhAKCHdhcm5pbmdzGAQgAygJIh4KEEdldFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiMwoRR2V0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSI7ChJMaXN0UmVwbGF5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoTTGlzdFJlcGxheXNSZXNwb25zZRIfCgdyZXBsYXlzGAEgAygLMg4uc3ZjLnYxLlJlcGxheRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiaQoTVXBkYXRlUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCRIXCgpwZXJfc2Vjb25kGAIgASgFSACIAQESEwoGcGF1c2VkGAMgASgISAGIAQFCDQoLX3Blcl9zZWNvbmRCCQoHX3BhdXNlZCI2ChRVcGRhdGVSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IiEKE0NhbmNlbFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiNgoUQ2FuY2VsUmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSIvChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkiOwoVU2VuZFRlc3RFdmVudFJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5Ij0KDVRyeU5vd1JlcXVlc3QSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEhMKC2RlbGl2ZXJ5X2lkGAIgASgJIm8KDlRyeU5vd1Jlc3BvbnNlEg0KBWNvdW50GAEgASgNEioKDHN1YnNjcmlwdGlvbhgCIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SIgoIZGVsaXZlcnkYAyABKAsyEC5zdmMudjEuRGVsaXZlcnkiHAoaTGlzdEluZ2VzdEVuZHBvaW50c1JlcXVlc3QiSAobTGlzdEluZ2VzdEVuZHBvaW50c1Jlc3BvbnNlEikKCWVuZHBvaW50cxgBIAMoCzIWLnN2Yy52MS5Jbmdlc3RFbmRwb2ludCqRAQoLUmVwbGF5U3RhdGUSHAoYUkVQTEFZX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUUkVQTEFZX1NUQVRFX1JVTk5JTkcQARIXChNSRVBMQVlfU1RBVEVfUEFVU0VEEAISFQoRUkVQTEFZX1NUQVRFX0RPTkUQAxIaChZSRVBMQVlfU1RBVEVfQ0FOQ0VMTEVEEAQy+Q8KD1RyaWdnZXJzU2VydmljZRJ8ChJDcmVhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuQ3JlYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXNwb25zZSIfqLsYAbC7GAK4uxgCyrsYD3N1YnNjcmlwdGlvbi5pZBJmChFMaXN0U3Vic2NyaXB0aW9ucxIgLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QaIS5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEmAKD0dldFN1YnNjcmlwdGlvbhIeLnN2Yy52MS5HZXRTdWJzY3JpcHRpb25SZXF1ZXN0Gh8uc3ZjLnYxLkdldFN1YnNjcmlwdGlvblJlc3BvbnNlIgyouxgBsLsYAri7GAESbwoSVXBkYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLlVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiEqi7GAGwuxgCuLsYAsK7GAJpZBKBAQoYUm90YXRlU3Vic2NyaXB0aW9uU2VjcmV0Eicuc3ZjLnYxLlJvdGF0ZVN1YnNjcmlwdGlvblNlY3JldFJlcXVlc3QaKC5zdmMudjEuUm90YXRlU3Vic2NyaXB0aW9uU2VjcmV0UmVzcG9uc2UiEqi7GAGwuxgCuLsYAsK7GAJpZBJvChJEZWxldGVTdWJzY3JpcHRpb24SIS5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkElcKCkxpc3RFdmVudHMSGS5zdmMudjEuTGlzdEV2ZW50c1JlcXVlc3QaGi5zdmMudjEuTGlzdEV2ZW50c1Jlc3BvbnNlIhKouxgBsLsYAbi7GAHauxgCAQMSSwoIR2V0RXZlbnQSFy5zdmMudjEuR2V0RXZlbnRSZXF1ZXN0Ghguc3ZjLnYxLkdldEV2ZW50UmVzcG9uc2UiDKi7GAGwuxgBuLsYARJUCgtHZXREZWxpdmVyeRIaLnN2Yy52MS5HZXREZWxpdmVyeVJlcXVlc3QaGy5zdmMudjEuR2V0RGVsaXZlcnlSZXNwb25zZSIMqLsYAbC7GAK4uxgBEl0KDkxpc3REZWxpdmVyaWVzEh0uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoeLnN2Yy52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlIgyouxgBsLsYAri7GAESbwoUTGlzdERlbGl2ZXJ5QXR0ZW1wdHMSIy5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtSZXBsYXlFdmVudBIaLnN2Yy52MS5SZXBsYXlFdmVudFJlcXVlc3QaGy5zdmMudjEuUmVwbGF5RXZlbnRSZXNwb25zZSIMqLsYAbC7GAK4uxgBElcKDFJlcGxheUV2ZW50cxIbLnN2Yy52MS5SZXBsYXlFdmVudHNSZXF1ZXN0Ghwuc3ZjLnYxLlJlcGxheUV2ZW50c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESVAoLU3RhcnRSZXBsYXkSGi5zdmMudjEuU3RhcnRSZXBsYXlSZXF1ZXN0Ghsuc3ZjLnYxLlN0YXJ0UmVwbGF5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJOCglHZXRSZXBsYXkSGC5zdmMudjEuR2V0UmVwbGF5UmVxdWVzdBoZLnN2Yy52MS5HZXRSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBElQKC0xpc3RSZXBsYXlzEhouc3ZjLnYxLkxpc3RSZXBsYXlzUmVxdWVzdBobLnN2Yy52MS5MaXN0UmVwbGF5c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESVwoMVXBkYXRlUmVwbGF5Ehsuc3ZjLnYxLlVwZGF0ZVJlcGxheVJlcXVlc3QaHC5zdmMudjEuVXBkYXRlUmVwbGF5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJXCgxDYW5jZWxSZXBsYXkSGy5zdmMudjEuQ2FuY2VsUmVwbGF5UmVxdWVzdBocLnN2Yy52MS5DYW5jZWxSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBEloKDVNlbmRUZXN0RXZlbnQSHC5zdmMudjEuU2VuZFRlc3RFdmVudFJlcXVlc3QaHS5zdmMudjEuU2VuZFRlc3RFdmVudFJlc3BvbnNlIgyouxgBsLsYAri7GAESRQoGVHJ5Tm93EhUuc3ZjLnYxLlRyeU5vd1JlcXVlc3QaFi5zdmMudjEuVHJ5Tm93UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJsChNMaXN0SW5nZXN0RW5kcG9pbnRzEiIuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0GiMuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSKGAwoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aBIRCgllbnRpdHlfaWQYCSABKAkSKAoFYWdlbnQYCiABKAsyGS5zdmMudjEuQWdlbnRTdWJzY3JpcHRpb24SNwoTZm9ybWVyX3NlY3JldF91bnRpbBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJcGF1c2VkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJjChFBZ2VudFN1YnNjcmlwdGlvbhIKCgJpZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSMgoOcmVmcmVzaF9iZWZvcmUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrkCChJTdWJzY3JpcHRpb25IZWFsdGgSDQoFc3RhdGUYASABKAkSMQoNZmFpbGluZ19zaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNYmFja29mZl91bnRpbBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbGFzdF9zdWNjZXNzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKA0SDgoGcmVhc29uGAYgASgJEhIKCmxhc3RfZXJyb3IYByABKAkSDgoGcDUwX21zGAggASgNEg4KBnA5OV9tcxgJIAEoDRIZChFtZWFzdXJlZF9hdHRlbXB0cxgKIAEoDSL3AQoFRXZlbnQSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEhQKDHRyaWdnZXJfc2x1ZxgDIAEoCRIRCgllbnRpdHlfaWQYBCABKAkSFAoMcGF5bG9hZF9qc29uGAUgASgJEi8KC29jY3VycmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoKZGVsaXZlcmllcxgIIAEoCzIXLnN2Yy52MS5FdmVudERlbGl2ZXJpZXMiWAoPRXZlbnREZWxpdmVyaWVzEg8KB3BlbmRpbmcYASABKAUSEQoJZGVsaXZlcmVkGAIgASgFEhMKC2RlYWRfbGV0dGVyGAMgASgFEgwKBG1vcmUYBCABKAgiugIKCERlbGl2ZXJ5EgoKAmlkGAEgASgJEhAKCGV2ZW50X2lkGAIgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgDIAEoCRINCgVzdGF0ZRgEIAEoCRIQCghhdHRlbXB0cxgFIAEoBRISCgpsYXN0X2Vycm9yGAYgASgJEjMKD2xhc3RfYXR0ZW1wdF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbmV4dF9hdHRlbXB0X2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXBsYXllZBgJIAEoCBIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg53YWl0aW5nX3JlYXNvbhgLIAEoCSLUAgoPRGVsaXZlcnlBdHRlbXB0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEg4KBm51bWJlchgCIAEoBRImCgJhdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLZHVyYXRpb25fbXMYBCABKAUSDwoHYWRkcmVzcxgFIAEoCRITCgtzdGF0dXNfY29kZRgGIAEoBRINCgVlcnJvchgHIAEoCRJGChByZXNwb25zZV9oZWFkZXJzGAggAygLMiwuc3ZjLnYxLkRlbGl2ZXJ5QXR0ZW1wdC5SZXNwb25zZUhlYWRlcnNFbnRyeRIVCg1yZXNwb25zZV9ib2R5GAkgASgJEhMKC3JlcXVlc3RfdXJsGAogASgJGjYKFFJlc3BvbnNlSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEijAIKDkluZ2VzdEVuZHBvaW50EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIMCgRwYXRoGAIgASgJEg4KBnNjaGVtZRgDIAEoCRISCgpzZWNyZXRfZW52GAQgASgJEhIKCnNlY3JldF9zZXQYBSABKAgSDgoGaGVhZGVyGAYgASgJEg4KBnByZWZpeBgHIAEoCRIQCghlbmNvZGluZxgIIAEoCRIRCglwYXJhbWV0ZXIYCSABKAkSIgoGc2FtcGxlGAogASgLMhIuc3ZjLnYxLlNhbXBsZVBvc3QSFQoNdmVyaWZpZXJfanNvbhgLIAEoCRIPCgdtZXRob2RzGAwgAygJEg0KBWZhdWx0GA0gASgJIvMBCgpTYW1wbGVQb3N0EhQKDHRyaWdnZXJfc2x1ZxgBIAEoCRIwCgdoZWFkZXJzGAIgAygLMh8uc3ZjLnYxLlNhbXBsZVBvc3QuSGVhZGVyc0VudHJ5EiwKBXF1ZXJ5GAMgAygLMh0uc3ZjLnYxLlNhbXBsZVBvc3QuUXVlcnlFbnRyeRIRCglib2R5X2pzb24YBCABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIl0KGUNyZWF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkicgoaQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIWCg5zaWduaW5nX3NlY3JldBgCIAEoCRIQCgh3YXJuaW5ncxgDIAMoCSJBChhMaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiYQoZTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZRIrCg1zdWJzY3JpcHRpb25zGAEgAygLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJAoWR2V0U3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSJFChdHZXRTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIpMBChlVcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhMKBmFjdGl2ZRgCIAEoCEgAiAEBEhkKDGVuZHBvaW50X3VybBgDIAEoCUgBiAEBEhMKBnBhdXNlZBgIIAEoCEgCiAEBQgkKB19hY3RpdmVCDwoNX2VuZHBvaW50X3VybEIJCgdfcGF1c2VkIkgKGlVwZGF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24ibgofUm90YXRlU3Vic2NyaXB0aW9uU2VjcmV0UmVxdWVzdBIKCgJpZBgBIAEoCRITCgZzZWNyZXQYAiABKAlCA4ABARIqCgdvdmVybGFwGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uImYKIFJvdGF0ZVN1YnNjcmlwdGlvblNlY3JldFJlc3BvbnNlEhYKDnNpZ25pbmdfc2VjcmV0GAEgASgJEioKDHN1YnNjcmlwdGlvbhgCIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24iJwoZRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIcChpEZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSKCAgoRTGlzdEV2ZW50c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhQKDHRyaWdnZXJfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJEhEKCWVudGl0eV9pZBgHIAEoCRIYChBwYXlsb2FkX2NvbnRhaW5zGAggASgJEhcKD3dpdGhfZGVsaXZlcmllcxgJIAEoCCJgChJMaXN0RXZlbnRzUmVzcG9uc2USHQoGZXZlbnRzGAEgAygLMg0uc3ZjLnYxLkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIrMBChFQb2xsRXZlbnRzUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSFQoNdHJpZ2dlcl9zbHVncxgCIAMoCRIRCgllbnRpdHlfaWQYAyABKAkSDgoGY3Vyc29yGAQgASgJEikKBXNpbmNlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgptYXhfZXZlbnRzGAYgASgNEg8KB3dhaXRfbXMYByABKA0ifAoSUG9sbEV2ZW50c1Jlc3BvbnNlEh0KBmV2ZW50cxgBIAMoCzINLnN2Yy52MS5FdmVudBIOCgZjdXJzb3IYAiABKAkSEAoIaGFzX21vcmUYAyABKAgSEQoJdHJ1bmNhdGVkGAQgASgIEhIKCmxpbWl0ZWRfdG8YBSABKAkiHQoPR2V0RXZlbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjAKEEdldEV2ZW50UmVzcG9uc2USHAoFZXZlbnQYASABKAsyDS5zdmMudjEuRXZlbnQiIAoSR2V0RGVsaXZlcnlSZXF1ZXN0EgoKAmlkGAEgASgJIjkKE0dldERlbGl2ZXJ5UmVzcG9uc2USIgoIZGVsaXZlcnkYASABKAsyEC5zdmMudjEuRGVsaXZlcnki4wEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIQCghldmVudF9pZBgBIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYAiABKAkSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkSDQoFc3RhdGUYBSABKAkSKQoFc2luY2UYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtvbmx5X2ZhaWxlZBgIIAEoCCJXChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjIKG0xpc3REZWxpdmVyeUF0dGVtcHRzUmVxdWVzdBITCgtkZWxpdmVyeV9pZBgBIAEoCSJJChxMaXN0RGVsaXZlcnlBdHRlbXB0c1Jlc3BvbnNlEikKCGF0dGVtcHRzGAEgAygLMhcuc3ZjLnYxLkRlbGl2ZXJ5QXR0ZW1wdCI/ChJSZXBsYXlFdmVudFJlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAIgASgJIk0KE1JlcGxheUV2ZW50UmVzcG9uc2USJAoKZGVsaXZlcmllcxgBIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIQCgh3YXJuaW5ncxgCIAMoCSLbAQoTUmVwbGF5RXZlbnRzUmVxdWVzdBIpCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHRvb2xraXRfc2x1ZxgDIAEoCRIUCgx0cmlnZ2VyX3NsdWcYBCABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAUgASgJEhgKEG9ubHlfdW5kZWxpdmVyZWQYBiABKAgSDwoHZHJ5X3J1bhgHIAEoCCJdChRSZXBsYXlFdmVudHNSZXNwb25zZRINCgVjb3VudBgBIAEoBRIkCgpkZWxpdmVyaWVzGAIgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5EhAKCHdhcm5pbmdzGAMgAygJIqwECgZSZXBsYXkSCgoCaWQYASABKAkSIgoFc3RhdGUYAiABKA4yEy5zdmMudjEuUmVwbGF5U3RhdGUSDgoGcmVhc29uGAMgASgJEhEKCXdhaXRzX2ZvchgEIAEoCRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHRvb2xraXRfc2x1ZxgHIAEoCRIUCgx0cmlnZ2VyX3NsdWcYCCABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAkgASgJEhgKEG9ubHlfdW5kZWxpdmVyZWQYCiABKAgSEgoKcGVyX3NlY29uZBgLIAEoBRINCgV0b3RhbBgMIAEoDRIWCg50b3RhbF9jb21wbGV0ZRgNIAEoCBIOCgZxdWV1ZWQYDiABKA0SEAoIcG9zaXRpb24YDyABKAkSLwoLcG9zaXRpb25fYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI1CgtSZXBsYXlDb3VudBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkSDQoFY291bnQYAiABKA0i7gEKElN0YXJ0UmVwbGF5UmVxdWVzdBIpCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHRvb2xraXRfc2x1ZxgDIAEoCRIUCgx0cmlnZ2VyX3NsdWcYBCABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAUgASgJEhgKEG9ubHlfdW5kZWxpdmVyZWQYBiABKAgSEgoKcGVyX3NlY29uZBgHIAEoBRIPCgdkcnlfcnVuGAggASgIInsKE1N0YXJ0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheRINCgV0b3RhbBgCIAEoDRIjCgZjb3VudHMYAyADKAsyEy5zdmMudjEuUmVwbGF5Q291bnQSEAoId2FybmluZ3MYBCADKAkiHgoQR2V0UmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCSIzChFHZXRSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IjsKEkxpc3RSZXBsYXlzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJPChNMaXN0UmVwbGF5c1Jlc3BvbnNlEh8KB3JlcGxheXMYASADKAsyDi5zdmMudjEuUmVwbGF5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJpChNVcGRhdGVSZXBsYXlSZXF1ZXN0EgoKAmlkGAEgASgJEhcKCnBlcl9zZWNvbmQYAiABKAVIAIgBARITCgZwYXVzZWQYAyABKAhIAYgBAUINCgtfcGVyX3NlY29uZEIJCgdfcGF1c2VkIjYKFFVwZGF0ZVJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkiIQoTQ2FuY2VsUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCSI2ChRDYW5jZWxSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5Ii8KFFNlbmRUZXN0RXZlbnRSZXF1ZXN0EhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCSI7ChVTZW5kVGVzdEV2ZW50UmVzcG9uc2USIgoIZGVsaXZlcnkYASABKAsyEC5zdmMudjEuRGVsaXZlcnkiPQoNVHJ5Tm93UmVxdWVzdBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkSEwoLZGVsaXZlcnlfaWQYAiABKAkibwoOVHJ5Tm93UmVzcG9uc2USDQoFY291bnQYASABKA0SKgoMc3Vic2NyaXB0aW9uGAIgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIiCghkZWxpdmVyeRgDIAEoCzIQLnN2Yy52MS5EZWxpdmVyeSIcChpMaXN0SW5nZXN0RW5kcG9pbnRzUmVxdWVzdCJIChtMaXN0SW5nZXN0RW5kcG9pbnRzUmVzcG9uc2USKQoJZW5kcG9pbnRzGAEgAygLMhYuc3ZjLnYxLkluZ2VzdEVuZHBvaW50KpEBCgtSZXBsYXlTdGF0ZRIcChhSRVBMQVlfU1RBVEVfVU5TUEVDSUZJRUQQABIYChRSRVBMQVlfU1RBVEVfUlVOTklORxABEhcKE1JFUExBWV9TVEFURV9QQVVTRUQQAhIVChFSRVBMQVlfU1RBVEVfRE9ORRADEhoKFlJFUExBWV9TVEFURV9DQU5DRUxMRUQQBDLSEAoPVHJpZ2dlcnNTZXJ2aWNlEnwKEkNyZWF0ZVN1YnNjcmlwdGlvbhIhLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXF1ZXN0GiIuc3ZjLnYxLkNyZWF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlIh+ouxgBsLsYAri7GALKuxgPc3Vic2NyaXB0aW9uLmlkEmYKEUxpc3RTdWJzY3JpcHRpb25zEiAuc3ZjLnYxLkxpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBohLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1Jlc3BvbnNlIgyouxgBsLsYAri7GAESYAoPR2V0U3Vic2NyaXB0aW9uEh4uc3ZjLnYxLkdldFN1YnNjcmlwdGlvblJlcXVlc3QaHy5zdmMudjEuR2V0U3Vic2NyaXB0aW9uUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJvChJVcGRhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5VcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkEoEBChhSb3RhdGVTdWJzY3JpcHRpb25TZWNyZXQSJy5zdmMudjEuUm90YXRlU3Vic2NyaXB0aW9uU2VjcmV0UmVxdWVzdBooLnN2Yy52MS5Sb3RhdGVTdWJzY3JpcHRpb25TZWNyZXRSZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkEm8KEkRlbGV0ZVN1YnNjcmlwdGlvbhIhLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXF1ZXN0GiIuc3ZjLnYxLkRlbGV0ZVN1YnNjcmlwdGlvblJlc3BvbnNlIhKouxgBsLsYAri7GALCuxgCaWQSVwoKTGlzdEV2ZW50cxIZLnN2Yy52MS5MaXN0RXZlbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0RXZlbnRzUmVzcG9uc2UiEqi7GAGwuxgBuLsYAdq7GAIBAxJXCgpQb2xsRXZlbnRzEhkuc3ZjLnYxLlBvbGxFdmVudHNSZXF1ZXN0Ghouc3ZjLnYxLlBvbGxFdmVudHNSZXNwb25zZSISqLsYAbC7GAG4uxgB2rsYAgEDEksKCEdldEV2ZW50Ehcuc3ZjLnYxLkdldEV2ZW50UmVxdWVzdBoYLnN2Yy52MS5HZXRFdmVudFJlc3BvbnNlIgyouxgBsLsYAbi7GAESVAoLR2V0RGVsaXZlcnkSGi5zdmMudjEuR2V0RGVsaXZlcnlSZXF1ZXN0Ghsuc3ZjLnYxLkdldERlbGl2ZXJ5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJdCg5MaXN0RGVsaXZlcmllcxIdLnN2Yy52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaHi5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEm8KFExpc3REZWxpdmVyeUF0dGVtcHRzEiMuc3ZjLnYxLkxpc3REZWxpdmVyeUF0dGVtcHRzUmVxdWVzdBokLnN2Yy52MS5MaXN0RGVsaXZlcnlBdHRlbXB0c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESVAoLUmVwbGF5RXZlbnQSGi5zdmMudjEuUmVwbGF5RXZlbnRSZXF1ZXN0Ghsuc3ZjLnYxLlJlcGxheUV2ZW50UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJXCgxSZXBsYXlFdmVudHMSGy5zdmMudjEuUmVwbGF5RXZlbnRzUmVxdWVzdBocLnN2Yy52MS5SZXBsYXlFdmVudHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBElQKC1N0YXJ0UmVwbGF5Ehouc3ZjLnYxLlN0YXJ0UmVwbGF5UmVxdWVzdBobLnN2Yy52MS5TdGFydFJlcGxheVJlc3BvbnNlIgyouxgBsLsYAri7GAESTgoJR2V0UmVwbGF5Ehguc3ZjLnYxLkdldFJlcGxheVJlcXVlc3QaGS5zdmMudjEuR2V0UmVwbGF5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtMaXN0UmVwbGF5cxIaLnN2Yy52MS5MaXN0UmVwbGF5c1JlcXVlc3QaGy5zdmMudjEuTGlzdFJlcGxheXNSZXNwb25zZSIMqLsYAbC7GAK4uxgBElcKDFVwZGF0ZVJlcGxheRIbLnN2Yy52MS5VcGRhdGVSZXBsYXlSZXF1ZXN0Ghwuc3ZjLnYxLlVwZGF0ZVJlcGxheVJlc3BvbnNlIgyouxgBsLsYAri7GAESVwoMQ2FuY2VsUmVwbGF5Ehsuc3ZjLnYxLkNhbmNlbFJlcGxheVJlcXVlc3QaHC5zdmMudjEuQ2FuY2VsUmVwbGF5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJaCg1TZW5kVGVzdEV2ZW50Ehwuc3ZjLnYxLlNlbmRUZXN0RXZlbnRSZXF1ZXN0Gh0uc3ZjLnYxLlNlbmRUZXN0RXZlbnRSZXNwb25zZSIMqLsYAbC7GAK4uxgBEkUKBlRyeU5vdxIVLnN2Yy52MS5UcnlOb3dSZXF1ZXN0GhYuc3ZjLnYxLlRyeU5vd1Jlc3BvbnNlIgyouxgBsLsYAri7GAESbAoTTGlzdEluZ2VzdEVuZHBvaW50cxIiLnN2Yy52MS5MaXN0SW5nZXN0RW5kcG9pbnRzUmVxdWVzdBojLnN2Yy52MS5MaXN0SW5nZXN0RW5kcG9pbnRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYAWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An endpoint of the project and the events that it receives.
@@ -1151,6 +1151,123 @@ export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PUR
   messageDesc(file_svc_v1_triggers, 22);
 
 /**
+ * Request of PollEvents.
+ *
+ * @generated from message svc.v1.PollEventsRequest
+ */
+export type PollEventsRequest = Message<"svc.v1.PollEventsRequest"> & {
+  /**
+   * Toolkit of the events. If empty, all toolkits.
+   *
+   * @generated from field: string toolkit_slug = 1;
+   */
+  toolkitSlug: string;
+
+  /**
+   * Triggers of the events, as full slugs, or as names without the toolkit if `toolkitSlug` is set. If empty, all
+   * triggers.
+   *
+   * @generated from field: repeated string trigger_slugs = 2;
+   */
+  triggerSlugs: string[];
+
+  /**
+   * Entity whose account the payload names. If empty, events of all entities and events without an entity.
+   *
+   * @generated from field: string entity_id = 3;
+   */
+  entityId: string;
+
+  /**
+   * `cursor` of the previous response, for the same filters. If empty, the call begins at `since`.
+   *
+   * @generated from field: string cursor = 4;
+   */
+  cursor: string;
+
+  /**
+   * Earliest time of receipt, inclusive. Ignored if `cursor` is set. If both are unset, the call begins now: it returns
+   * no events, and the cursor for the events that follow.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 5;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Maximum events per response. 0 means 100. Values above 1,000 mean 1,000. A response has at most 1 MiB of payloads,
+   * or one event.
+   *
+   * @generated from field: uint32 max_events = 6;
+   */
+  maxEvents: number;
+
+  /**
+   * Longest time to wait for an event if there is none, in milliseconds. Values above 25,000 mean 25,000. A node holds
+   * at most 200 waiting polls, and answers others without waiting.
+   *
+   * @generated from field: uint32 wait_ms = 7;
+   */
+  waitMs: number;
+};
+
+/**
+ * Describes the message svc.v1.PollEventsRequest.
+ * Use `create(PollEventsRequestSchema)` to create a new message.
+ */
+export const PollEventsRequestSchema: GenMessage<PollEventsRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 23);
+
+/**
+ * Response of PollEvents.
+ *
+ * @generated from message svc.v1.PollEventsResponse
+ */
+export type PollEventsResponse = Message<"svc.v1.PollEventsResponse"> & {
+  /**
+   * Events, oldest first.
+   *
+   * @generated from field: repeated svc.v1.Event events = 1;
+   */
+  events: Event[];
+
+  /**
+   * Cursor for the next call. Store it after the events are processed. The same cursor returns the same events again.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+
+  /**
+   * True if the next call can return more events at once. False if the client has read everything.
+   *
+   * @generated from field: bool has_more = 3;
+   */
+  hasMore: boolean;
+
+  /**
+   * True if events after the previous cursor may be missing, because their retention time has passed.
+   *
+   * @generated from field: bool truncated = 4;
+   */
+  truncated: boolean;
+
+  /**
+   * Part of the events that the calling key may read, such as `the entity "ada" and tools of calendar`. Other events
+   * are left out. Empty if the key's scope leaves nothing out.
+   *
+   * @generated from field: string limited_to = 5;
+   */
+  limitedTo: string;
+};
+
+/**
+ * Describes the message svc.v1.PollEventsResponse.
+ * Use `create(PollEventsResponseSchema)` to create a new message.
+ */
+export const PollEventsResponseSchema: GenMessage<PollEventsResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 24);
+
+/**
  * Request of GetEvent.
  *
  * @generated from message svc.v1.GetEventRequest
@@ -1169,7 +1286,7 @@ export type GetEventRequest = Message<"svc.v1.GetEventRequest"> & {
  * Use `create(GetEventRequestSchema)` to create a new message.
  */
 export const GetEventRequestSchema: GenMessage<GetEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 23);
+  messageDesc(file_svc_v1_triggers, 25);
 
 /**
  * Response of GetEvent.
@@ -1190,7 +1307,7 @@ export type GetEventResponse = Message<"svc.v1.GetEventResponse"> & {
  * Use `create(GetEventResponseSchema)` to create a new message.
  */
 export const GetEventResponseSchema: GenMessage<GetEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 24);
+  messageDesc(file_svc_v1_triggers, 26);
 
 /**
  * Request of GetDelivery.
@@ -1211,7 +1328,7 @@ export type GetDeliveryRequest = Message<"svc.v1.GetDeliveryRequest"> & {
  * Use `create(GetDeliveryRequestSchema)` to create a new message.
  */
 export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 25);
+  messageDesc(file_svc_v1_triggers, 27);
 
 /**
  * Response of GetDelivery.
@@ -1232,7 +1349,7 @@ export type GetDeliveryResponse = Message<"svc.v1.GetDeliveryResponse"> & {
  * Use `create(GetDeliveryResponseSchema)` to create a new message.
  */
 export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 26);
+  messageDesc(file_svc_v1_triggers, 28);
 
 /**
  * Request of ListDeliveries. It must have `eventId`, `subscriptionId`, or `since` together with `state` or
@@ -1304,7 +1421,7 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 27);
+  messageDesc(file_svc_v1_triggers, 29);
 
 /**
  * Response of ListDeliveries.
@@ -1332,7 +1449,7 @@ export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & 
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 28);
+  messageDesc(file_svc_v1_triggers, 30);
 
 /**
  * Request of ListDeliveryAttempts.
@@ -1353,7 +1470,7 @@ export type ListDeliveryAttemptsRequest = Message<"svc.v1.ListDeliveryAttemptsRe
  * Use `create(ListDeliveryAttemptsRequestSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsRequestSchema: GenMessage<ListDeliveryAttemptsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 29);
+  messageDesc(file_svc_v1_triggers, 31);
 
 /**
  * Response of ListDeliveryAttempts.
@@ -1374,7 +1491,7 @@ export type ListDeliveryAttemptsResponse = Message<"svc.v1.ListDeliveryAttemptsR
  * Use `create(ListDeliveryAttemptsResponseSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsResponseSchema: GenMessage<ListDeliveryAttemptsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 30);
+  messageDesc(file_svc_v1_triggers, 32);
 
 /**
  * Request of ReplayEvent.
@@ -1402,7 +1519,7 @@ export type ReplayEventRequest = Message<"svc.v1.ReplayEventRequest"> & {
  * Use `create(ReplayEventRequestSchema)` to create a new message.
  */
 export const ReplayEventRequestSchema: GenMessage<ReplayEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 31);
+  messageDesc(file_svc_v1_triggers, 33);
 
 /**
  * Response of ReplayEvent.
@@ -1431,7 +1548,7 @@ export type ReplayEventResponse = Message<"svc.v1.ReplayEventResponse"> & {
  * Use `create(ReplayEventResponseSchema)` to create a new message.
  */
 export const ReplayEventResponseSchema: GenMessage<ReplayEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 32);
+  messageDesc(file_svc_v1_triggers, 34);
 
 /**
  * Request of ReplayEvents.
@@ -1497,7 +1614,7 @@ export type ReplayEventsRequest = Message<"svc.v1.ReplayEventsRequest"> & {
  * Use `create(ReplayEventsRequestSchema)` to create a new message.
  */
 export const ReplayEventsRequestSchema: GenMessage<ReplayEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 33);
+  messageDesc(file_svc_v1_triggers, 35);
 
 /**
  * Response of ReplayEvents.
@@ -1533,7 +1650,7 @@ export type ReplayEventsResponse = Message<"svc.v1.ReplayEventsResponse"> & {
  * Use `create(ReplayEventsResponseSchema)` to create a new message.
  */
 export const ReplayEventsResponseSchema: GenMessage<ReplayEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 34);
+  messageDesc(file_svc_v1_triggers, 36);
 
 /**
  * A throttled replay of a range of events.
@@ -1689,7 +1806,7 @@ export type Replay = Message<"svc.v1.Replay"> & {
  * Use `create(ReplaySchema)` to create a new message.
  */
 export const ReplaySchema: GenMessage<Replay> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 35);
+  messageDesc(file_svc_v1_triggers, 37);
 
 /**
  * Number of deliveries of a replay to one subscription.
@@ -1717,7 +1834,7 @@ export type ReplayCount = Message<"svc.v1.ReplayCount"> & {
  * Use `create(ReplayCountSchema)` to create a new message.
  */
 export const ReplayCountSchema: GenMessage<ReplayCount> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 36);
+  messageDesc(file_svc_v1_triggers, 38);
 
 /**
  * Request of StartReplay. It has the filters of ReplayEvents.
@@ -1790,7 +1907,7 @@ export type StartReplayRequest = Message<"svc.v1.StartReplayRequest"> & {
  * Use `create(StartReplayRequestSchema)` to create a new message.
  */
 export const StartReplayRequestSchema: GenMessage<StartReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 37);
+  messageDesc(file_svc_v1_triggers, 39);
 
 /**
  * Response of StartReplay.
@@ -1835,7 +1952,7 @@ export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
  * Use `create(StartReplayResponseSchema)` to create a new message.
  */
 export const StartReplayResponseSchema: GenMessage<StartReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 38);
+  messageDesc(file_svc_v1_triggers, 40);
 
 /**
  * Request of GetReplay.
@@ -1856,7 +1973,7 @@ export type GetReplayRequest = Message<"svc.v1.GetReplayRequest"> & {
  * Use `create(GetReplayRequestSchema)` to create a new message.
  */
 export const GetReplayRequestSchema: GenMessage<GetReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 39);
+  messageDesc(file_svc_v1_triggers, 41);
 
 /**
  * Response of GetReplay.
@@ -1877,7 +1994,7 @@ export type GetReplayResponse = Message<"svc.v1.GetReplayResponse"> & {
  * Use `create(GetReplayResponseSchema)` to create a new message.
  */
 export const GetReplayResponseSchema: GenMessage<GetReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 40);
+  messageDesc(file_svc_v1_triggers, 42);
 
 /**
  * Request of ListReplays.
@@ -1905,7 +2022,7 @@ export type ListReplaysRequest = Message<"svc.v1.ListReplaysRequest"> & {
  * Use `create(ListReplaysRequestSchema)` to create a new message.
  */
 export const ListReplaysRequestSchema: GenMessage<ListReplaysRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 41);
+  messageDesc(file_svc_v1_triggers, 43);
 
 /**
  * Response of ListReplays.
@@ -1933,7 +2050,7 @@ export type ListReplaysResponse = Message<"svc.v1.ListReplaysResponse"> & {
  * Use `create(ListReplaysResponseSchema)` to create a new message.
  */
 export const ListReplaysResponseSchema: GenMessage<ListReplaysResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 42);
+  messageDesc(file_svc_v1_triggers, 44);
 
 /**
  * Request of UpdateReplay.
@@ -1968,7 +2085,7 @@ export type UpdateReplayRequest = Message<"svc.v1.UpdateReplayRequest"> & {
  * Use `create(UpdateReplayRequestSchema)` to create a new message.
  */
 export const UpdateReplayRequestSchema: GenMessage<UpdateReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 43);
+  messageDesc(file_svc_v1_triggers, 45);
 
 /**
  * Response of UpdateReplay.
@@ -1989,7 +2106,7 @@ export type UpdateReplayResponse = Message<"svc.v1.UpdateReplayResponse"> & {
  * Use `create(UpdateReplayResponseSchema)` to create a new message.
  */
 export const UpdateReplayResponseSchema: GenMessage<UpdateReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 44);
+  messageDesc(file_svc_v1_triggers, 46);
 
 /**
  * Request of CancelReplay.
@@ -2010,7 +2127,7 @@ export type CancelReplayRequest = Message<"svc.v1.CancelReplayRequest"> & {
  * Use `create(CancelReplayRequestSchema)` to create a new message.
  */
 export const CancelReplayRequestSchema: GenMessage<CancelReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 45);
+  messageDesc(file_svc_v1_triggers, 47);
 
 /**
  * Response of CancelReplay.
@@ -2031,7 +2148,7 @@ export type CancelReplayResponse = Message<"svc.v1.CancelReplayResponse"> & {
  * Use `create(CancelReplayResponseSchema)` to create a new message.
  */
 export const CancelReplayResponseSchema: GenMessage<CancelReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 46);
+  messageDesc(file_svc_v1_triggers, 48);
 
 /**
  * Request of SendTestEvent.
@@ -2052,7 +2169,7 @@ export type SendTestEventRequest = Message<"svc.v1.SendTestEventRequest"> & {
  * Use `create(SendTestEventRequestSchema)` to create a new message.
  */
 export const SendTestEventRequestSchema: GenMessage<SendTestEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 47);
+  messageDesc(file_svc_v1_triggers, 49);
 
 /**
  * Response of SendTestEvent.
@@ -2073,7 +2190,7 @@ export type SendTestEventResponse = Message<"svc.v1.SendTestEventResponse"> & {
  * Use `create(SendTestEventResponseSchema)` to create a new message.
  */
 export const SendTestEventResponseSchema: GenMessage<SendTestEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 48);
+  messageDesc(file_svc_v1_triggers, 50);
 
 /**
  * Request of TryNow. It must have at least one of the two fields.
@@ -2101,7 +2218,7 @@ export type TryNowRequest = Message<"svc.v1.TryNowRequest"> & {
  * Use `create(TryNowRequestSchema)` to create a new message.
  */
 export const TryNowRequestSchema: GenMessage<TryNowRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 49);
+  messageDesc(file_svc_v1_triggers, 51);
 
 /**
  * Response of TryNow.
@@ -2136,7 +2253,7 @@ export type TryNowResponse = Message<"svc.v1.TryNowResponse"> & {
  * Use `create(TryNowResponseSchema)` to create a new message.
  */
 export const TryNowResponseSchema: GenMessage<TryNowResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 50);
+  messageDesc(file_svc_v1_triggers, 52);
 
 /**
  * Request of ListIngestEndpoints.
@@ -2151,7 +2268,7 @@ export type ListIngestEndpointsRequest = Message<"svc.v1.ListIngestEndpointsRequ
  * Use `create(ListIngestEndpointsRequestSchema)` to create a new message.
  */
 export const ListIngestEndpointsRequestSchema: GenMessage<ListIngestEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 51);
+  messageDesc(file_svc_v1_triggers, 53);
 
 /**
  * Response of ListIngestEndpoints.
@@ -2172,7 +2289,7 @@ export type ListIngestEndpointsResponse = Message<"svc.v1.ListIngestEndpointsRes
  * Use `create(ListIngestEndpointsResponseSchema)` to create a new message.
  */
 export const ListIngestEndpointsResponseSchema: GenMessage<ListIngestEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 52);
+  messageDesc(file_svc_v1_triggers, 54);
 
 /**
  * State of a replay.
@@ -2376,6 +2493,29 @@ export const TriggersService: GenService<{
     methodKind: "unary";
     input: typeof ListEventsRequestSchema;
     output: typeof ListEventsResponseSchema;
+  },
+  /**
+   * Returns the events that the project received since a cursor, oldest first by (receivedAt, id), and the cursor for the
+   * next call. A client that always sends the latest cursor gets every event exactly once, in whatever order events
+   * were committed. svc stores nothing for it, so any number of clients can read the same events. With `waitMs`, svc
+   * answers when an event arrives, within about a second. A page scans at most 20,000 events, so it can be empty and
+   * still have `hasMore`.
+   *
+   * If the database was restored, or another server took over for it, svc returns some events again rather than none.
+   *
+   * Errors:
+   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `triggerSlugs` has a name without its toolkit, and `toolkitSlug` is
+   *   empty.
+   * - invalid_argument CURSOR_INVALID: `cursor` does not come from a response of this call for the same filters.
+   * - resource_exhausted QUOTA_OPEN_STREAMS: with `waitMs`, the project has as many waiting calls and streams as its
+   *   quota allows.
+   *
+   * @generated from rpc svc.v1.TriggersService.PollEvents
+   */
+  pollEvents: {
+    methodKind: "unary";
+    input: typeof PollEventsRequestSchema;
+    output: typeof PollEventsResponseSchema;
   },
   /**
    * Returns one event with its normalized payload.

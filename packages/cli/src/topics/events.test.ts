@@ -85,3 +85,30 @@ test("deliveries of an event are listed, and replay lists the fresh ones", async
   const unmatched = await runTestCommand(["replay", "evt_2"], variables);
   expect(unmatched.noted).toEqual(["No active subscription matches the event: nothing was queued."]);
 });
+
+test("a poll prints every page, and continues at the cursor in its file", async () => {
+  const asked: string[] = [];
+  const server = await serveRoutes((router) =>
+    router.service(TriggersService, {
+      pollEvents({ cursor, waitMs }) {
+        asked.push(`${cursor} ${waitMs}`);
+        const n = Number(cursor || "0") + 1;
+        const event = { id: `evt_${n}`, triggerSlug: "calendar.events_changed", receivedAt: createdAt };
+        return { events: n < 4 ? [event] : [], cursor: String(n), hasMore: n === 1, truncated: n === 4 };
+      },
+    }),
+  );
+  await using _ = server;
+  const folder = await mkdtemp(join(tmpdir(), "svc-cli-"));
+  const variables = { SVC_URL: server.url, SVC_API_KEY: "key" };
+  const poll = () => runTestCommand(["events", "poll", "--cursor-file", join(folder, "cursor")], variables);
+  const line = (n: number) => `2026-01-02T00:00:00.000Z  evt_${n}  calendar.events_changed  -`;
+  expect((await poll()).printed).toEqual([line(1), line(2)]);
+  expect((await poll()).printed).toEqual([line(3)]);
+  expect(await poll()).toMatchObject({
+    printed: [],
+    noted: ["Events before these may be missing: their retention time has passed."],
+  });
+  expect(asked).toEqual([" 0", "1 0", "2 0", "3 0"]);
+  await rm(folder, { recursive: true });
+});

@@ -4,6 +4,7 @@ import { ownProjectId } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
+import { addEventPoll } from "../custom/poll-events.ts";
 import { addEventReplay } from "../custom/replays/replay.ts";
 import { indentJson } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
@@ -12,9 +13,9 @@ import { factLines, timeText } from "../text/table.ts";
 const { listEvents, getEvent } = TriggersService.method;
 const exampleId = "evt_01h455vb4pex5vsknk084sn02q";
 
-/** The commands `svc events list|show|replay`. */
+/** The commands `svc events list|show|poll|replay`. */
 export const addEventsCommand = topic({
-  says: "list the project's events, show one with its payload, and deliver past events again",
+  says: "list, show and poll the project's events, and deliver past events again",
   examples: ["svc events", "svc events --trigger calendar.events_changed --limit 100"],
   commands: {
     list: list(listEvents, {
@@ -64,6 +65,7 @@ export const addEventsCommand = topic({
             ],
       examples: [`svc events show ${exampleId}`, `svc events show ${exampleId} --json | jq -r .payloadJson`],
     }),
+    poll: addEventPoll,
     replay: addEventReplay,
   },
 });

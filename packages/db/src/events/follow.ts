@@ -9,63 +9,129 @@ import type { Event } from "./repo.ts";
 
 const columns = selectList(events, namesBut(events), "w");
 
-/** Range of a trigger's events to read next. If the entity is empty, events of all entities match. */
-type EventsToFollow = {
-  readonly triggerSlug: string;
+/** Filter of events to follow. A field that is empty does not filter. */
+export type FollowedEvents = {
+  readonly toolkitSlug: string;
+  readonly triggerSlugs: readonly string[];
   readonly entityId: string;
+  /** The toolkits that the reader may read. Empty: all. */
+  readonly readableToolkits: readonly string[];
+};
+
+/** Range of a look at the events of a project. */
+type LookRange = {
   /** Lower bound of the event ids, inclusive. */
   readonly fromUuid: string;
   /** Upper bound of the event ids, exclusive. */
   readonly beforeUuid: string;
-  /** UUIDs of events to leave out, because the caller already knows these events. */
-  readonly exceptUuids: readonly string[];
+  /** Snapshot of the reader's previous look. Events that were visible in it are left out. */
+  readonly seen: string;
+  /** Snapshot of this look, if it has begun. Events that were not visible in it are left out. Undefined for the first page of a look. */
+  readonly snapshot: string | undefined;
   readonly limit: number;
 };
 
-/**
- * SQL of a forward scan of the index events_trigger. It compares whole rows in the order of this index, so that PostgreSQL cannot use
- * another index.
- */
-const scan = (names: string) => `select ${names} from events
-  where (trigger_slug, project_id, id) >= ($1::text, $2::uuid, $3::uuid)
-    and (trigger_slug, project_id, id) < ($1::text, $2::uuid, $4::uuid)
-  order by trigger_slug, project_id, id limit ${walkRowsMax}`;
+/** Result of a look at events. */
+export type Look = {
+  /** Name of the database. It changes if the database is restored, or if another server takes over. Snapshots belong to one store. */
+  readonly store: string;
+  readonly snapshot: string;
+  /** UUIDs of the new events, oldest first. */
+  readonly uuids: readonly string[];
+  /** Number of events that the look scanned, at most 20,000. */
+  readonly scanned: number;
+  /** Last scanned event, if the look ended there because of its maximum. Undefined if it reached the end of its range. */
+  readonly walkedTo: string | undefined;
+};
 
-/** Reads the oldest matching events first. Scans at most 20,000 events. */
-const selectNext = statement<RawRow<Row<typeof events>>>(
-  "follow_events",
-  `select ${columns.text} from (${scan("*")}) w
-   where w.kind = 'event' and ($5::text = '' or w.entity_id = $5::text) and w.id <> all($6::uuid[])
-   order by w.trigger_slug, w.project_id, w.id limit $7::int4`,
+type LookRow = Omit<Look, "walkedTo"> & { readonly last: string | null };
+
+/** Snapshot in which no transaction is visible, so that every event is new. */
+export const emptySnapshot = "1:1:";
+
+/**
+ * Returns the SQL of a look. It scans a range of an index forward, and compares whole rows in the order of the index, so that PostgreSQL
+ * cannot use another index.
+ * - An event is new if the transaction that inserted it (`xmin`) was not visible in the previous snapshot. `xmin` has 32 bits. The other
+ *   bits come from the next transaction id, because a visible row is older than that id.
+ * - The scan reads no payloads.
+ * - The name of the store: the server's identifier, the timeline of its log (another server that takes over begins a new one), and the
+ *   number of restores.
+ */
+const lookOf = (key: string, values: string) => `with look as materialized (
+    select coalesce($5::text, pg_current_snapshot()::text)::pg_snapshot as snapshot, $4::pg_snapshot as seen,
+      pg_snapshot_xmax(pg_current_snapshot())::text::int8 as next
+  ), scanned as materialized (
+    select w.id, w.kind = 'event' and ($6::text = '' or w.toolkit_slug = $6::text)
+      and ($7::text[] = '{}' or w.trigger_slug = any($7::text[])) and ($8::text = '' or w.entity_id = $8::text)
+      and ($9::text[] = '{}' or w.toolkit_slug = any($9::text[]))
+      and not pg_visible_in_snapshot((l.next - ((l.next - w.inserted_by) & 4294967295))::text::xid8, l.seen)
+      and pg_visible_in_snapshot((l.next - ((l.next - w.inserted_by) & 4294967295))::text::xid8, l.snapshot) as is_new
+    from (select id, kind, toolkit_slug, trigger_slug, entity_id, xmin::text::int8 as inserted_by from events
+      where (${key}, id) >= (${values}, $2::uuid) and (${key}, id) < (${values}, $3::uuid)
+      order by ${key}, id limit ${walkRowsMax}) w cross join look l
+  )
+  select (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) || '/'
+      || (select count(*) from restores) as store,
+    snapshot::text, array(select id::text from scanned where is_new order by id limit $10::int4) as uuids,
+    (select count(*)::int4 from scanned) as scanned, (select id::text from scanned order by id desc limit 1) as last
+  from look`;
+
+/** Uses the primary key events_key. */
+const lookAtProject = statement<LookRow>("look_at_events", lookOf("project_id", "$1::uuid"));
+
+/** Uses the index events_trigger. */
+const lookAtTrigger = statement<LookRow>(
+  "look_at_events_of_trigger",
+  lookOf("trigger_slug, project_id", "$11::text, $1::uuid"),
 );
 
-/** Returns the last event of a scan that stopped at its maximum of 20,000 events. Reads only the keys of the index. */
-const selectEnd = statement<{ id: string }>(
-  "end_followed_events",
-  `select id from (${scan("id")}) e offset ${walkRowsMax} - 1 limit 1`,
-);
-
 /**
- * The next events, oldest first. `walkedTo`: id of the event from which the caller continues, if the first 20,000 events contained fewer
- * matches than requested.
+ * Returns the events of a range that are new since the previous look, without their content.
+ * An event is new by the transaction that inserted it, not by its id: ids follow the times of receipt, and commits happen in another order.
+ * This is exact because the recording path uses no savepoints (their transaction ids are not in snapshots) and nothing updates an event
+ * while it is new (an update changes `xmin`).
  */
-type FollowedEvents = { readonly rows: Event[]; readonly walkedTo: Event["id"] | undefined };
-
-/**
- * Returns the next events of a trigger. The caller must read each range a second time later. The reason: an event's id contains the time of
- * its receipt, but its commit can be later. So a new event may have a lower id than events that were already read.
- */
-export async function followEvents(
+export async function lookForEvents(
   db: Executor,
   projectId: ProjectId,
-  { triggerSlug, entityId, fromUuid, beforeUuid, exceptUuids, limit }: EventsToFollow,
-): Promise<FollowedEvents> {
-  const place = [triggerSlug, uuidOfId(projectId), fromUuid, beforeUuid];
-  const found = await selectNext(db, [...place, entityId, arrayLiteral(exceptUuids), limit]);
-  const rows = found.map((row) => columns.read(row));
-  if (rows.length >= limit) return { rows, walkedTo: undefined };
-  const [end] = await selectEnd(db, place);
-  return { rows, walkedTo: end && idOfUuid("evt", end.id) };
+  { toolkitSlug, triggerSlugs, entityId, readableToolkits }: FollowedEvents,
+  { fromUuid, beforeUuid, seen, snapshot, limit }: LookRange,
+): Promise<Look> {
+  const [trigger, ...others] = triggerSlugs;
+  const given = [
+    ...[uuidOfId(projectId), fromUuid, beforeUuid, seen, snapshot ?? null, toolkitSlug],
+    ...[arrayLiteral(triggerSlugs), entityId, arrayLiteral(readableToolkits), limit],
+  ];
+  const isOfOne = trigger !== undefined && others.length === 0;
+  const [row] = await (isOfOne ? lookAtTrigger(db, [...given, trigger]) : lookAtProject(db, given));
+  if (row === undefined) throw new Error("a look returned no row");
+  const { last, ...look } = row;
+  return { ...look, walkedTo: look.scanned === walkRowsMax ? (last ?? undefined) : undefined };
+}
+
+/** Reads events by their keys, up to the one whose payload exceeds the maximum size; always the first. */
+const readPage = statement<RawRow<Row<typeof events>>>(
+  "read_followed_events",
+  `select ${columns.text} from (
+    select *, row_number() over (order by id) as place, sum(octet_length(payload)) over (order by id) as size
+    from events where project_id = $1::uuid and id = any($2::uuid[])) w
+   where w.place = 1 or w.size <= $3::int8 order by w.id`,
+);
+
+/**
+ * Returns the events with these UUIDs, oldest first. Leaves out events that were deleted, and those after which the payloads together would
+ * exceed `bytesMax`. The first event is never left out for its size.
+ */
+export async function readFollowedEvents(
+  db: Executor,
+  projectId: ProjectId,
+  uuids: readonly string[],
+  bytesMax: number,
+): Promise<Event[]> {
+  if (uuids.length === 0) return [];
+  const rows = await readPage(db, [uuidOfId(projectId), arrayLiteral(uuids), bytesMax]);
+  return rows.map((row) => columns.read(row));
 }
 
 /** A pair of an event and a matching subscription. */

@@ -157,6 +157,28 @@ export function registerStanding(
   };
 }
 
+/** Registers the metrics of polls of events. */
+export function registerEventPolls(registers: Registry[]): Pick<Metrics, "eventsPolled"> {
+  const polls = new Counter({
+    name: "svc_event_polls_total",
+    help: "Polls of events by outcome: events, empty, truncated, or unheld, because the node held as many as it can.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const rows = new Histogram({
+    name: "svc_event_poll_rows",
+    help: "Events that svc scanned for a poll of events.",
+    buckets: [1, 10, 100, 1_000, 10_000, 100_000],
+    registers,
+  });
+  return {
+    eventsPolled({ outcome, scanned }) {
+      polls.inc({ outcome });
+      rows.observe(scanned);
+    },
+  };
+}
+
 /** Registers the metrics of throttled replays. */
 export function registerReplays(registers: Registry[]): Pick<Metrics, "replayStepped" | "replayFailed"> {
   const queued = new Counter({

@@ -4,6 +4,7 @@ import { registerEmbeddings } from "./embeddings.ts";
 import {
   callSeconds,
   registerEngines,
+  registerEventPolls,
   registerJobs,
   registerLoop,
   registerReplays,
@@ -93,6 +94,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     ...registerJobs(registers),
     ...registerStanding(registers),
     ...registerReplays(registers),
+    ...registerEventPolls(registers),
     ...registerLoop(registers),
     ...registerEmbeddings(registers),
     leasesLost: (count) => lost.inc(count),

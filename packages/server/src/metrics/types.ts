@@ -6,6 +6,7 @@ import type {
   DecidedRun,
   EmbeddingsCall,
   EndedJob,
+  EventPollObservation,
   ParkedJob,
   RenewalObservation,
   ReplayStep,
@@ -28,6 +29,8 @@ export type Metrics = {
   /** Counts an answered post. `toolkitSlug` is empty if the toolkit is unknown. */
   posted(toolkitSlug: string, outcome: PostOutcome): void;
   called(call: Call, durationMs: number): void;
+  /** Counts a poll of events that was answered. */
+  eventsPolled(poll: EventPollObservation): void;
   attempted(attempt: AttemptObservation): void;
   /** Records a tool call that has ended: its outcome and its duration. */
   toolCalled(call: CallObservation): void;

@@ -33,7 +33,7 @@ export function sayListLimits<Implementation extends object>(
 export function readListLimits(desc: DescMethod): ReadonlySet<ListLimit> {
   const declared = new Set(getOption(desc, list_limits));
   const name = `${desc.parent.typeName}/${desc.name}`;
-  const isNarrowed = /^(?:List|Search)[A-Z]/.test(desc.name) && getOption(desc, bound_key) === BoundKey.NARROWED;
+  const isNarrowed = /^(?:List|Poll|Search)[A-Z]/.test(desc.name) && getOption(desc, bound_key) === BoundKey.NARROWED;
   if (isNarrowed !== declared.size > 0) {
     throw new Error(
       `${name} declares ${isNarrowed ? "no list_limits" : "list_limits and is not a list for scoped keys"}`,

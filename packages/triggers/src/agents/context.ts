@@ -2,6 +2,7 @@ import type { Catalog } from "@svc/catalog";
 import type { AddressGuard, Clock, Sealer } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { Dispatcher } from "@svc/delivery";
+import type { EventPolls } from "../polls/polls.ts";
 
 /** Dependencies of events over MCP. */
 export type AgentEventsContext = {
@@ -11,6 +12,5 @@ export type AgentEventsContext = {
   readonly sealer: Sealer;
   readonly guard: AddressGuard;
   readonly dispatcher: Pick<Dispatcher, "wake" | "expire" | "tell">;
-  /** How long events are kept, in milliseconds. A reader with an older position has missed events. */
-  readonly eventRetentionMs: number;
+  readonly polls: EventPolls;
 };

@@ -2,6 +2,7 @@ import {
   type Clock,
   createId,
   equalConstantTime,
+  firstUuidAt,
   generateToken,
   isObject,
   isoTime,
@@ -15,13 +16,14 @@ import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
 import type { Subscription } from "@svc/db/subscriptions/repo";
 import { type Attempt, createAgentEndpoint, type Dispatcher, signingSecretContext } from "@svc/delivery";
 import { complete, type McpContext, type McpError, type McpOutcome, type Params, refused } from "@svc/tools";
+import type { ServedPosition } from "../polls/page.ts";
+import { type CursorScope, openCursor, positionAt, sealCursor, settledMs } from "../polls/position.ts";
 import { secretsAfter } from "../service/subscription-secret.ts";
 import type { AgentEventsContext } from "./context.ts";
 import { type CallbackFailure, callbackFailed, exhausted, forbidden } from "./errors.ts";
-import { positionOfNow, type ServedPosition, servedPosition } from "./follow.ts";
-import { type CursorScope, openCursor, positionAt, sealCursor, settledMs, timeOfUuid } from "./position.ts";
 import { replayFrom } from "./replay.ts";
 import { readSubscribe, type SubscribeRequest } from "./subscribe-request.ts";
+import { scopeOf } from "./target.ts";
 
 /** A callback that svc will ask if it wants events. */
 type Callback = { readonly url: string; readonly secret: string; readonly mcpId: string };
@@ -111,7 +113,7 @@ export function createSubscribe(
     if ("error" in request) return refused(request.error);
     const { principal } = context;
     const { projectId } = principal;
-    const asked = { request, principal, scope: { ...request, projectId } };
+    const asked = { request, principal, scope: scopeOf(request, projectId) };
     const known = await agentSubscriptionsForProject(events.db, projectId).find(request.mcpId);
     if (known?.inactiveReason === "deactivated")
       return refused(forbidden("the project paused this subscription, and may enable it again"));
@@ -183,8 +185,8 @@ async function beginAt(
   { cursor, maxAgeMs }: Pick<SubscribeRequest, "cursor" | "maxAgeMs">,
 ): Promise<ServedPosition> {
   const known = cursor === null ? undefined : openCursor(events.sealer, scope, cursor);
-  if (known !== undefined) return servedPosition(events, scope, known, maxAgeMs);
-  return { position: await positionOfNow(events, scope), truncated: cursor !== null };
+  if (known !== undefined) return events.polls.served(scope, known, maxAgeMs);
+  return { position: await events.polls.now(scope), truncated: cursor !== null };
 }
 
 /** Queues the events that a restarted subscription has missed since its position. Returns the answer for the client. */
@@ -224,7 +226,7 @@ async function watermarkOf(
   const pendingAt = oldest === undefined ? settledAt : Math.min(settledAt, timeOfId(oldest));
   // The position up to which all events were delivered never becomes earlier. So a position that svc returned to the client before stays
   // valid.
-  const position = before !== undefined && timeOfUuid(before.fromUuid) >= pendingAt ? before : positionAt(pendingAt);
+  const position = before !== undefined && before.fromUuid >= firstUuidAt(pendingAt) ? before : positionAt(pendingAt);
   return { position, truncated: false };
 }
 

@@ -1,6 +1,7 @@
 import type { Catalog, Trigger } from "@svc/catalog";
-import { isEntityId, isObject, isToolGranted } from "@svc/core";
+import { isEntityId, isObject, isToolGranted, type ProjectId } from "@svc/core";
 import { invalidParams, type McpContext, type McpError, type Params } from "@svc/tools";
+import type { CursorScope } from "../polls/position.ts";
 import { eventNotFound, forbidden } from "./errors.ts";
 
 /** The events of a request: those of one trigger and one entity. If the entity is empty, those of all entities in the caller's scope. */
@@ -55,6 +56,14 @@ export function readTarget(
     return { error: forbidden("events of another entity are not granted") };
   const argumentsText = JSON.stringify(asked === undefined ? {} : { entity_id: asked });
   return { trigger, entityId: own === "" ? named : own, argumentsText };
+}
+
+/** Returns the events of a target as a scope of cursors. */
+export function scopeOf(
+  { trigger, entityId }: Pick<EventTarget, "trigger" | "entityId">,
+  projectId: ProjectId,
+): CursorScope {
+  return { projectId, events: { toolkitSlug: "", triggerSlugs: [trigger.slug], entityId, readableToolkits: [] } };
 }
 
 function wrong(what: string): { readonly error: McpError } {

@@ -3,6 +3,7 @@ import type { AddressGuard, Clock, Sealer } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { Restore } from "@svc/db/restores/repo";
 import type { Dispatcher } from "@svc/delivery";
+import type { EventPolls } from "../polls/polls.ts";
 import type { StoreOptions } from "../store.ts";
 
 /** Dependencies of the methods of TriggersService. */
@@ -14,6 +15,7 @@ export type TriggersContext = {
   guard: AddressGuard;
   dispatcher: Pick<Dispatcher, "wake" | "expire">;
   store: StoreOptions;
+  polls: EventPolls;
   /** Checks for due throttled replays now, because a replay was started or resumed. */
   wakeReplays(): void;
   /** Returns the last restore of the database from a backup. After a restore, svc sends nothing until an operator resumes it. */

@@ -1,20 +1,34 @@
 import { create } from "@bufbuild/protobuf";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { shownSampleMs, type Trigger, type Webhook } from "@svc/catalog";
-import { byId, checkFilterText, isRowInScope, projectList, requireId, requireProject, timeRange } from "@svc/core";
+import {
+  byId,
+  checkFilterText,
+  isRowInScope,
+  projectList,
+  requireId,
+  requireProject,
+  timeRange,
+  waitContext,
+} from "@svc/core";
 import { countDeliveriesOfEvents } from "@svc/db/deliveries/read";
 import { eventsForProject } from "@svc/db/events/repo";
 import { type IngestEndpoint, IngestEndpointSchema, type TriggersService } from "@svc/gen/triggers";
 import { eventMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
+import { heldMsMax } from "../polls/polls.ts";
+import { openCursor, positionAt, sealCursor } from "../polls/position.ts";
 import { faultOfWebhook, isSecretSet } from "../verify.ts";
 import type { TriggersContext } from "./context.ts";
 import { triggerSlugOf } from "./request.ts";
 
-type Methods = Pick<ServiceImpl<typeof TriggersService>, "listEvents" | "getEvent" | "listIngestEndpoints">;
+type Methods = Pick<
+  ServiceImpl<typeof TriggersService>,
+  "listEvents" | "pollEvents" | "getEvent" | "listIngestEndpoints"
+>;
 
-/** Returns the methods ListEvents, GetEvent and ListIngestEndpoints. */
-export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext): Methods {
+/** Returns the methods ListEvents, PollEvents, GetEvent and ListIngestEndpoints. */
+export function eventMethods({ db, catalog, sealer, secretOf, polls }: TriggersContext): Methods {
   return {
     listEvents: projectList(sealer, {
       call: "ListEvents",
@@ -39,6 +53,39 @@ export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext)
       },
     }),
 
+    async pollEvents(request, ctx) {
+      const { projectId, binding } = requireProject(ctx);
+      const { toolkitSlug, entityId: asked, cursor } = request;
+      const { sinceMs } = timeRange(request.since, undefined);
+      const own = binding?.entityId ?? "";
+      const events = {
+        toolkitSlug,
+        triggerSlugs: request.triggerSlugs.map((slug) => triggerSlugOf(toolkitSlug, slug)),
+        entityId: asked || own,
+        readableToolkits: binding?.toolkitSlugs ?? [],
+      };
+      const scope = { projectId, events };
+      const opened = cursor === "" ? undefined : openCursor(sealer, scope, cursor);
+      if (cursor !== "" && opened === undefined) throw triggerFaults.CURSOR_INVALID(cursor);
+      const position = opened ?? (sinceMs === undefined ? undefined : positionAt(sinceMs));
+      // A key of one entity gets no events of another one, as in lists.
+      if (position === undefined || (own !== "" && own !== events.entityId))
+        return { cursor: sealCursor(sealer, scope, position ?? (await polls.now(scope))) };
+      const page = await polls.poll(scope, {
+        position,
+        max: Math.min(request.maxEvents || pollSizes.fallback, pollSizes.max),
+        waitMs: waitOf(request.waitMs, ctx),
+        signal: ctx.signal,
+        onHeld: ctx.values.get(waitContext),
+      });
+      return {
+        events: page.events.map((row) => eventMessage(row)),
+        cursor: sealCursor(sealer, scope, page.position),
+        hasMore: page.hasMore,
+        truncated: page.truncated,
+      };
+    },
+
     async getEvent(req, ctx) {
       const { projectId, binding } = requireProject(ctx);
       const row = await eventsForProject(db, projectId).find(requireId("evt", "id", req.id));
@@ -54,6 +101,14 @@ export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext)
       return { endpoints };
     },
   };
+}
+
+/** Numbers of events of a poll. */
+const pollSizes = { fallback: 100, max: 1_000 };
+
+/** Returns how long a poll may wait, in milliseconds. It is answered a second before the caller's own timeout. */
+function waitOf(waitMs: number, { timeoutMs }: HandlerContext): number {
+  return Math.min(waitMs, heldMsMax, Math.max(0, (timeoutMs() ?? Number.POSITIVE_INFINITY) - 1_000));
 }
 
 /** Returns an ingest endpoint in the form of the API. Its sample does not depend on the time of the call. */

@@ -1,0 +1,118 @@
+import { firstUuidAt, openPageToken, type ProjectId, type Sealer, sealPageToken } from "@svc/core";
+import { emptySnapshot, type FollowedEvents } from "@svc/db/events/follow";
+
+/**
+ * Position of a reader of events. It names the transactions whose events the reader has, so it is exact in whatever order events are
+ * committed. svc looks at the events from `fromUuid` on, and returns those whose transaction was not visible in the snapshot `seen`.
+ */
+export type EventPosition = {
+  /** Name of the database that made the snapshots (see `Look`). Empty if there are none: then all events from `fromUuid` on are new. */
+  readonly store: string;
+  /** Snapshot of the previous look. */
+  readonly seen: string;
+  /** The reader needs no event with a lower id, of past or future transactions. */
+  readonly fromUuid: string;
+  /** An earlier look whose transactions had not all ended. When they have, `fromUuid` follows. `nextXid`: the look's next transaction id. */
+  readonly earlier?: { readonly atMs: number; readonly nextXid: string } | undefined;
+  /** The look that the reader has not read to its end. All of its pages share its snapshot. `atMs`: its time. `scanned`: events scanned. */
+  readonly look?:
+    | { readonly snapshot: string; readonly nextUuid: string; readonly atMs: number; readonly scanned: number }
+    | undefined;
+  /** UUIDs of events that the reader already has, from a cursor of version 0.2. */
+  readonly known: readonly string[];
+};
+
+/**
+ * Time after the receipt of an event within which it is committed, in milliseconds. An event that is not committed by then never will be.
+ * It is twice the longest duration of a statement.
+ */
+export const settledMs = 60_000;
+
+/** The events that a cursor is valid for. */
+export type CursorScope = {
+  readonly projectId: ProjectId;
+  readonly events: FollowedEvents;
+};
+
+/** Returns the position before all events received at or after a time, in epoch milliseconds. */
+export function positionAt(ms: number): EventPosition {
+  return { store: "", seen: emptySnapshot, fromUuid: firstUuidAt(ms), known: [] };
+}
+
+/** Returns the same position without its snapshots, for another store. Events may then come again, and none is left out. */
+export function withoutSnapshots({ fromUuid, known }: EventPosition): EventPosition {
+  return { store: "", seen: emptySnapshot, fromUuid, known };
+}
+
+/** Returns the UUID at which the next page begins. */
+export function startOf({ look, fromUuid }: EventPosition): string {
+  return look?.nextUuid ?? fromUuid;
+}
+
+/** Returns the position, but not before a UUID. */
+export function raisedTo(position: EventPosition, uuid: string): EventPosition {
+  const { look, fromUuid } = position;
+  return {
+    ...position,
+    fromUuid: laterUuid(fromUuid, uuid),
+    look: look && { ...look, nextUuid: laterUuid(look.nextUuid, uuid) },
+  };
+}
+
+/**
+ * Returns the cursor (text that a client sends back) for a position in the events. The cursor is sealed (encrypted), so that a client
+ * cannot invent one.
+ */
+export function sealCursor(sealer: Sealer, scope: CursorScope, position: EventPosition): string {
+  const { store, seen, fromUuid, earlier, look, known } = position;
+  return sealPageToken(sealer, pageScope(scope), JSON.stringify([store, seen, fromUuid, earlier, look, known]));
+}
+
+/**
+ * Returns the position of a cursor. Returns undefined if the cursor was not made by svc, is for other events, or was sealed with a vault
+ * key that no longer exists.
+ */
+export function openCursor(sealer: Sealer, scope: CursorScope, cursor: string): EventPosition | undefined {
+  try {
+    const [store, seen, fromUuid, earlier, look, known] = JSON.parse(openPageToken(sealer, pageScope(scope), cursor));
+    return { store, seen, fromUuid, earlier: earlier ?? undefined, look: look ?? undefined, known };
+  } catch {
+    // svc cannot use this cursor: it may be damaged, or from another caller or another event.
+    return openFormerCursor(sealer, scope, cursor);
+  }
+}
+
+/**
+ * Returns the position of a cursor of version 0.2, which agents got over MCP: a UUID, and the UUIDs of the events from there on that the
+ * reader has.
+ */
+function openFormerCursor(sealer: Sealer, scope: CursorScope, cursor: string): EventPosition | undefined {
+  const { projectId, events } = scope;
+  const filters = { triggerSlug: events.triggerSlugs[0], entityId: events.entityId };
+  try {
+    const bytes = Buffer.from(openPageToken(sealer, { call: "events", projectId, filters }, cursor), "base64");
+    const [fromUuid, ...known] = (bytes.toString("hex").match(/.{32}/g) ?? []).map(uuidOfHex);
+    return fromUuid === undefined ? undefined : { store: "", seen: emptySnapshot, fromUuid, known };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the next greater UUID. */
+export function uuidAfter(uuid: string): string {
+  const next = BigInt(`0x${uuid.replaceAll("-", "")}`) + 1n;
+  return uuidOfHex(next.toString(16).padStart(32, "0"));
+}
+
+/** Returns the greater of two UUIDs. UUID texts are in the order of the UUIDs. */
+export function laterUuid(a: string, b: string): string {
+  return a > b ? a : b;
+}
+
+function pageScope({ projectId, events: { toolkitSlug, triggerSlugs, entityId } }: CursorScope) {
+  return { call: "PollEvents", projectId, filters: { toolkitSlug, triggerSlugs: triggerSlugs.toSorted(), entityId } };
+}
+
+function uuidOfHex(hex: string): string {
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}

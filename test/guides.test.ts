@@ -29,6 +29,7 @@ const pages: readonly Page[] = [
   { path: "guides/webhooks/test-an-endpoint.md", before: ids },
   { path: "guides/webhooks/fix-a-failing-endpoint.md", before: `npx svc trigger calendar\n${ids}` },
   { path: "guides/webhooks/replay-events.md", before: ids },
+  { path: "guides/webhooks/poll-events.md" },
   { path: "guides/webhooks/release-quarantined-posts.md" },
   { path: "guides/webhooks/start-a-job-from-an-event.md" },
   { path: "guides/webhooks/use-the-api.md", before: `npx svc subscriptions delete $SUBSCRIPTION` },

@@ -2496,12 +2496,12 @@ export const TriggersService: GenService<{
   },
   /**
    * Returns the events that the project received since a cursor, oldest first by (receivedAt, id), and the cursor for the
-   * next call. A client that always sends the latest cursor gets every event exactly once, in whatever order events
-   * were committed. svc stores nothing for it, so any number of clients can read the same events. With `waitMs`, svc
-   * answers when an event arrives, within about a second. A page scans at most 20,000 events, so it can be empty and
-   * still have `hasMore`.
+   * next call. A client that always sends the latest cursor gets every event exactly once, even if an event is
+   * committed after events with a later receivedAt. svc stores nothing for it, so any number of clients can read the
+   * same events. With `waitMs`, svc answers when an event arrives, within about a second. A page scans at most 20,000
+   * events, so it can be empty and still have `hasMore`.
    *
-   * If the database was restored, or another server took over for it, svc returns some events again rather than none.
+   * If the database was restored, or another server took over for it, some events come again.
    *
    * Errors:
    * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `triggerSlugs` has a name without its toolkit, and `toolkitSlug` is

@@ -145,7 +145,7 @@ test("any number of events within a minute comes at once, each once, and the cur
   expect(all.cursor.length).toBeLessThan(400);
 });
 
-test("a cursor of version 0.2 goes on: what it names does not come again, everything else does", async () => {
+test("a cursor of an earlier version goes on: what it names does not come again, everything else does", async () => {
   await using cluster = await createTestCluster();
   await using node = createTestNode(cluster);
   const { projectId, agent } = await setUp(cluster, node);

@@ -2,17 +2,7 @@ import { type Clock, firstUuidAt, uuidOfId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { emptySnapshot, type Look, lookForEvents, readFollowedEvents } from "@svc/db/events/follow";
 import type { Event } from "@svc/db/events/repo";
-import {
-  type CursorScope,
-  type EventPosition,
-  laterUuid,
-  positionAt,
-  raisedTo,
-  settledMs,
-  startOf,
-  uuidAfter,
-  withoutSnapshots,
-} from "./position.ts";
+import { type CursorScope, type EventPosition, positionAt, settledMs, uuidOfHex } from "./position.ts";
 
 /** A page of events, oldest first, and the position after them. */
 type EventPage = {
@@ -183,4 +173,35 @@ export async function newestAfter(
     at = { ...position, store, look: begun };
   }
   return { uuids, isCut: true };
+}
+
+/** Returns the same position without its snapshots, for another store. Events may then come again, and none is left out. */
+function withoutSnapshots({ fromUuid, known }: EventPosition): EventPosition {
+  return { store: "", seen: emptySnapshot, fromUuid, known };
+}
+
+/** Returns the UUID at which the next page begins. */
+function startOf({ look, fromUuid }: EventPosition): string {
+  return look?.nextUuid ?? fromUuid;
+}
+
+/** Returns the position, but not before a UUID. */
+function raisedTo(position: EventPosition, uuid: string): EventPosition {
+  const { look, fromUuid } = position;
+  return {
+    ...position,
+    fromUuid: laterUuid(fromUuid, uuid),
+    look: look && { ...look, nextUuid: laterUuid(look.nextUuid, uuid) },
+  };
+}
+
+/** Returns the next greater UUID. */
+function uuidAfter(uuid: string): string {
+  const next = BigInt(`0x${uuid.replaceAll("-", "")}`) + 1n;
+  return uuidOfHex(next.toString(16).padStart(32, "0"));
+}
+
+/** Returns the greater of two UUIDs. UUID texts are in the order of the UUIDs. */
+function laterUuid(a: string, b: string): string {
+  return a > b ? a : b;
 }

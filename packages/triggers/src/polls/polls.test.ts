@@ -153,10 +153,10 @@ test("PollEvents begins now or at since, filters, pages by number and size, and 
   const second = await pollEvents({ cursor: first.cursor, maxEvents: 4 });
   expect([first.hasMore, second.hasMore]).toEqual([true, false]);
   expect([...idsOf(first), ...idsOf(second)]).toEqual(listed.map(({ id }) => id));
-  const ofPayments = { toolkitSlug: "payments", triggerSlugs: ["settled"] };
+  const ofPayments = { toolkitSlug: "payments", triggerSlugs: ["payment_changed"] };
   const payments = await pollEvents({ since, ...ofPayments });
   expect(idsOf(payments)).toEqual(idsOf({ events: listed.filter(({ toolkitSlug }) => toolkitSlug === "payments") }));
-  expect(idsOf(await pollEvents({ since, triggerSlugs: ["payments.settled", slug] }))).toHaveLength(6);
+  expect(idsOf(await pollEvents({ since, triggerSlugs: ["payments.payment_changed", slug] }))).toHaveLength(6);
   expect(idsOf(await pollEvents({ since, entityId: "ada" }))).toEqual([]);
   await expect(pollEvents({ cursor: payments.cursor })).rejects.toThrow(/is not a cursor of this call/);
   const large = { payload: JSON.stringify("x".repeat(700_000)) };

@@ -2,8 +2,7 @@ import { firstUuidAt, openPageToken, type ProjectId, type Sealer, sealPageToken 
 import { emptySnapshot, type FollowedEvents } from "@svc/db/events/follow";
 
 /**
- * Position of a reader of events. It names the transactions whose events the reader has, so it is exact in whatever order events are
- * committed. svc looks at the events from `fromUuid` on, and returns those whose transaction was not visible in the snapshot `seen`.
+ * Position of a reader of events. It names the transactions whose events the reader has, so it is exact in any order of commits. svc looks at the events from `fromUuid` on, and returns those whose transaction was not visible in the snapshot `seen`.
  */
 export type EventPosition = {
   /** Name of the database that made the snapshots (see `Look`). Empty if there are none: then all events from `fromUuid` on are new. */
@@ -18,7 +17,7 @@ export type EventPosition = {
   readonly look?:
     | { readonly snapshot: string; readonly nextUuid: string; readonly atMs: number; readonly scanned: number }
     | undefined;
-  /** UUIDs of events that the reader already has, from a cursor of version 0.2. */
+  /** UUIDs of events that the reader already has, from a cursor of an earlier version. */
   readonly known: readonly string[];
 };
 
@@ -37,26 +36,6 @@ export type CursorScope = {
 /** Returns the position before all events received at or after a time, in epoch milliseconds. */
 export function positionAt(ms: number): EventPosition {
   return { store: "", seen: emptySnapshot, fromUuid: firstUuidAt(ms), known: [] };
-}
-
-/** Returns the same position without its snapshots, for another store. Events may then come again, and none is left out. */
-export function withoutSnapshots({ fromUuid, known }: EventPosition): EventPosition {
-  return { store: "", seen: emptySnapshot, fromUuid, known };
-}
-
-/** Returns the UUID at which the next page begins. */
-export function startOf({ look, fromUuid }: EventPosition): string {
-  return look?.nextUuid ?? fromUuid;
-}
-
-/** Returns the position, but not before a UUID. */
-export function raisedTo(position: EventPosition, uuid: string): EventPosition {
-  const { look, fromUuid } = position;
-  return {
-    ...position,
-    fromUuid: laterUuid(fromUuid, uuid),
-    look: look && { ...look, nextUuid: laterUuid(look.nextUuid, uuid) },
-  };
 }
 
 /**
@@ -83,7 +62,7 @@ export function openCursor(sealer: Sealer, scope: CursorScope, cursor: string): 
 }
 
 /**
- * Returns the position of a cursor of version 0.2, which agents got over MCP: a UUID, and the UUIDs of the events from there on that the
+ * Returns the position of a cursor of an earlier version, which agents got over MCP: a UUID, and the UUIDs of the events from there on that the
  * reader has.
  */
 function openFormerCursor(sealer: Sealer, scope: CursorScope, cursor: string): EventPosition | undefined {
@@ -98,21 +77,11 @@ function openFormerCursor(sealer: Sealer, scope: CursorScope, cursor: string): E
   }
 }
 
-/** Returns the next greater UUID. */
-export function uuidAfter(uuid: string): string {
-  const next = BigInt(`0x${uuid.replaceAll("-", "")}`) + 1n;
-  return uuidOfHex(next.toString(16).padStart(32, "0"));
-}
-
-/** Returns the greater of two UUIDs. UUID texts are in the order of the UUIDs. */
-export function laterUuid(a: string, b: string): string {
-  return a > b ? a : b;
-}
-
 function pageScope({ projectId, events: { toolkitSlug, triggerSlugs, entityId } }: CursorScope) {
   return { call: "PollEvents", projectId, filters: { toolkitSlug, triggerSlugs: triggerSlugs.toSorted(), entityId } };
 }
 
-function uuidOfHex(hex: string): string {
+/** Returns the UUID of 32 hexadecimal digits. */
+export function uuidOfHex(hex: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }

@@ -16,7 +16,7 @@ import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
 import type { Subscription } from "@svc/db/subscriptions/repo";
 import { type Attempt, createAgentEndpoint, type Dispatcher, signingSecretContext } from "@svc/delivery";
 import { complete, type McpContext, type McpError, type McpOutcome, type Params, refused } from "@svc/tools";
-import type { ServedPosition } from "../polls/page.ts";
+import type { ServedPosition } from "../polls/polls.ts";
 import { type CursorScope, openCursor, positionAt, sealCursor, settledMs } from "../polls/position.ts";
 import { secretsAfter } from "../service/subscription-secret.ts";
 import type { AgentEventsContext } from "./context.ts";

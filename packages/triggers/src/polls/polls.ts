@@ -1,13 +1,8 @@
+import { type Clock, firstUuidAt, uuidOfId } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { emptySnapshot, type Look, lookForEvents, readFollowedEvents } from "@svc/db/events/follow";
 import type { Event } from "@svc/db/events/repo";
-import {
-  type Following,
-  newestAfter,
-  positionOfNow,
-  readEventPage,
-  type ServedPosition,
-  servedPosition,
-} from "./page.ts";
-import type { CursorScope, EventPosition } from "./position.ts";
+import { type CursorScope, type EventPosition, positionAt, settledMs, uuidOfHex } from "./position.ts";
 
 /** A poll that svc answered. */
 export type EventPollObservation = {
@@ -18,7 +13,7 @@ export type EventPollObservation = {
 };
 
 /** A request for the events after a position. */
-export type EventPoll = {
+type EventPoll = {
   readonly position: EventPosition;
   /** Maximum number of events to return. */
   readonly max: number;
@@ -33,7 +28,7 @@ export type EventPoll = {
 };
 
 /** Events, oldest first, and the position after them. */
-export type PolledEvents = {
+type PolledEvents = {
   readonly events: readonly Event[];
   readonly position: EventPosition;
   /** True if the next poll can return more events at once. */
@@ -109,4 +104,206 @@ export function createEventPolls(
       return { ...page, truncated };
     },
   };
+}
+
+/** A page of events, oldest first, and the position after them. */
+type EventPage = {
+  readonly events: readonly Event[];
+  readonly position: EventPosition;
+  /** True if further events can be read at once. False if the client should wait before it reads again. */
+  readonly hasMore: boolean;
+  /** Number of events that the page scanned. */
+  readonly scanned: number;
+};
+
+/** Dependencies of reading events after a position. */
+type Following = {
+  readonly db: Executor;
+  readonly clock: Clock;
+  /** How long events are kept, in milliseconds. A reader with an older position has missed events. */
+  readonly eventRetentionMs: number;
+};
+
+/** The greatest UUID. No event has a greater id. */
+const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+/** Maximum size of the payloads on a page, in bytes. A single larger event is a page of its own. */
+const pageBytesMax = 1_048_576;
+
+/**
+ * How much older the id of an event can be than the start of its transaction, in milliseconds: 1 s in svc (`storePosts`), 2 s between the
+ * clocks of nodes, and the time that a statement waits for its connection. `few`: if looks scan at most `fewMax` events, so that a longer
+ * time costs little.
+ */
+const idAgeMs = { few: settledMs, fewMax: 2_000, many: 10_000 };
+
+/** Returns at most `max` events after a position. No event is skipped or returned twice. */
+async function readEventPage(
+  following: Following,
+  scope: CursorScope,
+  from: EventPosition,
+  max: number,
+): Promise<EventPage> {
+  const atMs = from.look?.atMs ?? following.clock.now();
+  const { look, position } = await lookFrom(following, scope, from, { beforeUuid: lastUuid, limit: max + 1 });
+  const wanted = look.uuids.slice(0, max);
+  const rows = await readFollowedEvents(following.db, scope.projectId, wanted, pageBytesMax);
+  const known = new Set(position.known);
+  const events = known.size === 0 ? rows : rows.filter(({ id }) => !known.has(uuidOfId(id)));
+  const nextUuid = nextAfter(look, wanted, rows);
+  const scanned = look.scanned + (position.look?.scanned ?? 0);
+  const begun = { snapshot: look.snapshot, atMs, scanned };
+  const { store } = look;
+  return nextUuid === undefined
+    ? { events, position: afterLook({ ...position, store }, begun), hasMore: false, scanned: look.scanned }
+    : {
+        events,
+        position: { ...position, store, look: { ...begun, nextUuid } },
+        hasMore: true,
+        scanned: look.scanned,
+      };
+}
+
+/** Looks at the events from a position on. If the position is of another store, reads by id from its start, and returns that position. */
+async function lookFrom(
+  { db }: Following,
+  { projectId, events }: CursorScope,
+  position: EventPosition,
+  { beforeUuid, limit }: { readonly beforeUuid: string; readonly limit: number },
+): Promise<{ readonly look: Look; readonly position: EventPosition }> {
+  const lookAs = (at: EventPosition) => {
+    const range = { fromUuid: startOf(at), beforeUuid, seen: at.seen, snapshot: at.look?.snapshot, limit };
+    return lookForEvents(db, projectId, events, range);
+  };
+  const look = await lookAs(position);
+  if (position.store === "" || position.store === look.store) return { look, position };
+  const restarted = withoutSnapshots(position);
+  return { look: await lookAs(restarted), position: restarted };
+}
+
+/** Returns the UUID at which the next page of a look begins; undefined if the page is the last one. */
+function nextAfter(look: Look, wanted: readonly string[], rows: readonly Event[]): string | undefined {
+  const last = rows.at(-1);
+  // The page ends early if its payloads are large. Or its last events were deleted: then the next page is empty.
+  if (last !== undefined && uuidOfId(last.id) !== wanted.at(-1)) return uuidAfter(uuidOfId(last.id));
+  const further = look.uuids[wanted.length];
+  if (further !== undefined) return further;
+  return look.walkedTo && uuidAfter(look.walkedTo);
+}
+
+/**
+ * Returns the position after a look that was read to its end. Its start follows an earlier look once all transactions that were in progress
+ * at that look have ended: events of later transactions have later ids.
+ */
+function afterLook(
+  { store, seen, fromUuid, earlier }: EventPosition,
+  { snapshot, atMs, scanned }: { readonly snapshot: string; readonly atMs: number; readonly scanned: number },
+): EventPosition {
+  const [oldest = 0n, next = 0n] = snapshot.split(":", 2).map(BigInt);
+  const ageMs = seen === emptySnapshot || scanned <= idAgeMs.fewMax ? idAgeMs.few : idAgeMs.many;
+  const after = { store, seen: snapshot, known: [] };
+  const since = (ms: number) => laterUuid(fromUuid, firstUuidAt(ms - ageMs));
+  if (oldest === next) return { ...after, fromUuid: since(atMs) };
+  if (earlier !== undefined && oldest < BigInt(earlier.nextXid)) return { ...after, fromUuid, earlier };
+  return {
+    ...after,
+    fromUuid: earlier === undefined ? fromUuid : since(earlier.atMs),
+    earlier: { atMs, nextXid: String(next) },
+  };
+}
+
+/** Returns the current position. Events committed later come after it; no earlier event does. */
+async function positionOfNow(following: Following, scope: CursorScope): Promise<EventPosition> {
+  const start = positionAt(following.clock.now() - idAgeMs.few);
+  const { look } = await lookFrom(following, scope, start, { beforeUuid: start.fromUuid, limit: 0 });
+  return { ...start, store: look.store, seen: look.snapshot };
+}
+
+/**
+ * A position from which svc can serve events: the position of the client's cursor, or a later one. `truncated`: true if events between the
+ * two were left out.
+ */
+export type ServedPosition = { readonly position: EventPosition; readonly truncated: boolean };
+
+/**
+ * Returns the position in the events from which svc can serve a client. This is the client's own position, or a later one. It is not before
+ * the oldest event still stored, and not older than `maxAgeMs`, the maximum age that the client accepts.
+ */
+async function servedPosition(
+  following: Following,
+  scope: CursorScope,
+  position: EventPosition,
+  maxAgeMs: number | undefined,
+): Promise<ServedPosition> {
+  const { clock, eventRetentionMs } = following;
+  const oldestUuid = firstUuidAt(clock.now() - eventRetentionMs);
+  const isLost = startOf(position) < oldestUuid;
+  const kept = isLost ? raisedTo(position, oldestUuid) : position;
+  if (maxAgeMs === undefined) return { position: kept, truncated: isLost };
+  const floor = firstUuidAt(clock.now() - maxAgeMs);
+  if (floor <= startOf(kept)) return { position: kept, truncated: isLost };
+  // The oldest allowed time is after the client's position. This alone does not mean that the client has missed an event. So svc looks for
+  // one new event between the two. Only if such an event exists were events left out.
+  const left = await lookFrom(following, scope, kept, { beforeUuid: floor, limit: kept.known.length + 1 });
+  const isNew = left.look.uuids.some((uuid) => !kept.known.includes(uuid));
+  const truncated = isLost || isNew || left.look.walkedTo !== undefined;
+  return { position: raisedTo(left.position, floor), truncated };
+}
+
+/** Maximum number of looks for the newest events. */
+const looksMax = 50;
+
+/**
+ * Returns the UUIDs of the newest `max` events after a position, oldest first. `isCut`: true if older events were left out, or newer ones
+ * because there are too many.
+ */
+async function newestAfter(
+  following: Following,
+  scope: CursorScope,
+  from: EventPosition,
+  max: number,
+): Promise<{ readonly uuids: readonly string[]; readonly isCut: boolean }> {
+  const known = new Set(from.known);
+  let [at, uuids, isCut] = [from, [] as string[], false];
+  for (let looks = 0; looks < looksMax; looks++) {
+    const { look, position } = await lookFrom(following, scope, at, { beforeUuid: lastUuid, limit: 20_000 });
+    const found = [...uuids, ...look.uuids.filter((uuid) => !known.has(uuid))];
+    isCut ||= found.length > max;
+    uuids = max === 0 ? [] : found.slice(-max);
+    if (look.walkedTo === undefined) return { uuids, isCut };
+    const { store, snapshot } = look;
+    const begun = { snapshot, nextUuid: uuidAfter(look.walkedTo), atMs: 0, scanned: 0 };
+    at = { ...position, store, look: begun };
+  }
+  return { uuids, isCut: true };
+}
+
+/** Returns the same position without its snapshots, for another store. Events may then come again, and none is left out. */
+function withoutSnapshots({ fromUuid, known }: EventPosition): EventPosition {
+  return { store: "", seen: emptySnapshot, fromUuid, known };
+}
+
+/** Returns the UUID at which the next page begins. */
+function startOf({ look, fromUuid }: EventPosition): string {
+  return look?.nextUuid ?? fromUuid;
+}
+
+/** Returns the position, but not before a UUID. */
+function raisedTo(position: EventPosition, uuid: string): EventPosition {
+  const { look, fromUuid } = position;
+  return {
+    ...position,
+    fromUuid: laterUuid(fromUuid, uuid),
+    look: look && { ...look, nextUuid: laterUuid(look.nextUuid, uuid) },
+  };
+}
+
+/** Returns the next greater UUID. */
+function uuidAfter(uuid: string): string {
+  const next = BigInt(`0x${uuid.replaceAll("-", "")}`) + 1n;
+  return uuidOfHex(next.toString(16).padStart(32, "0"));
+}
+
+/** Returns the greater of two UUIDs. UUID texts are in the order of the UUIDs. */
+function laterUuid(a: string, b: string): string {
+  return a > b ? a : b;
 }

@@ -94,6 +94,7 @@ test("the engine gets the exact bytes, lower-case headers and the decoded query"
 const outcomes: [IngestOutcome, number, unknown][] = [
   [{ outcome: "accepted", events: 3 }, 202, { accepted: 1 }],
   [{ outcome: "ignored" }, 202, { accepted: 0 }],
+  [{ outcome: "accepted", events: 6, items: 3 }, 202, { accepted: 3 }],
   [{ outcome: "quarantined", reason: "no_trigger" }, 202, { accepted: 0 }],
   [
     { outcome: "challenge", answer: { status: 200, contentType: "application/json", body: '{"challenge":"a\\"b"}' } },

@@ -1,4 +1,5 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
+import { requireText } from "@svc/core";
 import { EventSchema, TriggersService } from "@svc/gen/triggers";
 import { type Event, pollEvents } from "@svc/sdk";
 import { command, type Run } from "../command/declared.ts";
@@ -53,7 +54,7 @@ function eventText({ receivedAt, id, triggerSlug, entityId }: Event): string {
 /** Returns the cursor in a file. Returns an empty text if the file does not exist. */
 async function readCursor(file: string): Promise<string> {
   try {
-    return (await readFile(file, "utf8")).trim();
+    return requireText(await readFile(file)).trim();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return "";

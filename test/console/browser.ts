@@ -95,7 +95,9 @@ export function startConsole(
     if (session !== undefined) await page.context().addCookies(session.cookies);
     // Of the service's origin, and without scripts of its own.
     await page.goto(`${service().url}/healthz`);
-    await page.evaluate(`localStorage.clear(); Object.assign(localStorage, ${JSON.stringify(session?.kept ?? {})})`);
+    await page.evaluate(
+      `sessionStorage.clear(); localStorage.clear(); Object.assign(localStorage, ${JSON.stringify(session?.kept ?? {})})`,
+    );
     return page;
   }
 

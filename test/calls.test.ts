@@ -289,6 +289,25 @@ const triggers: Case[] = [
     { endpointUrl: "https://example.com/hook", toolkitSlug: "calendar", triggerSlug: "events_changed" },
     "ok subscription,signingSecret,warnings",
   ],
+  [
+    "CreateSubscription",
+    {
+      endpointUrl: "https://example.com/hook",
+      format: { kind: "standard" },
+      credentials: { headers: [{ name: "x-team", value: "7" }] },
+    },
+    "ok subscription,signingSecret,warnings",
+  ],
+  [
+    "CreateSubscription",
+    { endpointUrl: "https://example.com", credentials: { headers: [{ name: "host", value: "x" }] } },
+    "invalid_argument HEADER_NAME_REFUSED",
+  ],
+  [
+    "CreateSubscription",
+    { endpointUrl: "https://example.com", credentials: { headers: [{ name: "a", value: "" }] } },
+    "invalid_argument ENDPOINT_AUTH_INVALID",
+  ],
   ["CreateSubscription", { endpointUrl: "" }, "invalid_argument ENDPOINT_URL_INVALID"],
   ["CreateSubscription", { endpointUrl: "https://a:b@example.com" }, "invalid_argument ENDPOINT_URL_INVALID"],
   ["CreateSubscription", { endpointUrl: "https://example.com/#x" }, "invalid_argument ENDPOINT_URL_INVALID"],

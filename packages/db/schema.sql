@@ -1017,6 +1017,8 @@ create table subscriptions (
   former_until timestamp(3) with time zone,
   paused_at timestamp(3) with time zone,
   paused_replay_id uuid,
+  credentials bytea,
+  settings jsonb,
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

@@ -232,7 +232,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   subscriptions: {
     definition: "endpoint_url",
-    sealed: "former_secret signing_secret",
+    sealed: "credentials former_secret signing_secret",
     digest: "cursor mcp_id",
     name: "entity_id event_types toolkit_slug trigger_slug",
   },

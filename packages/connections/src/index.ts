@@ -30,4 +30,5 @@ export {
 } from "./service/connect-link.ts";
 export { createSecretsService } from "./service/secrets.ts";
 export { createConnectionsService } from "./service.ts";
-export type { PartyFetch } from "./token-fetch.ts";
+export { requestToken } from "./token-endpoint.ts";
+export type { PartyFetch, TokenFetch } from "./token-fetch.ts";

@@ -106,7 +106,7 @@ export type OauthClient = { readonly clientId: string; readonly clientSecret: st
 export type TokenRequest =
   | { readonly grant: "code"; readonly code: string; readonly redirectUri: string; readonly codeVerifier: string }
   | { readonly grant: "refresh"; readonly refreshToken: string }
-  | { readonly grant: "client"; readonly scopes: readonly string[] };
+  | { readonly grant: "client"; readonly scopes: readonly string[]; readonly audience?: string };
 
 /**
  * Answer of a token endpoint. `refused`: the app refused with an OAuth error and will refuse again. `failed`: there was no reliable answer.
@@ -209,7 +209,11 @@ function exchange(
       return asked.then((response) => processRefreshTokenResponse(server, client, response));
     }
     case "client": {
-      const parameters = request.scopes.length === 0 ? {} : { scope: request.scopes.join(" ") };
+      const { scopes, audience = "" } = request;
+      const parameters: Record<string, string> = {
+        ...(scopes.length > 0 && { scope: scopes.join(" ") }),
+        ...(audience !== "" && { audience }),
+      };
       const asked = clientCredentialsGrantRequest(server, client, authentication, parameters, options);
       return asked.then((response) => processClientCredentialsResponse(server, client, response));
     }

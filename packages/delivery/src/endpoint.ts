@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   createHmacKey,
   type HmacKey,
@@ -7,6 +8,8 @@ import {
   type SubscriptionId,
   signingSecretBytes,
 } from "@svc/core";
+import type { SubscriptionFormat, SubscriptionSettings } from "@svc/db/documents/subscriptions";
+import { type EndpointCredentials, openCredentials } from "./credentials.ts";
 
 /**
  * The two keys of one signing secret. `text`: the secret as text, for X-Svc-Signature. `bytes`: the decoded bytes, for Standard Webhooks.
@@ -29,6 +32,10 @@ export type Endpoint = {
   /** The keys of the previous secret. Until `untilMs`, attempts are also signed with them. */
   former?: { readonly keys: SigningKeys; readonly untilMs: number } | undefined;
   agent?: AgentEndpoint | undefined;
+  /** The form of deliveries, if it is neither svc's own nor that of MCP. */
+  format?: SubscriptionFormat | undefined;
+  /** Headers and authentication of deliveries, if the endpoint has any. */
+  credentials?: EndpointCredentials | undefined;
 };
 
 /** Values that are sent together with an event to an agent's receiver. */
@@ -53,6 +60,8 @@ export type EndpointSource = {
   cursor?: string;
   formerSecret?: Buffer | null;
   formerUntil?: number | null;
+  settings?: SubscriptionSettings | null;
+  credentials?: Buffer | null;
 };
 
 /**
@@ -109,10 +118,16 @@ function isSame(a: EndpointSource, b: EndpointSource): boolean {
   return (
     a.endpointUrl === b.endpointUrl &&
     a.signingSecret.equals(b.signingSecret) &&
+    isDeepStrictEqual(a.settings ?? null, b.settings ?? null) &&
+    isSameBytes(a.credentials, b.credentials) &&
     // A new former secret comes with a new secret, so comparing its end is sufficient.
     a.formerUntil === b.formerUntil &&
     (!isOfAgent || (a.mcpId === b.mcpId && a.cursor === b.cursor))
   );
+}
+
+function isSameBytes(a: Buffer | null | undefined, b: Buffer | null | undefined): boolean {
+  return a && b ? a.equals(b) : !a === !b;
 }
 
 function openEndpoint(sealer: Sealer, source: EndpointSource): Endpoint {
@@ -125,6 +140,8 @@ function openEndpoint(sealer: Sealer, source: EndpointSource): Endpoint {
     keys: openKeys(sealer, source.signingSecret, signingSecretContext(projectId, id)),
     former: openFormer(sealer, source),
     agent: mcpId === "" ? undefined : { id: mcpId, cursor },
+    format: source.settings?.format,
+    credentials: source.credentials ? openCredentials(sealer, source, source.credentials) : undefined,
   };
 }
 

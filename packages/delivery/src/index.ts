@@ -1,4 +1,5 @@
 export { defaultRetryScheduleMs } from "./conclude.ts";
+export { type EndpointAuth, type EndpointCredentials, sealCredentials } from "./credentials.ts";
 export { createDispatcher } from "./dispatch.ts";
 export type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 export {

@@ -40,6 +40,50 @@ export function occurrenceText(event: DeliveredEvent, cursor?: string): string {
   );
 }
 
+/**
+ * Returns the type of an event as other forms name it: the name of the project's own event type, the trigger's slug of other toolkits, or
+ * `test`.
+ */
+function typeOf({ kind, triggerSlug }: DeliveredEvent): string {
+  if (kind === "test") return "test";
+  return triggerSlug.startsWith(ownPrefix) ? triggerSlug.slice(ownPrefix.length) : triggerSlug;
+}
+
+/** Prefix of the slugs of a project's own event types. */
+const ownPrefix = "events.";
+
+/** Returns an event as Standard Webhooks recommends: type, timestamp and data. */
+function standardText(event: DeliveredEvent): string {
+  return `{"type":${JSON.stringify(typeOf(event))},"timestamp":"${isoTime(event.occurredAtMs)}","data":${event.payload}}`;
+}
+
+/** Returns the attributes of an event as CloudEvents 1.0 names them. An event without an entity has no subject. */
+function cloudAttributes(event: DeliveredEvent): readonly (readonly [name: string, value: string])[] {
+  const { id, toolkitSlug, entityId, occurredAtMs } = event;
+  return [
+    ["specversion", "1.0"],
+    ["id", id],
+    ["source", `/toolkits/${toolkitSlug || "svc"}`],
+    ["type", typeOf(event)],
+    ...(entityId === "" ? [] : [["subject", entityId] as const]),
+    ["time", isoTime(occurredAtMs)],
+  ];
+}
+
+/** Returns an event in the structured form of CloudEvents. */
+function cloudEventText(event: DeliveredEvent): string {
+  const attributes = cloudAttributes(event).map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
+  return `{${attributes.join(",")},"datacontenttype":"application/json","data":${event.payload}}`;
+}
+
+/** Returns the attributes of an event as headers of the binary form. Values are percent-encoded as the HTTP binding of CloudEvents says. */
+function cloudHeaders(event: DeliveredEvent): string[] {
+  return cloudAttributes(event).flatMap(([name, value]) => [
+    `ce-${name}`,
+    value.toWellFormed().replaceAll(/[^\x21\x23\x24\x26-\x7e]/gu, encodeURIComponent),
+  ]);
+}
+
 /** A delivery that this node may send, because it holds the delivery's lease (time-limited claim). */
 export type OutgoingDelivery = {
   id: DeliveryId;
@@ -52,9 +96,11 @@ export type OutgoingDelivery = {
   /** True if the delivery is a probe: it tests an endpoint that is in backoff. False for an ordinary delivery. */
   probe: boolean;
   endpoint: Endpoint;
-  /** The id by which the receiver recognizes a repeated message: the event's id for MCP, the delivery's id otherwise. */
+  /** The id by which the receiver recognizes a repeated message: the delivery's id in svc's own form, the event's id otherwise. */
   messageId: string;
   body: Buffer;
+  /** Headers of the body's form, as a flat list. Absent: the body is plain JSON. */
+  bodyHeaders?: readonly string[] | undefined;
   receivedAtMs: number;
   leaseUntilMs: number;
   /** True if a throttled replay queued the delivery. It is then sent only when no live delivery waits. */
@@ -80,14 +126,34 @@ export function outgoingOf(
 ): OutgoingDelivery {
   const { id, projectId, subscriptionId, queuedForMs = event.receivedAtMs } = delivery;
   const { attempts = 0, probe = false, behind = false } = delivery;
-  const messageId = endpoint.agent === undefined ? id : event.id;
-  const body = bodyFor(endpoint, event);
+  const messageId = endpoint.agent === undefined && endpoint.format === undefined ? id : event.id;
   const task = { id, projectId, subscriptionId, queuedForMs, attempts, probe, behind };
-  return { ...task, endpoint, messageId, body, receivedAtMs: event.receivedAtMs, leaseUntilMs };
+  return { ...task, endpoint, messageId, ...bodyFor(endpoint, event), receivedAtMs: event.receivedAtMs, leaseUntilMs };
 }
 
-/** Returns the body for one endpoint: svc's own form, or an MCP EventOccurrence for an agent's receiver. */
-function bodyFor({ agent }: Pick<Endpoint, "agent">, event: DeliveredEvent): Buffer {
-  if (agent === undefined) return deliveryBody(event);
-  return Buffer.from(occurrenceText(event, agent.cursor), "utf8");
+/**
+ * Returns the body for one endpoint, and its headers if it is not plain JSON: in svc's own form, in the form of the subscription, or as an
+ * MCP EventOccurrence for an agent's receiver.
+ */
+function bodyFor(
+  { agent, format }: Pick<Endpoint, "agent" | "format">,
+  event: DeliveredEvent,
+): Pick<OutgoingDelivery, "body" | "bodyHeaders"> {
+  if (agent !== undefined) return { body: Buffer.from(occurrenceText(event, agent.cursor), "utf8") };
+  switch (format?.kind) {
+    case "standard":
+      return { body: Buffer.from(standardText(event), "utf8") };
+    case "cloudevents":
+      return {
+        body: Buffer.from(cloudEventText(event), "utf8"),
+        bodyHeaders: ["content-type", "application/cloudevents+json"],
+      };
+    case "cloudevents_binary":
+      return {
+        body: Buffer.from(event.payload, "utf8"),
+        bodyHeaders: ["content-type", "application/json", ...cloudHeaders(event)],
+      };
+    default:
+      return { body: deliveryBody(event) };
+  }
 }

@@ -3,7 +3,15 @@ import type { GuardedAgent, Route } from "@svc/core/dial";
 import type { Dispatcher } from "undici";
 
 /** One request to an endpoint. */
-export type SendRequest = { origin: string; path: string; headers: string[]; body: Buffer; timeoutMs: number };
+export type SendRequest = {
+  origin: string;
+  path: string;
+  headers: readonly string[];
+  body: Buffer;
+  timeoutMs: number;
+  /** Maximum bytes of the answer that the attempt has. Default 1,024. */
+  keptBytes?: number;
+};
 
 /** Result of a request. `send` never rejects: a failure of the endpoint is described by these fields. */
 export type Attempt = {
@@ -20,6 +28,20 @@ export type Attempt = {
 
 /** Error of an attempt that this node itself aborted. The attempt says nothing about the endpoint and is not recorded. */
 const abortedError = "aborted";
+
+/** Returns an attempt that this node aborted before it sent anything. */
+export function abortedAttempt(): Attempt {
+  return unsent(abortedError);
+}
+
+/** Returns a failed attempt for which nothing was sent, because svc could not authenticate itself. `why` contains no secret. */
+export function unauthorizedAttempt(why: string): Attempt {
+  return unsent(`auth_failed: ${why}`);
+}
+
+function unsent(error: string): Attempt {
+  return { statusCode: 0, error, address: "", responseHeaders: {}, responseBody: "" };
+}
 
 /** True if this node aborted the attempt. */
 export function isAborted(attempt: Attempt): boolean {
@@ -39,14 +61,14 @@ export function send(
   onAborter?: (abort: () => void) => void,
 ): Promise<Attempt> {
   return new Promise((resolve) => {
-    const exchange = new Exchange(request.timeoutMs, resolve);
+    const exchange = new Exchange(request.timeoutMs, resolve, request.keptBytes ?? keptBodyBytes);
     onAborter?.(() => exchange.abort(abortedError));
     agent.dispatch(
       {
         origin: request.origin,
         path: request.path,
         method: "POST",
-        headers: request.headers,
+        headers: [...request.headers],
         body: request.body,
         route: exchange.route,
       },
@@ -67,9 +89,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   #body: Buffer[] = [];
   #bodyBytes = 0;
   #isEnded = false;
+  readonly #keptBytes: number;
 
-  constructor(timeoutMs: number, resolve: (attempt: Attempt) => void) {
+  constructor(timeoutMs: number, resolve: (attempt: Attempt) => void, keptBytes: number) {
     this.#resolve = resolve;
+    this.#keptBytes = keptBytes;
     this.#timer = setTimeout(() => this.abort("timeout"), timeoutMs);
   }
 
@@ -99,7 +123,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#bodyBytes < keptBodyBytes) this.#body.push(chunk);
+    if (this.#bodyBytes < this.#keptBytes) this.#body.push(chunk);
     this.#bodyBytes += chunk.byteLength;
     if (this.#bodyBytes <= readBodyBytes || this.#isEnded) return;
     // The answer is longer than svc reads. The status alone decides the result.
@@ -124,7 +148,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       error,
       address: this.route.connection?.remoteAddress ?? "",
       responseHeaders: keptHeaders(this.#headers),
-      responseBody: keptBody(this.#body, this.#headers),
+      responseBody: keptBody(this.#body, this.#headers, this.#keptBytes),
     });
   }
 }
@@ -179,13 +203,17 @@ function keptHeaders(headers: Record<string, string | string[] | undefined>): Re
 }
 
 /** Returns the beginning of the answer as text for people. It adds a note if some of the answer is not text. */
-function keptBody(chunks: Buffer[], { "content-type": type }: Record<string, string | string[] | undefined>): string {
+function keptBody(
+  chunks: Buffer[],
+  { "content-type": type }: Record<string, string | string[] | undefined>,
+  keptBytes: number,
+): string {
   const [only] = chunks;
   if (only === undefined) return "";
   const whole = chunks.length === 1 ? only : Buffer.concat(chunks);
   const contentType = Array.isArray(type) ? type[0] : type;
-  const isCut = whole.byteLength > keptBodyBytes;
-  const { text, isLossy } = displayText(whole.subarray(0, keptBodyBytes), { contentType, isCut });
+  const isCut = whole.byteLength > keptBytes;
+  const { text, isLossy } = displayText(whole.subarray(0, keptBytes), { contentType, isCut });
   const shown = storableText(text);
   return isLossy || shown !== text ? `${shown} (not all of it is text: some bytes are shown as \ufffd)` : shown;
 }

@@ -1,27 +1,35 @@
 import { type AddressGuard, type Clock, type HmacKey, hmacSha256 } from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
+import { type CredentialHeaders, createCredentialHeaders, withoutValues } from "./credentials.ts";
 import type { Endpoint, SigningKeys } from "./endpoint.ts";
 import type { ResolvedLimits } from "./limits.ts";
 import type { OutgoingDelivery } from "./outgoing.ts";
-import { type Attempt, send } from "./send.ts";
+import { type Attempt, abortedAttempt, send, unauthorizedAttempt } from "./send.ts";
 
 /**
- * Returns the headers of one attempt as a flat list: name, value, name, value. For an agent's receiver they follow MCP's profile of
- * Standard Webhooks; otherwise they have svc's own form.
+ * Returns the headers of one attempt as a flat list: name, value, name, value. In svc's own form they are `signedHeaders`. In every other
+ * form they are those of Standard Webhooks; an agent's receiver also gets the id of its subscription.
  */
 function headersFor(
-  { keys, former, agent }: Pick<Endpoint, "keys" | "former" | "agent">,
+  { keys, former, agent, format }: Pick<Endpoint, "keys" | "former" | "agent" | "format">,
   ids: { readonly delivery: string; readonly message: string },
   body: Uint8Array,
   atMs: number,
+  bodyHeaders: readonly string[] = jsonHeaders,
 ): string[] {
   const formerKeys = former !== undefined && atMs < former.untilMs ? former.keys : undefined;
-  if (agent === undefined) return signedHeaders(keys, ids.delivery, body, atMs, formerKeys);
+  if (agent === undefined && format === undefined) return signedHeaders(keys, ids.delivery, body, atMs, formerKeys);
   const standard = standardHeaders([keys, formerKeys], ids.message, body, atMs);
-  return [...contentHeaders, "X-MCP-Subscription-Id", agent.id, ...standard];
+  return [
+    ...bodyHeaders,
+    ...ownHeaders,
+    ...(agent === undefined ? [] : ["X-MCP-Subscription-Id", agent.id]),
+    ...standard,
+  ];
 }
 
-const contentHeaders = ["content-type", "application/json", "user-agent", "svc/1"];
+const jsonHeaders = ["content-type", "application/json"];
+const ownHeaders = ["user-agent", "svc/1"];
 
 /** Returns the three headers of Standard Webhooks. They have one signature for each of the keys that is present. */
 function standardHeaders(
@@ -54,7 +62,8 @@ export function signedHeaders(
 ): string[] {
   const plain = (key: HmacKey) => `sha256=${hmacSha256(key, [body], "hex")}`;
   return [
-    ...contentHeaders,
+    ...jsonHeaders,
+    ...ownHeaders,
     "X-Svc-Signature",
     plain((former ?? keys).text),
     ...(former === undefined ? [] : ["X-Svc-Signature-Next", plain(keys.text)]),
@@ -63,6 +72,17 @@ export function signedHeaders(
     ...standardHeaders([keys, former], deliveryId, body, atMs),
   ];
 }
+
+/** Returns headers with those of the credentials. A header that the credentials also have, such as `user-agent`, is replaced. */
+function withHeaders(own: readonly string[], given: readonly string[]): string[] {
+  const names = new Set(given.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()));
+  const kept = own.filter((_, index) => !names.has((own[index - (index % 2)] ?? "").toLowerCase()));
+  return [...kept, ...given];
+}
+
+/** Longest request for a token, in milliseconds. An attempt may need two requests, and ends before its lease. */
+const tokenTimeoutMs = 5_000;
+const tokenBytesMax = 65_536;
 
 /** A message to an endpoint that is not the delivery of an event. */
 export type Message = { readonly id: string; readonly body: string };
@@ -77,11 +97,16 @@ export class Sender {
    * old attempt is a new object.
    */
   readonly #aborters = new Map<OutgoingDelivery, () => void>();
+  readonly #credentials: CredentialHeaders;
+  #isAborted = false;
 
   constructor(options: { guard: AddressGuard; clock: Clock; limits: ResolvedLimits }) {
     const { attemptTimeoutMs, inFlightMax } = options.limits;
     this.#clock = options.clock;
     this.#timeoutMs = attemptTimeoutMs;
+    this.#credentials = createCredentialHeaders(options.clock, (url, headers, form) =>
+      this.#postForm(url, headers, form),
+    );
     this.#agent = createGuardedAgent({
       guard: options.guard,
       connections: inFlightMax,
@@ -95,13 +120,19 @@ export class Sender {
 
   /** Posts a delivery once, signed for the time `startedAtMs`. Resolves to the attempt, even if it was aborted, and never rejects. */
   async send(delivery: OutgoingDelivery, startedAtMs: number): Promise<Attempt> {
-    const { id, endpoint, messageId, body } = delivery;
-    const headers = headersFor(endpoint, { delivery: id, message: messageId }, body, startedAtMs);
-    const { origin, path } = endpoint;
+    const { id, endpoint, messageId, body, bodyHeaders } = delivery;
+    const { origin, path, credentials } = endpoint;
+    const given = credentials === undefined ? undefined : await this.#credentials.of(credentials);
+    if (given !== undefined && "fault" in given) return unauthorizedAttempt(given.fault);
+    if (this.#isAborted) return abortedAttempt();
+    const own = headersFor(endpoint, { delivery: id, message: messageId }, body, startedAtMs, bodyHeaders);
+    const headers = given === undefined ? own : withHeaders(own, given.headers);
     const request = { origin, path, headers, body, timeoutMs: this.#timeoutMs };
     const attempt = await send(this.#agent, request, (abort) => this.#aborters.set(delivery, abort));
     this.#aborters.delete(delivery);
-    return attempt;
+    if (credentials === undefined || given === undefined) return attempt;
+    if (attempt.statusCode === 401) this.#credentials.drop(credentials);
+    return withoutValues(attempt, given.headers);
   }
 
   /** Posts a message that is not a delivery, once and at once. Resolves to the attempt within `timeoutMs` and never rejects. */
@@ -112,8 +143,17 @@ export class Sender {
     return send(this.#agent, { origin: endpoint.origin, path: endpoint.path, headers, body, timeoutMs });
   }
 
-  /** Aborts every delivery in flight. */
+  /** Posts the request for a token. */
+  #postForm(url: string, headers: Readonly<Record<string, string>>, body: Buffer): Promise<Attempt> {
+    const { origin, pathname, search } = new URL(url);
+    const list = Object.entries(headers).flat();
+    const request = { origin, path: `${pathname}${search}`, headers: list, body, keptBytes: tokenBytesMax };
+    return send(this.#agent, { ...request, timeoutMs: Math.min(tokenTimeoutMs, this.#timeoutMs) });
+  }
+
+  /** Aborts every delivery in flight, and every later one. */
   abortAll(): void {
+    this.#isAborted = true;
     for (const abort of [...this.#aborters.values()]) abort();
   }
 

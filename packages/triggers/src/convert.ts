@@ -21,6 +21,8 @@ import {
   type Replay as ReplayMessage,
   ReplaySchema,
   ReplayState as ReplayStateMessage,
+  SubscriptionCredentialsSchema,
+  SubscriptionFormatSchema,
   type SubscriptionHealth,
   SubscriptionHealthSchema,
   type Subscription as SubscriptionMessage,
@@ -45,9 +47,21 @@ export function subscriptionMessage(row: Subscription, nowMs: number, facts: End
     health: healthMessage(row, nowMs, facts),
     entityId: row.entityId,
     ...(row.keyId !== null && { agent: agentMessage(row, row.keyId) }),
+    ...partsOf(row.settings),
     ...optionalTime("pausedAt", row.pausedAt),
     ...optionalTime("formerSecretUntil", row.formerUntil !== null && row.formerUntil > nowMs ? row.formerUntil : null),
   });
+}
+
+/** Returns the parts of a subscription as fields of its message. A part that is not set is absent. */
+function partsOf(settings: Subscription["settings"]) {
+  const { format, credentials } = settings ?? {};
+  return {
+    ...(format && { format: create(SubscriptionFormatSchema, format) }),
+    ...(credentials && {
+      credentials: create(SubscriptionCredentialsSchema, { ...credentials, headerNames: [...credentials.headerNames] }),
+    }),
+  };
 }
 
 function agentMessage({ mcpId, expiresAt }: Subscription, keyId: string): AgentSubscription {

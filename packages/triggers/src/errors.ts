@@ -79,6 +79,24 @@ export const triggerFaults = defineFaults({
     says: (overlap: string) => `overlap ${overlap} is not between 0 and 7 days`,
     help: "Send 0 to end the former secret immediately, or leave it unset for a day.",
   },
+  SUBSCRIPTION_BODY_INVALID: {
+    code: "invalid_argument",
+    field: (path: string) => path,
+    says: (path: string, fault: string) => text`${field(path)} ${fault}`,
+    help: (_path: string, _fault: string, cure: FaultText) => cure,
+  },
+  HEADER_NAME_REFUSED: {
+    code: "invalid_argument",
+    field: (path: string) => path,
+    says: (path: string, name: string) => text`${field(path)} ${formatValue(name)} cannot be set`,
+    help: "Leave out host, content-*, webhook-*, x-svc-*, ce-*, the headers of a connection, and authorization together with an authentication.",
+  },
+  ENDPOINT_AUTH_INVALID: {
+    code: "invalid_argument",
+    field: (path: string) => path,
+    says: (path: string, fault: string) => text`${field(path)} ${fault}`,
+    help: (_path: string, _fault: string, cure: FaultText) => cure,
+  },
   REPLAY_TOO_LARGE: {
     code: "resource_exhausted",
     field: "since",

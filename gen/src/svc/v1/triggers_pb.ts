@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/triggers.proto.
  */
 export const file_svc_v1_triggers: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSKGAwoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aBIRCgllbnRpdHlfaWQYCSABKAkSKAoFYWdlbnQYCiABKAsyGS5zdmMudjEuQWdlbnRTdWJzY3JpcHRpb24SNwoTZm9ybWVyX3NlY3JldF91bnRpbBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJcGF1c2VkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJjChFBZ2VudFN1YnNjcmlwdGlvbhIKCgJpZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSMgoOcmVmcmVzaF9iZWZvcmUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrkCChJTdWJzY3JpcHRpb25IZWFsdGgSDQoFc3RhdGUYASABKAkSMQoNZmFpbGluZ19zaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNYmFja29mZl91bnRpbBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbGFzdF9zdWNjZXNzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKA0SDgoGcmVhc29uGAYgASgJEhIKCmxhc3RfZXJyb3IYByABKAkSDgoGcDUwX21zGAggASgNEg4KBnA5OV9tcxgJIAEoDRIZChFtZWFzdXJlZF9hdHRlbXB0cxgKIAEoDSL3AQoFRXZlbnQSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEhQKDHRyaWdnZXJfc2x1ZxgDIAEoCRIRCgllbnRpdHlfaWQYBCABKAkSFAoMcGF5bG9hZF9qc29uGAUgASgJEi8KC29jY3VycmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoKZGVsaXZlcmllcxgIIAEoCzIXLnN2Yy52MS5FdmVudERlbGl2ZXJpZXMiWAoPRXZlbnREZWxpdmVyaWVzEg8KB3BlbmRpbmcYASABKAUSEQoJZGVsaXZlcmVkGAIgASgFEhMKC2RlYWRfbGV0dGVyGAMgASgFEgwKBG1vcmUYBCABKAgiugIKCERlbGl2ZXJ5EgoKAmlkGAEgASgJEhAKCGV2ZW50X2lkGAIgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgDIAEoCRINCgVzdGF0ZRgEIAEoCRIQCghhdHRlbXB0cxgFIAEoBRISCgpsYXN0X2Vycm9yGAYgASgJEjMKD2xhc3RfYXR0ZW1wdF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPbmV4dF9hdHRlbXB0X2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXBsYXllZBgJIAEoCBIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg53YWl0aW5nX3JlYXNvbhgLIAEoCSLUAgoPRGVsaXZlcnlBdHRlbXB0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEg4KBm51bWJlchgCIAEoBRImCgJhdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLZHVyYXRpb25fbXMYBCABKAUSDwoHYWRkcmVzcxgFIAEoCRITCgtzdGF0dXNfY29kZRgGIAEoBRINCgVlcnJvchgHIAEoCRJGChByZXNwb25zZV9oZWFkZXJzGAggAygLMiwuc3ZjLnYxLkRlbGl2ZXJ5QXR0ZW1wdC5SZXNwb25zZUhlYWRlcnNFbnRyeRIVCg1yZXNwb25zZV9ib2R5GAkgASgJEhMKC3JlcXVlc3RfdXJsGAogASgJGjYKFFJlc3BvbnNlSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEijAIKDkluZ2VzdEVuZHBvaW50EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIMCgRwYXRoGAIgASgJEg4KBnNjaGVtZRgDIAEoCRISCgpzZWNyZXRfZW52GAQgASgJEhIKCnNlY3JldF9zZXQYBSABKAgSDgoGaGVhZGVyGAYgASgJEg4KBnByZWZpeBgHIAEoCRIQCghlbmNvZGluZxgIIAEoCRIRCglwYXJhbWV0ZXIYCSABKAkSIgoGc2FtcGxlGAogASgLMhIuc3ZjLnYxLlNhbXBsZVBvc3QSFQoNdmVyaWZpZXJfanNvbhgLIAEoCRIPCgdtZXRob2RzGAwgAygJEg0KBWZhdWx0GA0gASgJIvMBCgpTYW1wbGVQb3N0EhQKDHRyaWdnZXJfc2x1ZxgBIAEoCRIwCgdoZWFkZXJzGAIgAygLMh8uc3ZjLnYxLlNhbXBsZVBvc3QuSGVhZGVyc0VudHJ5EiwKBXF1ZXJ5GAMgAygLMh0uc3ZjLnYxLlNhbXBsZVBvc3QuUXVlcnlFbnRyeRIRCglib2R5X2pzb24YBCABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIl0KGUNyZWF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkicgoaQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIWCg5zaWduaW5nX3NlY3JldBgCIAEoCRIQCgh3YXJuaW5ncxgDIAMoCSJBChhMaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiYQoZTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZRIrCg1zdWJzY3JpcHRpb25zGAEgAygLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJAoWR2V0U3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSJFChdHZXRTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIpMBChlVcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhMKBmFjdGl2ZRgCIAEoCEgAiAEBEhkKDGVuZHBvaW50X3VybBgDIAEoCUgBiAEBEhMKBnBhdXNlZBgIIAEoCEgCiAEBQgkKB19hY3RpdmVCDwoNX2VuZHBvaW50X3VybEIJCgdfcGF1c2VkIkgKGlVwZGF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24ibgofUm90YXRlU3Vic2NyaXB0aW9uU2VjcmV0UmVxdWVzdBIKCgJpZBgBIAEoCRITCgZzZWNyZXQYAiABKAlCA4ABARIqCgdvdmVybGFwGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uImYKIFJvdGF0ZVN1YnNjcmlwdGlvblNlY3JldFJlc3BvbnNlEhYKDnNpZ25pbmdfc2VjcmV0GAEgASgJEioKDHN1YnNjcmlwdGlvbhgCIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24iJwoZRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIcChpEZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSKCAgoRTGlzdEV2ZW50c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhQKDHRyaWdnZXJfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJEhEKCWVudGl0eV9pZBgHIAEoCRIYChBwYXlsb2FkX2NvbnRhaW5zGAggASgJEhcKD3dpdGhfZGVsaXZlcmllcxgJIAEoCCJgChJMaXN0RXZlbnRzUmVzcG9uc2USHQoGZXZlbnRzGAEgAygLMg0uc3ZjLnYxLkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIrMBChFQb2xsRXZlbnRzUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSFQoNdHJpZ2dlcl9zbHVncxgCIAMoCRIRCgllbnRpdHlfaWQYAyABKAkSDgoGY3Vyc29yGAQgASgJEikKBXNpbmNlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgptYXhfZXZlbnRzGAYgASgNEg8KB3dhaXRfbXMYByABKA0ifAoSUG9sbEV2ZW50c1Jlc3BvbnNlEh0KBmV2ZW50cxgBIAMoCzINLnN2Yy52MS5FdmVudBIOCgZjdXJzb3IYAiABKAkSEAoIaGFzX21vcmUYAyABKAgSEQoJdHJ1bmNhdGVkGAQgASgIEhIKCmxpbWl0ZWRfdG8YBSABKAkiHQoPR2V0RXZlbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjAKEEdldEV2ZW50UmVzcG9uc2USHAoFZXZlbnQYASABKAsyDS5zdmMudjEuRXZlbnQiIAoSR2V0RGVsaXZlcnlSZXF1ZXN0EgoKAmlkGAEgASgJIjkKE0dldERlbGl2ZXJ5UmVzcG9uc2USIgoIZGVsaXZlcnkYASABKAsyEC5zdmMudjEuRGVsaXZlcnki4wEKFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIQCghldmVudF9pZBgBIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYAiABKAkSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkSDQoFc3RhdGUYBSABKAkSKQoFc2luY2UYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtvbmx5X2ZhaWxlZBgIIAEoCCJXChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjIKG0xpc3REZWxpdmVyeUF0dGVtcHRzUmVxdWVzdBITCgtkZWxpdmVyeV9pZBgBIAEoCSJJChxMaXN0RGVsaXZlcnlBdHRlbXB0c1Jlc3BvbnNlEikKCGF0dGVtcHRzGAEgAygLMhcuc3ZjLnYxLkRlbGl2ZXJ5QXR0ZW1wdCI/ChJSZXBsYXlFdmVudFJlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAIgASgJIk0KE1JlcGxheUV2ZW50UmVzcG9uc2USJAoKZGVsaXZlcmllcxgBIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIQCgh3YXJuaW5ncxgCIAMoCSLbAQoTUmVwbGF5RXZlbnRzUmVxdWVzdBIpCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHRvb2xraXRfc2x1ZxgDIAEoCRIUCgx0cmlnZ2VyX3NsdWcYBCABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAUgASgJEhgKEG9ubHlfdW5kZWxpdmVyZWQYBiABKAgSDwoHZHJ5X3J1bhgHIAEoCCJdChRSZXBsYXlFdmVudHNSZXNwb25zZRINCgVjb3VudBgBIAEoBRIkCgpkZWxpdmVyaWVzGAIgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5EhAKCHdhcm5pbmdzGAMgAygJIqwECgZSZXBsYXkSCgoCaWQYASABKAkSIgoFc3RhdGUYAiABKA4yEy5zdmMudjEuUmVwbGF5U3RhdGUSDgoGcmVhc29uGAMgASgJEhEKCXdhaXRzX2ZvchgEIAEoCRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHRvb2xraXRfc2x1ZxgHIAEoCRIUCgx0cmlnZ2VyX3NsdWcYCCABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAkgASgJEhgKEG9ubHlfdW5kZWxpdmVyZWQYCiABKAgSEgoKcGVyX3NlY29uZBgLIAEoBRINCgV0b3RhbBgMIAEoDRIWCg50b3RhbF9jb21wbGV0ZRgNIAEoCBIOCgZxdWV1ZWQYDiABKA0SEAoIcG9zaXRpb24YDyABKAkSLwoLcG9zaXRpb25fYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI1CgtSZXBsYXlDb3VudBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkSDQoFY291bnQYAiABKA0i7gEKElN0YXJ0UmVwbGF5UmVxdWVzdBIpCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHRvb2xraXRfc2x1ZxgDIAEoCRIUCgx0cmlnZ2VyX3NsdWcYBCABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAUgASgJEhgKEG9ubHlfdW5kZWxpdmVyZWQYBiABKAgSEgoKcGVyX3NlY29uZBgHIAEoBRIPCgdkcnlfcnVuGAggASgIInsKE1N0YXJ0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheRINCgV0b3RhbBgCIAEoDRIjCgZjb3VudHMYAyADKAsyEy5zdmMudjEuUmVwbGF5Q291bnQSEAoId2FybmluZ3MYBCADKAkiHgoQR2V0UmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCSIzChFHZXRSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IjsKEkxpc3RSZXBsYXlzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJPChNMaXN0UmVwbGF5c1Jlc3BvbnNlEh8KB3JlcGxheXMYASADKAsyDi5zdmMudjEuUmVwbGF5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJpChNVcGRhdGVSZXBsYXlSZXF1ZXN0EgoKAmlkGAEgASgJEhcKCnBlcl9zZWNvbmQYAiABKAVIAIgBARITCgZwYXVzZWQYAyABKAhIAYgBAUINCgtfcGVyX3NlY29uZEIJCgdfcGF1c2VkIjYKFFVwZGF0ZVJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkiIQoTQ2FuY2VsUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCSI2ChRDYW5jZWxSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5Ii8KFFNlbmRUZXN0RXZlbnRSZXF1ZXN0EhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCSI7ChVTZW5kVGVzdEV2ZW50UmVzcG9uc2USIgoIZGVsaXZlcnkYASABKAsyEC5zdmMudjEuRGVsaXZlcnkiPQoNVHJ5Tm93UmVxdWVzdBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkSEwoLZGVsaXZlcnlfaWQYAiABKAkibwoOVHJ5Tm93UmVzcG9uc2USDQoFY291bnQYASABKA0SKgoMc3Vic2NyaXB0aW9uGAIgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIiCghkZWxpdmVyeRgDIAEoCzIQLnN2Yy52MS5EZWxpdmVyeSIcChpMaXN0SW5nZXN0RW5kcG9pbnRzUmVxdWVzdCJIChtMaXN0SW5nZXN0RW5kcG9pbnRzUmVzcG9uc2USKQoJZW5kcG9pbnRzGAEgAygLMhYuc3ZjLnYxLkluZ2VzdEVuZHBvaW50KpEBCgtSZXBsYXlTdGF0ZRIcChhSRVBMQVlfU1RBVEVfVU5TUEVDSUZJRUQQABIYChRSRVBMQVlfU1RBVEVfUlVOTklORxABEhcKE1JFUExBWV9TVEFURV9QQVVTRUQQAhIVChFSRVBMQVlfU1RBVEVfRE9ORRADEhoKFlJFUExBWV9TVEFURV9DQU5DRUxMRUQQBDLSEAoPVHJpZ2dlcnNTZXJ2aWNlEnwKEkNyZWF0ZVN1YnNjcmlwdGlvbhIhLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXF1ZXN0GiIuc3ZjLnYxLkNyZWF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlIh+ouxgBsLsYAri7GALKuxgPc3Vic2NyaXB0aW9uLmlkEmYKEUxpc3RTdWJzY3JpcHRpb25zEiAuc3ZjLnYxLkxpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBohLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1Jlc3BvbnNlIgyouxgBsLsYAri7GAESYAoPR2V0U3Vic2NyaXB0aW9uEh4uc3ZjLnYxLkdldFN1YnNjcmlwdGlvblJlcXVlc3QaHy5zdmMudjEuR2V0U3Vic2NyaXB0aW9uUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJvChJVcGRhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5VcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkEoEBChhSb3RhdGVTdWJzY3JpcHRpb25TZWNyZXQSJy5zdmMudjEuUm90YXRlU3Vic2NyaXB0aW9uU2VjcmV0UmVxdWVzdBooLnN2Yy52MS5Sb3RhdGVTdWJzY3JpcHRpb25TZWNyZXRSZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkEm8KEkRlbGV0ZVN1YnNjcmlwdGlvbhIhLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXF1ZXN0GiIuc3ZjLnYxLkRlbGV0ZVN1YnNjcmlwdGlvblJlc3BvbnNlIhKouxgBsLsYAri7GALCuxgCaWQSVwoKTGlzdEV2ZW50cxIZLnN2Yy52MS5MaXN0RXZlbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0RXZlbnRzUmVzcG9uc2UiEqi7GAGwuxgBuLsYAdq7GAIBAxJXCgpQb2xsRXZlbnRzEhkuc3ZjLnYxLlBvbGxFdmVudHNSZXF1ZXN0Ghouc3ZjLnYxLlBvbGxFdmVudHNSZXNwb25zZSISqLsYAbC7GAG4uxgB2rsYAgEDEksKCEdldEV2ZW50Ehcuc3ZjLnYxLkdldEV2ZW50UmVxdWVzdBoYLnN2Yy52MS5HZXRFdmVudFJlc3BvbnNlIgyouxgBsLsYAbi7GAESVAoLR2V0RGVsaXZlcnkSGi5zdmMudjEuR2V0RGVsaXZlcnlSZXF1ZXN0Ghsuc3ZjLnYxLkdldERlbGl2ZXJ5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJdCg5MaXN0RGVsaXZlcmllcxIdLnN2Yy52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaHi5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEm8KFExpc3REZWxpdmVyeUF0dGVtcHRzEiMuc3ZjLnYxLkxpc3REZWxpdmVyeUF0dGVtcHRzUmVxdWVzdBokLnN2Yy52MS5MaXN0RGVsaXZlcnlBdHRlbXB0c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESVAoLUmVwbGF5RXZlbnQSGi5zdmMudjEuUmVwbGF5RXZlbnRSZXF1ZXN0Ghsuc3ZjLnYxLlJlcGxheUV2ZW50UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJXCgxSZXBsYXlFdmVudHMSGy5zdmMudjEuUmVwbGF5RXZlbnRzUmVxdWVzdBocLnN2Yy52MS5SZXBsYXlFdmVudHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBElQKC1N0YXJ0UmVwbGF5Ehouc3ZjLnYxLlN0YXJ0UmVwbGF5UmVxdWVzdBobLnN2Yy52MS5TdGFydFJlcGxheVJlc3BvbnNlIgyouxgBsLsYAri7GAESTgoJR2V0UmVwbGF5Ehguc3ZjLnYxLkdldFJlcGxheVJlcXVlc3QaGS5zdmMudjEuR2V0UmVwbGF5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtMaXN0UmVwbGF5cxIaLnN2Yy52MS5MaXN0UmVwbGF5c1JlcXVlc3QaGy5zdmMudjEuTGlzdFJlcGxheXNSZXNwb25zZSIMqLsYAbC7GAK4uxgBElcKDFVwZGF0ZVJlcGxheRIbLnN2Yy52MS5VcGRhdGVSZXBsYXlSZXF1ZXN0Ghwuc3ZjLnYxLlVwZGF0ZVJlcGxheVJlc3BvbnNlIgyouxgBsLsYAri7GAESVwoMQ2FuY2VsUmVwbGF5Ehsuc3ZjLnYxLkNhbmNlbFJlcGxheVJlcXVlc3QaHC5zdmMudjEuQ2FuY2VsUmVwbGF5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJaCg1TZW5kVGVzdEV2ZW50Ehwuc3ZjLnYxLlNlbmRUZXN0RXZlbnRSZXF1ZXN0Gh0uc3ZjLnYxLlNlbmRUZXN0RXZlbnRSZXNwb25zZSIMqLsYAbC7GAK4uxgBEkUKBlRyeU5vdxIVLnN2Yy52MS5UcnlOb3dSZXF1ZXN0GhYuc3ZjLnYxLlRyeU5vd1Jlc3BvbnNlIgyouxgBsLsYAri7GAESbAoTTGlzdEluZ2VzdEVuZHBvaW50cxIiLnN2Yy52MS5MaXN0SW5nZXN0RW5kcG9pbnRzUmVxdWVzdBojLnN2Yy52MS5MaXN0SW5nZXN0RW5kcG9pbnRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYAWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSLoAwoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aBIRCgllbnRpdHlfaWQYCSABKAkSKAoFYWdlbnQYCiABKAsyGS5zdmMudjEuQWdlbnRTdWJzY3JpcHRpb24SNwoTZm9ybWVyX3NlY3JldF91bnRpbBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJcGF1c2VkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZmb3JtYXQYDiABKAsyGi5zdmMudjEuU3Vic2NyaXB0aW9uRm9ybWF0EjQKC2NyZWRlbnRpYWxzGBEgASgLMh8uc3ZjLnYxLlN1YnNjcmlwdGlvbkNyZWRlbnRpYWxzIjUKElN1YnNjcmlwdGlvbkZvcm1hdBIMCgRraW5kGAEgASgJEhEKCWJvZHlfanNvbhgCIAEoCSLAAQoTRW5kcG9pbnRDcmVkZW50aWFscxInCgdoZWFkZXJzGAEgAygLMhYuc3ZjLnYxLkVuZHBvaW50SGVhZGVyEigKBWJhc2ljGAIgASgLMhkuc3ZjLnYxLkVuZHBvaW50QmFzaWNBdXRoEioKBmJlYXJlchgDIAEoCzIaLnN2Yy52MS5FbmRwb2ludEJlYXJlckF1dGgSKgoGb2F1dGgyGAQgASgLMhouc3ZjLnYxLkVuZHBvaW50T0F1dGgyQXV0aCIyCg5FbmRwb2ludEhlYWRlchIMCgRuYW1lGAEgASgJEhIKBXZhbHVlGAIgASgJQgOAAQEiPAoRRW5kcG9pbnRCYXNpY0F1dGgSEAoIdXNlcm5hbWUYASABKAkSFQoIcGFzc3dvcmQYAiABKAlCA4ABASIoChJFbmRwb2ludEJlYXJlckF1dGgSEgoFdG9rZW4YASABKAlCA4ABASJ3ChJFbmRwb2ludE9BdXRoMkF1dGgSEQoJdG9rZW5fdXJsGAEgASgJEhEKCWNsaWVudF9pZBgCIAEoCRIaCg1jbGllbnRfc2VjcmV0GAMgASgJQgOAAQESDQoFc2NvcGUYBCABKAkSEAoIYXVkaWVuY2UYBSABKAkiPQoXU3Vic2NyaXB0aW9uQ3JlZGVudGlhbHMSFAoMaGVhZGVyX25hbWVzGAEgAygJEgwKBGF1dGgYAiABKAkiYwoRQWdlbnRTdWJzY3JpcHRpb24SCgoCaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEjIKDnJlZnJlc2hfYmVmb3JlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCK5AgoSU3Vic2NyaXB0aW9uSGVhbHRoEg0KBXN0YXRlGAEgASgJEjEKDWZhaWxpbmdfc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWJhY2tvZmZfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3Rfc3VjY2Vzc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoScGVuZGluZ19kZWxpdmVyaWVzGAUgASgNEg4KBnJlYXNvbhgGIAEoCRISCgpsYXN0X2Vycm9yGAcgASgJEg4KBnA1MF9tcxgIIAEoDRIOCgZwOTlfbXMYCSABKA0SGQoRbWVhc3VyZWRfYXR0ZW1wdHMYCiABKA0i9wEKBUV2ZW50EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEhQKDHBheWxvYWRfanNvbhgFIAEoCRIvCgtvY2N1cnJlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVjZWl2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKCmRlbGl2ZXJpZXMYCCABKAsyFy5zdmMudjEuRXZlbnREZWxpdmVyaWVzIlgKD0V2ZW50RGVsaXZlcmllcxIPCgdwZW5kaW5nGAEgASgFEhEKCWRlbGl2ZXJlZBgCIAEoBRITCgtkZWFkX2xldHRlchgDIAEoBRIMCgRtb3JlGAQgASgIIroCCghEZWxpdmVyeRIKCgJpZBgBIAEoCRIQCghldmVudF9pZBgCIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYAyABKAkSDQoFc3RhdGUYBCABKAkSEAoIYXR0ZW1wdHMYBSABKAUSEgoKbGFzdF9lcnJvchgGIAEoCRIzCg9sYXN0X2F0dGVtcHRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD25leHRfYXR0ZW1wdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVwbGF5ZWQYCSABKAgSLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOd2FpdGluZ19yZWFzb24YCyABKAki1AIKD0RlbGl2ZXJ5QXR0ZW1wdBITCgtkZWxpdmVyeV9pZBgBIAEoCRIOCgZudW1iZXIYAiABKAUSJgoCYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAQgASgFEg8KB2FkZHJlc3MYBSABKAkSEwoLc3RhdHVzX2NvZGUYBiABKAUSDQoFZXJyb3IYByABKAkSRgoQcmVzcG9uc2VfaGVhZGVycxgIIAMoCzIsLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQuUmVzcG9uc2VIZWFkZXJzRW50cnkSFQoNcmVzcG9uc2VfYm9keRgJIAEoCRITCgtyZXF1ZXN0X3VybBgKIAEoCRo2ChRSZXNwb25zZUhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIowCCg5Jbmdlc3RFbmRwb2ludBIUCgx0b29sa2l0X3NsdWcYASABKAkSDAoEcGF0aBgCIAEoCRIOCgZzY2hlbWUYAyABKAkSEgoKc2VjcmV0X2VudhgEIAEoCRISCgpzZWNyZXRfc2V0GAUgASgIEg4KBmhlYWRlchgGIAEoCRIOCgZwcmVmaXgYByABKAkSEAoIZW5jb2RpbmcYCCABKAkSEQoJcGFyYW1ldGVyGAkgASgJEiIKBnNhbXBsZRgKIAEoCzISLnN2Yy52MS5TYW1wbGVQb3N0EhUKDXZlcmlmaWVyX2pzb24YCyABKAkSDwoHbWV0aG9kcxgMIAMoCRINCgVmYXVsdBgNIAEoCSLzAQoKU2FtcGxlUG9zdBIUCgx0cmlnZ2VyX3NsdWcYASABKAkSMAoHaGVhZGVycxgCIAMoCzIfLnN2Yy52MS5TYW1wbGVQb3N0LkhlYWRlcnNFbnRyeRIsCgVxdWVyeRgDIAMoCzIdLnN2Yy52MS5TYW1wbGVQb3N0LlF1ZXJ5RW50cnkSEQoJYm9keV9qc29uGAQgASgJGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGiwKClF1ZXJ5RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASK7AQoZQ3JlYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBIUCgxlbmRwb2ludF91cmwYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEhQKDHRyaWdnZXJfc2x1ZxgDIAEoCRIqCgZmb3JtYXQYByABKAsyGi5zdmMudjEuU3Vic2NyaXB0aW9uRm9ybWF0EjAKC2NyZWRlbnRpYWxzGAkgASgLMhsuc3ZjLnYxLkVuZHBvaW50Q3JlZGVudGlhbHMicgoaQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIWCg5zaWduaW5nX3NlY3JldBgCIAEoCRIQCgh3YXJuaW5ncxgDIAMoCSJBChhMaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiYQoZTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZRIrCg1zdWJzY3JpcHRpb25zGAEgAygLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJAoWR2V0U3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSJFChdHZXRTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIvEBChlVcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhMKBmFjdGl2ZRgCIAEoCEgAiAEBEhkKDGVuZHBvaW50X3VybBgDIAEoCUgBiAEBEhMKBnBhdXNlZBgIIAEoCEgCiAEBEioKBmZvcm1hdBgGIAEoCzIaLnN2Yy52MS5TdWJzY3JpcHRpb25Gb3JtYXQSMAoLY3JlZGVudGlhbHMYCSABKAsyGy5zdmMudjEuRW5kcG9pbnRDcmVkZW50aWFsc0IJCgdfYWN0aXZlQg8KDV9lbmRwb2ludF91cmxCCQoHX3BhdXNlZCJIChpVcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIm4KH1JvdGF0ZVN1YnNjcmlwdGlvblNlY3JldFJlcXVlc3QSCgoCaWQYASABKAkSEwoGc2VjcmV0GAIgASgJQgOAAQESKgoHb3ZlcmxhcBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJmCiBSb3RhdGVTdWJzY3JpcHRpb25TZWNyZXRSZXNwb25zZRIWCg5zaWduaW5nX3NlY3JldBgBIAEoCRIqCgxzdWJzY3JpcHRpb24YAiABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIicKGURlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiHAoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiggIKEUxpc3RFdmVudHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSGAoQcGF5bG9hZF9jb250YWlucxgIIAEoCRIXCg93aXRoX2RlbGl2ZXJpZXMYCSABKAgiYAoSTGlzdEV2ZW50c1Jlc3BvbnNlEh0KBmV2ZW50cxgBIAMoCzINLnN2Yy52MS5FdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKbGltaXRlZF90bxgDIAEoCSKzAQoRUG9sbEV2ZW50c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhUKDXRyaWdnZXJfc2x1Z3MYAiADKAkSEQoJZW50aXR5X2lkGAMgASgJEg4KBmN1cnNvchgEIAEoCRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKbWF4X2V2ZW50cxgGIAEoDRIPCgd3YWl0X21zGAcgASgNInwKElBvbGxFdmVudHNSZXNwb25zZRIdCgZldmVudHMYASADKAsyDS5zdmMudjEuRXZlbnQSDgoGY3Vyc29yGAIgASgJEhAKCGhhc19tb3JlGAMgASgIEhEKCXRydW5jYXRlZBgEIAEoCBISCgpsaW1pdGVkX3RvGAUgASgJIh0KD0dldEV2ZW50UmVxdWVzdBIKCgJpZBgBIAEoCSIwChBHZXRFdmVudFJlc3BvbnNlEhwKBWV2ZW50GAEgASgLMg0uc3ZjLnYxLkV2ZW50IiAKEkdldERlbGl2ZXJ5UmVxdWVzdBIKCgJpZBgBIAEoCSI5ChNHZXREZWxpdmVyeVJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5IuMBChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEg0KBXN0YXRlGAUgASgJEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLb25seV9mYWlsZWQYCCABKAgiVwoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIkCgpkZWxpdmVyaWVzGAEgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIyChtMaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QSEwoLZGVsaXZlcnlfaWQYASABKAkiSQocTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZRIpCghhdHRlbXB0cxgBIAMoCzIXLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQiPwoSUmVwbGF5RXZlbnRSZXF1ZXN0EhAKCGV2ZW50X2lkGAEgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgCIAEoCSJNChNSZXBsYXlFdmVudFJlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSEAoId2FybmluZ3MYAiADKAki2wEKE1JlcGxheUV2ZW50c1JlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEg8KB2RyeV9ydW4YByABKAgiXQoUUmVwbGF5RXZlbnRzUmVzcG9uc2USDQoFY291bnQYASABKAUSJAoKZGVsaXZlcmllcxgCIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIQCgh3YXJuaW5ncxgDIAMoCSKsBAoGUmVwbGF5EgoKAmlkGAEgASgJEiIKBXN0YXRlGAIgASgOMhMuc3ZjLnYxLlJlcGxheVN0YXRlEg4KBnJlYXNvbhgDIAEoCRIRCgl3YWl0c19mb3IYBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYByABKAkSFAoMdHJpZ2dlcl9zbHVnGAggASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgJIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAogASgIEhIKCnBlcl9zZWNvbmQYCyABKAUSDQoFdG90YWwYDCABKA0SFgoOdG90YWxfY29tcGxldGUYDSABKAgSDgoGcXVldWVkGA4gASgNEhAKCHBvc2l0aW9uGA8gASgJEi8KC3Bvc2l0aW9uX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNQoLUmVwbGF5Q291bnQSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEg0KBWNvdW50GAIgASgNIu4BChJTdGFydFJlcGxheVJlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEhIKCnBlcl9zZWNvbmQYByABKAUSDwoHZHJ5X3J1bhgIIAEoCCJ7ChNTdGFydFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkSDQoFdG90YWwYAiABKA0SIwoGY291bnRzGAMgAygLMhMuc3ZjLnYxLlJlcGxheUNvdW50EhAKCHdhcm5pbmdzGAQgAygJIh4KEEdldFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiMwoRR2V0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSI7ChJMaXN0UmVwbGF5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoTTGlzdFJlcGxheXNSZXNwb25zZRIfCgdyZXBsYXlzGAEgAygLMg4uc3ZjLnYxLlJlcGxheRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiaQoTVXBkYXRlUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCRIXCgpwZXJfc2Vjb25kGAIgASgFSACIAQESEwoGcGF1c2VkGAMgASgISAGIAQFCDQoLX3Blcl9zZWNvbmRCCQoHX3BhdXNlZCI2ChRVcGRhdGVSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IiEKE0NhbmNlbFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiNgoUQ2FuY2VsUmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSIvChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkiOwoVU2VuZFRlc3RFdmVudFJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5Ij0KDVRyeU5vd1JlcXVlc3QSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEhMKC2RlbGl2ZXJ5X2lkGAIgASgJIm8KDlRyeU5vd1Jlc3BvbnNlEg0KBWNvdW50GAEgASgNEioKDHN1YnNjcmlwdGlvbhgCIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SIgoIZGVsaXZlcnkYAyABKAsyEC5zdmMudjEuRGVsaXZlcnkiHAoaTGlzdEluZ2VzdEVuZHBvaW50c1JlcXVlc3QiSAobTGlzdEluZ2VzdEVuZHBvaW50c1Jlc3BvbnNlEikKCWVuZHBvaW50cxgBIAMoCzIWLnN2Yy52MS5Jbmdlc3RFbmRwb2ludCqRAQoLUmVwbGF5U3RhdGUSHAoYUkVQTEFZX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUUkVQTEFZX1NUQVRFX1JVTk5JTkcQARIXChNSRVBMQVlfU1RBVEVfUEFVU0VEEAISFQoRUkVQTEFZX1NUQVRFX0RPTkUQAxIaChZSRVBMQVlfU1RBVEVfQ0FOQ0VMTEVEEAQy0hAKD1RyaWdnZXJzU2VydmljZRJ8ChJDcmVhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuQ3JlYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXNwb25zZSIfqLsYAbC7GAK4uxgCyrsYD3N1YnNjcmlwdGlvbi5pZBJmChFMaXN0U3Vic2NyaXB0aW9ucxIgLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QaIS5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEmAKD0dldFN1YnNjcmlwdGlvbhIeLnN2Yy52MS5HZXRTdWJzY3JpcHRpb25SZXF1ZXN0Gh8uc3ZjLnYxLkdldFN1YnNjcmlwdGlvblJlc3BvbnNlIgyouxgBsLsYAri7GAESbwoSVXBkYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLlVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiEqi7GAGwuxgCuLsYAsK7GAJpZBKBAQoYUm90YXRlU3Vic2NyaXB0aW9uU2VjcmV0Eicuc3ZjLnYxLlJvdGF0ZVN1YnNjcmlwdGlvblNlY3JldFJlcXVlc3QaKC5zdmMudjEuUm90YXRlU3Vic2NyaXB0aW9uU2VjcmV0UmVzcG9uc2UiEqi7GAGwuxgCuLsYAsK7GAJpZBJvChJEZWxldGVTdWJzY3JpcHRpb24SIS5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkElcKCkxpc3RFdmVudHMSGS5zdmMudjEuTGlzdEV2ZW50c1JlcXVlc3QaGi5zdmMudjEuTGlzdEV2ZW50c1Jlc3BvbnNlIhKouxgBsLsYAbi7GAHauxgCAQMSVwoKUG9sbEV2ZW50cxIZLnN2Yy52MS5Qb2xsRXZlbnRzUmVxdWVzdBoaLnN2Yy52MS5Qb2xsRXZlbnRzUmVzcG9uc2UiEqi7GAGwuxgBuLsYAdq7GAIBAxJLCghHZXRFdmVudBIXLnN2Yy52MS5HZXRFdmVudFJlcXVlc3QaGC5zdmMudjEuR2V0RXZlbnRSZXNwb25zZSIMqLsYAbC7GAG4uxgBElQKC0dldERlbGl2ZXJ5Ehouc3ZjLnYxLkdldERlbGl2ZXJ5UmVxdWVzdBobLnN2Yy52MS5HZXREZWxpdmVyeVJlc3BvbnNlIgyouxgBsLsYAri7GAESXQoOTGlzdERlbGl2ZXJpZXMSHS5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJvChRMaXN0RGVsaXZlcnlBdHRlbXB0cxIjLnN2Yy52MS5MaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QaJC5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBElQKC1JlcGxheUV2ZW50Ehouc3ZjLnYxLlJlcGxheUV2ZW50UmVxdWVzdBobLnN2Yy52MS5SZXBsYXlFdmVudFJlc3BvbnNlIgyouxgBsLsYAri7GAESVwoMUmVwbGF5RXZlbnRzEhsuc3ZjLnYxLlJlcGxheUV2ZW50c1JlcXVlc3QaHC5zdmMudjEuUmVwbGF5RXZlbnRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtTdGFydFJlcGxheRIaLnN2Yy52MS5TdGFydFJlcGxheVJlcXVlc3QaGy5zdmMudjEuU3RhcnRSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBEk4KCUdldFJlcGxheRIYLnN2Yy52MS5HZXRSZXBsYXlSZXF1ZXN0Ghkuc3ZjLnYxLkdldFJlcGxheVJlc3BvbnNlIgyouxgBsLsYAri7GAESVAoLTGlzdFJlcGxheXMSGi5zdmMudjEuTGlzdFJlcGxheXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RSZXBsYXlzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJXCgxVcGRhdGVSZXBsYXkSGy5zdmMudjEuVXBkYXRlUmVwbGF5UmVxdWVzdBocLnN2Yy52MS5VcGRhdGVSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBElcKDENhbmNlbFJlcGxheRIbLnN2Yy52MS5DYW5jZWxSZXBsYXlSZXF1ZXN0Ghwuc3ZjLnYxLkNhbmNlbFJlcGxheVJlc3BvbnNlIgyouxgBsLsYAri7GAESWgoNU2VuZFRlc3RFdmVudBIcLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVxdWVzdBodLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJFCgZUcnlOb3cSFS5zdmMudjEuVHJ5Tm93UmVxdWVzdBoWLnN2Yy52MS5UcnlOb3dSZXNwb25zZSIMqLsYAbC7GAK4uxgBEmwKE0xpc3RJbmdlc3RFbmRwb2ludHMSIi5zdmMudjEuTGlzdEluZ2VzdEVuZHBvaW50c1JlcXVlc3QaIy5zdmMudjEuTGlzdEluZ2VzdEVuZHBvaW50c1Jlc3BvbnNlIgyouxgBsLsYAri7GAFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An endpoint of the project and the events that it receives.
@@ -112,6 +112,20 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
    * @generated from field: google.protobuf.Timestamp paused_at = 16;
    */
   pausedAt?: Timestamp | undefined;
+
+  /**
+   * Part: the form of its deliveries. Unset if they have svc's own form.
+   *
+   * @generated from field: svc.v1.SubscriptionFormat format = 14;
+   */
+  format?: SubscriptionFormat | undefined;
+
+  /**
+   * Part: the names and kinds of the credentials of the endpoint, without their values. Unset if there are none.
+   *
+   * @generated from field: svc.v1.SubscriptionCredentials credentials = 17;
+   */
+  credentials?: SubscriptionCredentials | undefined;
 };
 
 /**
@@ -120,6 +134,242 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
  */
 export const SubscriptionSchema: GenMessage<Subscription> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 0);
+
+/**
+ * The form of a subscription's deliveries.
+ *
+ * @generated from message svc.v1.SubscriptionFormat
+ */
+export type SubscriptionFormat = Message<"svc.v1.SubscriptionFormat"> & {
+  /**
+   * Form of the body. Except in the form `svc`, deliveries have the event's id as `webhook-id`, for replays too, and no
+   * `X-Svc-` headers.
+   * - `svc` (or empty): svc's own form.
+   * - `standard`: `{"type", "timestamp", "data"}`, as Standard Webhooks recommends. `type` is the name of the project's
+   *   own event type, or the trigger's slug for other toolkits. `timestamp` is `occurredAt`, `data` the payload.
+   * - `cloudevents`: CloudEvents 1.0 in the structured form, with `id`, `source` (`/toolkits/<slug>`), `type` as in
+   *   `standard`, `subject` (the entity), `time` and `data`.
+   * - `cloudevents_binary`: the payload alone, with these values in headers that begin with `ce-`.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * JSON text of the body, for forms that have a template. Empty for all forms above.
+   *
+   * @generated from field: string body_json = 2;
+   */
+  bodyJson: string;
+};
+
+/**
+ * Describes the message svc.v1.SubscriptionFormat.
+ * Use `create(SubscriptionFormatSchema)` to create a new message.
+ */
+export const SubscriptionFormatSchema: GenMessage<SubscriptionFormat> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 1);
+
+/**
+ * Headers and authentication that svc sends to an endpoint, and nothing else sees. They are sealed and write-only. They
+ * are cleared if the endpoint moves to another origin and the request does not have them.
+ *
+ * @generated from message svc.v1.EndpointCredentials
+ */
+export type EndpointCredentials = Message<"svc.v1.EndpointCredentials"> & {
+  /**
+   * Headers of every delivery: at most 20, together at most 4,096 bytes. Refused are `host`, `content-*`, `webhook-*`,
+   * `x-svc-*`, `ce-*` and the headers of a connection, and `authorization` together with an authentication.
+   * `user-agent` replaces that of svc.
+   *
+   * @generated from field: repeated svc.v1.EndpointHeader headers = 1;
+   */
+  headers: EndpointHeader[];
+
+  /**
+   * User name and password, in the header `authorization` of every delivery. Of `basic`, `bearer` and `oauth2`, only one
+   * can be set.
+   *
+   * @generated from field: svc.v1.EndpointBasicAuth basic = 2;
+   */
+  basic?: EndpointBasicAuth | undefined;
+
+  /**
+   * Fixed token, in the header `authorization`.
+   *
+   * @generated from field: svc.v1.EndpointBearerAuth bearer = 3;
+   */
+  bearer?: EndpointBearerAuth | undefined;
+
+  /**
+   * Tokens of an OAuth2 server, in the header `authorization`.
+   *
+   * @generated from field: svc.v1.EndpointOAuth2Auth oauth2 = 4;
+   */
+  oauth2?: EndpointOAuth2Auth | undefined;
+};
+
+/**
+ * Describes the message svc.v1.EndpointCredentials.
+ * Use `create(EndpointCredentialsSchema)` to create a new message.
+ */
+export const EndpointCredentialsSchema: GenMessage<EndpointCredentials> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 2);
+
+/**
+ * A header of deliveries.
+ *
+ * @generated from message svc.v1.EndpointHeader
+ */
+export type EndpointHeader = Message<"svc.v1.EndpointHeader"> & {
+  /**
+   * Name of the header.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Value of the header.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+};
+
+/**
+ * Describes the message svc.v1.EndpointHeader.
+ * Use `create(EndpointHeaderSchema)` to create a new message.
+ */
+export const EndpointHeaderSchema: GenMessage<EndpointHeader> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 3);
+
+/**
+ * Authentication with a user name and a password.
+ *
+ * @generated from message svc.v1.EndpointBasicAuth
+ */
+export type EndpointBasicAuth = Message<"svc.v1.EndpointBasicAuth"> & {
+  /**
+   * User name, without a colon.
+   *
+   * @generated from field: string username = 1;
+   */
+  username: string;
+
+  /**
+   * Password.
+   *
+   * @generated from field: string password = 2;
+   */
+  password: string;
+};
+
+/**
+ * Describes the message svc.v1.EndpointBasicAuth.
+ * Use `create(EndpointBasicAuthSchema)` to create a new message.
+ */
+export const EndpointBasicAuthSchema: GenMessage<EndpointBasicAuth> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 4);
+
+/**
+ * Authentication with a fixed token.
+ *
+ * @generated from message svc.v1.EndpointBearerAuth
+ */
+export type EndpointBearerAuth = Message<"svc.v1.EndpointBearerAuth"> & {
+  /**
+   * The token, without `Bearer`.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+};
+
+/**
+ * Describes the message svc.v1.EndpointBearerAuth.
+ * Use `create(EndpointBearerAuthSchema)` to create a new message.
+ */
+export const EndpointBearerAuthSchema: GenMessage<EndpointBearerAuth> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 5);
+
+/**
+ * Authentication with tokens that svc requests by the grant `client_credentials`. A token is used until a minute before
+ * its end, or until the endpoint answers 401. If there is no token, the attempt fails with `auth_failed`.
+ *
+ * @generated from message svc.v1.EndpointOAuth2Auth
+ */
+export type EndpointOAuth2Auth = Message<"svc.v1.EndpointOAuth2Auth"> & {
+  /**
+   * URL of the token endpoint, by the rules of `endpointUrl`.
+   *
+   * @generated from field: string token_url = 1;
+   */
+  tokenUrl: string;
+
+  /**
+   * Id of the client.
+   *
+   * @generated from field: string client_id = 2;
+   */
+  clientId: string;
+
+  /**
+   * Secret of the client.
+   *
+   * @generated from field: string client_secret = 3;
+   */
+  clientSecret: string;
+
+  /**
+   * Scopes, separated by spaces. Empty: none are requested.
+   *
+   * @generated from field: string scope = 4;
+   */
+  scope: string;
+
+  /**
+   * Audience. Empty: none is requested.
+   *
+   * @generated from field: string audience = 5;
+   */
+  audience: string;
+};
+
+/**
+ * Describes the message svc.v1.EndpointOAuth2Auth.
+ * Use `create(EndpointOAuth2AuthSchema)` to create a new message.
+ */
+export const EndpointOAuth2AuthSchema: GenMessage<EndpointOAuth2Auth> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 6);
+
+/**
+ * The part of the credentials of an endpoint that svc shows.
+ *
+ * @generated from message svc.v1.SubscriptionCredentials
+ */
+export type SubscriptionCredentials = Message<"svc.v1.SubscriptionCredentials"> & {
+  /**
+   * Names of the headers, as they were sent.
+   *
+   * @generated from field: repeated string header_names = 1;
+   */
+  headerNames: string[];
+
+  /**
+   * Authentication: `basic`, `bearer`, `oauth2`, or empty.
+   *
+   * @generated from field: string auth = 2;
+   */
+  auth: string;
+};
+
+/**
+ * Describes the message svc.v1.SubscriptionCredentials.
+ * Use `create(SubscriptionCredentialsSchema)` to create a new message.
+ */
+export const SubscriptionCredentialsSchema: GenMessage<SubscriptionCredentials> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 7);
 
 /**
  * A subscription of an agent over MCP, with its expiry. Its deliveries have the form of MCP Events. It ends with the
@@ -155,7 +405,7 @@ export type AgentSubscription = Message<"svc.v1.AgentSubscription"> & {
  * Use `create(AgentSubscriptionSchema)` to create a new message.
  */
 export const AgentSubscriptionSchema: GenMessage<AgentSubscription> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 1);
+  messageDesc(file_svc_v1_triggers, 8);
 
 /**
  * Health of an endpoint, from the results of its deliveries.
@@ -247,7 +497,7 @@ export type SubscriptionHealth = Message<"svc.v1.SubscriptionHealth"> & {
  * Use `create(SubscriptionHealthSchema)` to create a new message.
  */
 export const SubscriptionHealthSchema: GenMessage<SubscriptionHealth> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 2);
+  messageDesc(file_svc_v1_triggers, 9);
 
 /**
  * A normalized inbound event, stored for one project that receives it.
@@ -319,7 +569,7 @@ export type Event = Message<"svc.v1.Event"> & {
  * Use `create(EventSchema)` to create a new message.
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 3);
+  messageDesc(file_svc_v1_triggers, 10);
 
 /**
  * Counts of an event's deliveries by state. At most 40 deliveries are counted.
@@ -361,7 +611,7 @@ export type EventDeliveries = Message<"svc.v1.EventDeliveries"> & {
  * Use `create(EventDeliveriesSchema)` to create a new message.
  */
 export const EventDeliveriesSchema: GenMessage<EventDeliveries> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 4);
+  messageDesc(file_svc_v1_triggers, 11);
 
 /**
  * The delivery of one event to one subscription, with all its attempts.
@@ -462,7 +712,7 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
  * Use `create(DeliverySchema)` to create a new message.
  */
 export const DeliverySchema: GenMessage<Delivery> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 5);
+  messageDesc(file_svc_v1_triggers, 12);
 
 /**
  * One attempt of a delivery, with its request and its answer.
@@ -547,7 +797,7 @@ export type DeliveryAttempt = Message<"svc.v1.DeliveryAttempt"> & {
  * Use `create(DeliveryAttemptSchema)` to create a new message.
  */
 export const DeliveryAttemptSchema: GenMessage<DeliveryAttempt> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 6);
+  messageDesc(file_svc_v1_triggers, 13);
 
 /**
  * Incoming webhook path of a toolkit. No message has the shared secret itself.
@@ -657,7 +907,7 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
  * Use `create(IngestEndpointSchema)` to create a new message.
  */
 export const IngestEndpointSchema: GenMessage<IngestEndpoint> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 7);
+  messageDesc(file_svc_v1_triggers, 14);
 
 /**
  * An example of a post to an incoming webhook path, as the app would send it, without its signature. Each call creates
@@ -700,7 +950,7 @@ export type SamplePost = Message<"svc.v1.SamplePost"> & {
  * Use `create(SamplePostSchema)` to create a new message.
  */
 export const SamplePostSchema: GenMessage<SamplePost> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 8);
+  messageDesc(file_svc_v1_triggers, 15);
 
 /**
  * Request of CreateSubscription.
@@ -729,6 +979,20 @@ export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionReques
    * @generated from field: string trigger_slug = 3;
    */
   triggerSlug: string;
+
+  /**
+   * Part: the form of its deliveries. If unset, svc's own form.
+   *
+   * @generated from field: svc.v1.SubscriptionFormat format = 7;
+   */
+  format?: SubscriptionFormat | undefined;
+
+  /**
+   * Part: headers and authentication that deliveries carry. If unset, none.
+   *
+   * @generated from field: svc.v1.EndpointCredentials credentials = 9;
+   */
+  credentials?: EndpointCredentials | undefined;
 };
 
 /**
@@ -736,7 +1000,7 @@ export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionReques
  * Use `create(CreateSubscriptionRequestSchema)` to create a new message.
  */
 export const CreateSubscriptionRequestSchema: GenMessage<CreateSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 9);
+  messageDesc(file_svc_v1_triggers, 16);
 
 /**
  * Response of CreateSubscription.
@@ -771,7 +1035,7 @@ export type CreateSubscriptionResponse = Message<"svc.v1.CreateSubscriptionRespo
  * Use `create(CreateSubscriptionResponseSchema)` to create a new message.
  */
 export const CreateSubscriptionResponseSchema: GenMessage<CreateSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 10);
+  messageDesc(file_svc_v1_triggers, 17);
 
 /**
  * Request of ListSubscriptions.
@@ -799,7 +1063,7 @@ export type ListSubscriptionsRequest = Message<"svc.v1.ListSubscriptionsRequest"
  * Use `create(ListSubscriptionsRequestSchema)` to create a new message.
  */
 export const ListSubscriptionsRequestSchema: GenMessage<ListSubscriptionsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 11);
+  messageDesc(file_svc_v1_triggers, 18);
 
 /**
  * Response of ListSubscriptions.
@@ -827,7 +1091,7 @@ export type ListSubscriptionsResponse = Message<"svc.v1.ListSubscriptionsRespons
  * Use `create(ListSubscriptionsResponseSchema)` to create a new message.
  */
 export const ListSubscriptionsResponseSchema: GenMessage<ListSubscriptionsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 12);
+  messageDesc(file_svc_v1_triggers, 19);
 
 /**
  * Request of GetSubscription.
@@ -848,7 +1112,7 @@ export type GetSubscriptionRequest = Message<"svc.v1.GetSubscriptionRequest"> & 
  * Use `create(GetSubscriptionRequestSchema)` to create a new message.
  */
 export const GetSubscriptionRequestSchema: GenMessage<GetSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 13);
+  messageDesc(file_svc_v1_triggers, 20);
 
 /**
  * Response of GetSubscription.
@@ -869,7 +1133,7 @@ export type GetSubscriptionResponse = Message<"svc.v1.GetSubscriptionResponse"> 
  * Use `create(GetSubscriptionResponseSchema)` to create a new message.
  */
 export const GetSubscriptionResponseSchema: GenMessage<GetSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 14);
+  messageDesc(file_svc_v1_triggers, 21);
 
 /**
  * Request of UpdateSubscription.
@@ -906,6 +1170,22 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
    * @generated from field: optional bool paused = 8;
    */
   paused?: boolean | undefined;
+
+  /**
+   * New part. If absent, it does not change. It applies to all later attempts, also of pending deliveries. A part
+   * without fields clears it.
+   *
+   * @generated from field: svc.v1.SubscriptionFormat format = 6;
+   */
+  format?: SubscriptionFormat | undefined;
+
+  /**
+   * New part. If absent, it does not change, except that a new `endpointUrl` of another origin clears it. It applies to
+   * all later attempts, also of pending deliveries. A part without fields clears it.
+   *
+   * @generated from field: svc.v1.EndpointCredentials credentials = 9;
+   */
+  credentials?: EndpointCredentials | undefined;
 };
 
 /**
@@ -913,7 +1193,7 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
  * Use `create(UpdateSubscriptionRequestSchema)` to create a new message.
  */
 export const UpdateSubscriptionRequestSchema: GenMessage<UpdateSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 15);
+  messageDesc(file_svc_v1_triggers, 22);
 
 /**
  * Response of UpdateSubscription.
@@ -934,7 +1214,7 @@ export type UpdateSubscriptionResponse = Message<"svc.v1.UpdateSubscriptionRespo
  * Use `create(UpdateSubscriptionResponseSchema)` to create a new message.
  */
 export const UpdateSubscriptionResponseSchema: GenMessage<UpdateSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 16);
+  messageDesc(file_svc_v1_triggers, 23);
 
 /**
  * Request of RotateSubscriptionSecret.
@@ -970,7 +1250,7 @@ export type RotateSubscriptionSecretRequest = Message<"svc.v1.RotateSubscription
  * Use `create(RotateSubscriptionSecretRequestSchema)` to create a new message.
  */
 export const RotateSubscriptionSecretRequestSchema: GenMessage<RotateSubscriptionSecretRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 17);
+  messageDesc(file_svc_v1_triggers, 24);
 
 /**
  * Response of RotateSubscriptionSecret.
@@ -998,7 +1278,7 @@ export type RotateSubscriptionSecretResponse = Message<"svc.v1.RotateSubscriptio
  * Use `create(RotateSubscriptionSecretResponseSchema)` to create a new message.
  */
 export const RotateSubscriptionSecretResponseSchema: GenMessage<RotateSubscriptionSecretResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 18);
+  messageDesc(file_svc_v1_triggers, 25);
 
 /**
  * Request of DeleteSubscription.
@@ -1019,7 +1299,7 @@ export type DeleteSubscriptionRequest = Message<"svc.v1.DeleteSubscriptionReques
  * Use `create(DeleteSubscriptionRequestSchema)` to create a new message.
  */
 export const DeleteSubscriptionRequestSchema: GenMessage<DeleteSubscriptionRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 19);
+  messageDesc(file_svc_v1_triggers, 26);
 
 /**
  * Response of DeleteSubscription.
@@ -1034,7 +1314,7 @@ export type DeleteSubscriptionResponse = Message<"svc.v1.DeleteSubscriptionRespo
  * Use `create(DeleteSubscriptionResponseSchema)` to create a new message.
  */
 export const DeleteSubscriptionResponseSchema: GenMessage<DeleteSubscriptionResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 20);
+  messageDesc(file_svc_v1_triggers, 27);
 
 /**
  * Request of ListEvents.
@@ -1112,7 +1392,7 @@ export type ListEventsRequest = Message<"svc.v1.ListEventsRequest"> & {
  * Use `create(ListEventsRequestSchema)` to create a new message.
  */
 export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 21);
+  messageDesc(file_svc_v1_triggers, 28);
 
 /**
  * Response of ListEvents.
@@ -1148,7 +1428,7 @@ export type ListEventsResponse = Message<"svc.v1.ListEventsResponse"> & {
  * Use `create(ListEventsResponseSchema)` to create a new message.
  */
 export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 22);
+  messageDesc(file_svc_v1_triggers, 29);
 
 /**
  * Request of PollEvents.
@@ -1215,7 +1495,7 @@ export type PollEventsRequest = Message<"svc.v1.PollEventsRequest"> & {
  * Use `create(PollEventsRequestSchema)` to create a new message.
  */
 export const PollEventsRequestSchema: GenMessage<PollEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 23);
+  messageDesc(file_svc_v1_triggers, 30);
 
 /**
  * Response of PollEvents.
@@ -1265,7 +1545,7 @@ export type PollEventsResponse = Message<"svc.v1.PollEventsResponse"> & {
  * Use `create(PollEventsResponseSchema)` to create a new message.
  */
 export const PollEventsResponseSchema: GenMessage<PollEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 24);
+  messageDesc(file_svc_v1_triggers, 31);
 
 /**
  * Request of GetEvent.
@@ -1286,7 +1566,7 @@ export type GetEventRequest = Message<"svc.v1.GetEventRequest"> & {
  * Use `create(GetEventRequestSchema)` to create a new message.
  */
 export const GetEventRequestSchema: GenMessage<GetEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 25);
+  messageDesc(file_svc_v1_triggers, 32);
 
 /**
  * Response of GetEvent.
@@ -1307,7 +1587,7 @@ export type GetEventResponse = Message<"svc.v1.GetEventResponse"> & {
  * Use `create(GetEventResponseSchema)` to create a new message.
  */
 export const GetEventResponseSchema: GenMessage<GetEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 26);
+  messageDesc(file_svc_v1_triggers, 33);
 
 /**
  * Request of GetDelivery.
@@ -1328,7 +1608,7 @@ export type GetDeliveryRequest = Message<"svc.v1.GetDeliveryRequest"> & {
  * Use `create(GetDeliveryRequestSchema)` to create a new message.
  */
 export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 27);
+  messageDesc(file_svc_v1_triggers, 34);
 
 /**
  * Response of GetDelivery.
@@ -1349,7 +1629,7 @@ export type GetDeliveryResponse = Message<"svc.v1.GetDeliveryResponse"> & {
  * Use `create(GetDeliveryResponseSchema)` to create a new message.
  */
 export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 28);
+  messageDesc(file_svc_v1_triggers, 35);
 
 /**
  * Request of ListDeliveries. It must have `eventId`, `subscriptionId`, or `since` together with `state` or
@@ -1421,7 +1701,7 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 29);
+  messageDesc(file_svc_v1_triggers, 36);
 
 /**
  * Response of ListDeliveries.
@@ -1449,7 +1729,7 @@ export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & 
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 30);
+  messageDesc(file_svc_v1_triggers, 37);
 
 /**
  * Request of ListDeliveryAttempts.
@@ -1470,7 +1750,7 @@ export type ListDeliveryAttemptsRequest = Message<"svc.v1.ListDeliveryAttemptsRe
  * Use `create(ListDeliveryAttemptsRequestSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsRequestSchema: GenMessage<ListDeliveryAttemptsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 31);
+  messageDesc(file_svc_v1_triggers, 38);
 
 /**
  * Response of ListDeliveryAttempts.
@@ -1491,7 +1771,7 @@ export type ListDeliveryAttemptsResponse = Message<"svc.v1.ListDeliveryAttemptsR
  * Use `create(ListDeliveryAttemptsResponseSchema)` to create a new message.
  */
 export const ListDeliveryAttemptsResponseSchema: GenMessage<ListDeliveryAttemptsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 32);
+  messageDesc(file_svc_v1_triggers, 39);
 
 /**
  * Request of ReplayEvent.
@@ -1519,7 +1799,7 @@ export type ReplayEventRequest = Message<"svc.v1.ReplayEventRequest"> & {
  * Use `create(ReplayEventRequestSchema)` to create a new message.
  */
 export const ReplayEventRequestSchema: GenMessage<ReplayEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 33);
+  messageDesc(file_svc_v1_triggers, 40);
 
 /**
  * Response of ReplayEvent.
@@ -1548,7 +1828,7 @@ export type ReplayEventResponse = Message<"svc.v1.ReplayEventResponse"> & {
  * Use `create(ReplayEventResponseSchema)` to create a new message.
  */
 export const ReplayEventResponseSchema: GenMessage<ReplayEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 34);
+  messageDesc(file_svc_v1_triggers, 41);
 
 /**
  * Request of ReplayEvents.
@@ -1614,7 +1894,7 @@ export type ReplayEventsRequest = Message<"svc.v1.ReplayEventsRequest"> & {
  * Use `create(ReplayEventsRequestSchema)` to create a new message.
  */
 export const ReplayEventsRequestSchema: GenMessage<ReplayEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 35);
+  messageDesc(file_svc_v1_triggers, 42);
 
 /**
  * Response of ReplayEvents.
@@ -1650,7 +1930,7 @@ export type ReplayEventsResponse = Message<"svc.v1.ReplayEventsResponse"> & {
  * Use `create(ReplayEventsResponseSchema)` to create a new message.
  */
 export const ReplayEventsResponseSchema: GenMessage<ReplayEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 36);
+  messageDesc(file_svc_v1_triggers, 43);
 
 /**
  * A throttled replay of a range of events.
@@ -1806,7 +2086,7 @@ export type Replay = Message<"svc.v1.Replay"> & {
  * Use `create(ReplaySchema)` to create a new message.
  */
 export const ReplaySchema: GenMessage<Replay> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 37);
+  messageDesc(file_svc_v1_triggers, 44);
 
 /**
  * Number of deliveries of a replay to one subscription.
@@ -1834,7 +2114,7 @@ export type ReplayCount = Message<"svc.v1.ReplayCount"> & {
  * Use `create(ReplayCountSchema)` to create a new message.
  */
 export const ReplayCountSchema: GenMessage<ReplayCount> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 38);
+  messageDesc(file_svc_v1_triggers, 45);
 
 /**
  * Request of StartReplay. It has the filters of ReplayEvents.
@@ -1907,7 +2187,7 @@ export type StartReplayRequest = Message<"svc.v1.StartReplayRequest"> & {
  * Use `create(StartReplayRequestSchema)` to create a new message.
  */
 export const StartReplayRequestSchema: GenMessage<StartReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 39);
+  messageDesc(file_svc_v1_triggers, 46);
 
 /**
  * Response of StartReplay.
@@ -1952,7 +2232,7 @@ export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
  * Use `create(StartReplayResponseSchema)` to create a new message.
  */
 export const StartReplayResponseSchema: GenMessage<StartReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 40);
+  messageDesc(file_svc_v1_triggers, 47);
 
 /**
  * Request of GetReplay.
@@ -1973,7 +2253,7 @@ export type GetReplayRequest = Message<"svc.v1.GetReplayRequest"> & {
  * Use `create(GetReplayRequestSchema)` to create a new message.
  */
 export const GetReplayRequestSchema: GenMessage<GetReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 41);
+  messageDesc(file_svc_v1_triggers, 48);
 
 /**
  * Response of GetReplay.
@@ -1994,7 +2274,7 @@ export type GetReplayResponse = Message<"svc.v1.GetReplayResponse"> & {
  * Use `create(GetReplayResponseSchema)` to create a new message.
  */
 export const GetReplayResponseSchema: GenMessage<GetReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 42);
+  messageDesc(file_svc_v1_triggers, 49);
 
 /**
  * Request of ListReplays.
@@ -2022,7 +2302,7 @@ export type ListReplaysRequest = Message<"svc.v1.ListReplaysRequest"> & {
  * Use `create(ListReplaysRequestSchema)` to create a new message.
  */
 export const ListReplaysRequestSchema: GenMessage<ListReplaysRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 43);
+  messageDesc(file_svc_v1_triggers, 50);
 
 /**
  * Response of ListReplays.
@@ -2050,7 +2330,7 @@ export type ListReplaysResponse = Message<"svc.v1.ListReplaysResponse"> & {
  * Use `create(ListReplaysResponseSchema)` to create a new message.
  */
 export const ListReplaysResponseSchema: GenMessage<ListReplaysResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 44);
+  messageDesc(file_svc_v1_triggers, 51);
 
 /**
  * Request of UpdateReplay.
@@ -2085,7 +2365,7 @@ export type UpdateReplayRequest = Message<"svc.v1.UpdateReplayRequest"> & {
  * Use `create(UpdateReplayRequestSchema)` to create a new message.
  */
 export const UpdateReplayRequestSchema: GenMessage<UpdateReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 45);
+  messageDesc(file_svc_v1_triggers, 52);
 
 /**
  * Response of UpdateReplay.
@@ -2106,7 +2386,7 @@ export type UpdateReplayResponse = Message<"svc.v1.UpdateReplayResponse"> & {
  * Use `create(UpdateReplayResponseSchema)` to create a new message.
  */
 export const UpdateReplayResponseSchema: GenMessage<UpdateReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 46);
+  messageDesc(file_svc_v1_triggers, 53);
 
 /**
  * Request of CancelReplay.
@@ -2127,7 +2407,7 @@ export type CancelReplayRequest = Message<"svc.v1.CancelReplayRequest"> & {
  * Use `create(CancelReplayRequestSchema)` to create a new message.
  */
 export const CancelReplayRequestSchema: GenMessage<CancelReplayRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 47);
+  messageDesc(file_svc_v1_triggers, 54);
 
 /**
  * Response of CancelReplay.
@@ -2148,7 +2428,7 @@ export type CancelReplayResponse = Message<"svc.v1.CancelReplayResponse"> & {
  * Use `create(CancelReplayResponseSchema)` to create a new message.
  */
 export const CancelReplayResponseSchema: GenMessage<CancelReplayResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 48);
+  messageDesc(file_svc_v1_triggers, 55);
 
 /**
  * Request of SendTestEvent.
@@ -2169,7 +2449,7 @@ export type SendTestEventRequest = Message<"svc.v1.SendTestEventRequest"> & {
  * Use `create(SendTestEventRequestSchema)` to create a new message.
  */
 export const SendTestEventRequestSchema: GenMessage<SendTestEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 49);
+  messageDesc(file_svc_v1_triggers, 56);
 
 /**
  * Response of SendTestEvent.
@@ -2190,7 +2470,7 @@ export type SendTestEventResponse = Message<"svc.v1.SendTestEventResponse"> & {
  * Use `create(SendTestEventResponseSchema)` to create a new message.
  */
 export const SendTestEventResponseSchema: GenMessage<SendTestEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 50);
+  messageDesc(file_svc_v1_triggers, 57);
 
 /**
  * Request of TryNow. It must have at least one of the two fields.
@@ -2218,7 +2498,7 @@ export type TryNowRequest = Message<"svc.v1.TryNowRequest"> & {
  * Use `create(TryNowRequestSchema)` to create a new message.
  */
 export const TryNowRequestSchema: GenMessage<TryNowRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 51);
+  messageDesc(file_svc_v1_triggers, 58);
 
 /**
  * Response of TryNow.
@@ -2253,7 +2533,7 @@ export type TryNowResponse = Message<"svc.v1.TryNowResponse"> & {
  * Use `create(TryNowResponseSchema)` to create a new message.
  */
 export const TryNowResponseSchema: GenMessage<TryNowResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 52);
+  messageDesc(file_svc_v1_triggers, 59);
 
 /**
  * Request of ListIngestEndpoints.
@@ -2268,7 +2548,7 @@ export type ListIngestEndpointsRequest = Message<"svc.v1.ListIngestEndpointsRequ
  * Use `create(ListIngestEndpointsRequestSchema)` to create a new message.
  */
 export const ListIngestEndpointsRequestSchema: GenMessage<ListIngestEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 53);
+  messageDesc(file_svc_v1_triggers, 60);
 
 /**
  * Response of ListIngestEndpoints.
@@ -2289,7 +2569,7 @@ export type ListIngestEndpointsResponse = Message<"svc.v1.ListIngestEndpointsRes
  * Use `create(ListIngestEndpointsResponseSchema)` to create a new message.
  */
 export const ListIngestEndpointsResponseSchema: GenMessage<ListIngestEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 54);
+  messageDesc(file_svc_v1_triggers, 61);
 
 /**
  * State of a replay.
@@ -2369,6 +2649,9 @@ export const TriggersService: GenService<{
    * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `triggerSlug` is set and `toolkitSlug` is empty.
    * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit `toolkitSlug`.
    * - not_found TRIGGER_NOT_FOUND: the toolkit has no trigger `triggerSlug`.
+   * - invalid_argument SUBSCRIPTION_BODY_INVALID: `format.kind` is not known, or `format.bodyJson` is set.
+   * - invalid_argument HEADER_NAME_REFUSED: the name of a header of `credentials` is refused, or is there twice.
+   * - invalid_argument ENDPOINT_AUTH_INVALID: another value of `credentials` is missing, too long, or not allowed.
    * - resource_exhausted QUOTA_SUBSCRIPTIONS: the project has reached its quota of subscriptions.
    *
    * @generated from rpc svc.v1.TriggersService.CreateSubscription
@@ -2425,8 +2708,10 @@ export const TriggersService: GenService<{
    * - invalid_argument ENDPOINT_URL_INVALID: as for CreateSubscription.
    * - invalid_argument ENDPOINT_URL_NOT_HTTPS: as for CreateSubscription.
    * - invalid_argument ENDPOINT_ADDRESS_REFUSED: as for CreateSubscription.
+   * - invalid_argument SUBSCRIPTION_BODY_INVALID, HEADER_NAME_REFUSED, ENDPOINT_AUTH_INVALID: as for
+   *   CreateSubscription.
    * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made the subscription over MCP, and the request has
-   *   `endpointUrl` or `paused`, or activates it after the agent's key or grant has ended.
+   *   `endpointUrl`, `paused` or a part, or activates it after the agent's key or grant has ended.
    * - failed_precondition SUBSCRIPTION_INACTIVE: `paused` is true, and the subscription is inactive for another reason.
    *
    * @generated from rpc svc.v1.TriggersService.UpdateSubscription

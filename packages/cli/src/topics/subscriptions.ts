@@ -1,10 +1,17 @@
 import { type SubscriptionHealth, TriggersService } from "@svc/gen/triggers";
 import type { Subscription } from "@svc/sdk";
-import { CommandError } from "../command/error.ts";
 import { readSecretOption } from "../command/input.ts";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
 import { addSubscriptionTest } from "../custom/send-test-event.ts";
+import {
+  clearingOptions,
+  credentialOptions,
+  formatOptions,
+  partFacts,
+  partsOf,
+  requireChange,
+} from "../custom/subscription-parts.ts";
 import { numberText, plainText } from "../text/plain.ts";
 import { factLines, tableLines, timeText } from "../text/table.ts";
 import { tryParts } from "./deliveries.ts";
@@ -43,10 +50,16 @@ export const addSubscriptionsCommand = topic({
           "only events of this trigger, such as calendar.events_changed (default: all)",
           { fills: "triggerSlug" },
         ],
+        ...formatOptions,
+        ...credentialOptions,
       ],
-      // A slug such as `calendar.events_changed` contains the slug of its toolkit.
-      request: ({ values: { toolkit = "", trigger = "" } }) =>
-        toolkit === "" && String(trigger).includes(".") ? { toolkitSlug: String(trigger).split(".", 1)[0] ?? "" } : {},
+      request: async ({ values, context }) => {
+        const { toolkit = "", trigger = "" } = values;
+        // A slug such as `calendar.events_changed` contains the slug of its toolkit.
+        const [toolkitSlug = ""] = String(trigger).split(".", 1);
+        const isWhole = toolkit === "" && String(trigger).includes(".");
+        return { ...(await partsOf(values, context)), ...(isWhole && { toolkitSlug }) };
+      },
       json: "the subscription and its secret as JSON",
       shows: ({ subscription, signingSecret }) =>
         factLines([
@@ -82,17 +95,21 @@ export const addSubscriptionsCommand = topic({
       examples: [`svc subscriptions show ${exampleId}`],
     }),
     update: call(updateSubscription, {
-      says: "change a subscription's endpoint, or switch it on or off; the rest stays",
+      says: "change a subscription's endpoint or parts, or switch it on or off; the rest stays",
       takes: { "<id>": "id of the subscription, sub_…" },
       options: [
         ["--endpoint <url>", "where deliveries are posted from now on", { fills: "endpointUrl" }],
         ["--activate", "receive deliveries again; missed events are not queued"],
         ["--deactivate", "receive no deliveries, and end the pending ones permanently", { conflicts: "activate" }],
+        ...formatOptions,
+        ...credentialOptions,
+        ...clearingOptions,
       ],
-      request: ({ values: { endpoint, activate, deactivate } }) => {
-        if (endpoint === undefined && activate === undefined && deactivate === undefined)
-          throw new CommandError("nothing to change: give --endpoint, --activate or --deactivate", 2);
-        return activate === deactivate ? {} : { active: activate === true };
+      request: async ({ values, context }) => {
+        requireChange(values);
+        const { activate, deactivate } = values;
+        const parts = await partsOf(values, context);
+        return activate === deactivate ? parts : { ...parts, active: activate === true };
       },
       result: "subscription",
       json: "the subscription as JSON",
@@ -214,6 +231,7 @@ function factsOf(subscription: Subscription): readonly (readonly [string, string
     ["last success", timeText(lastSuccessAt)],
     ["pending", pendingDeliveries >= countedMax ? `${numberText(countedMax)} or more` : numberText(pendingDeliveries)],
     ["created", timeText(createdAt)],
+    ...partFacts(subscription),
     ["paused since", pausedAt === undefined ? "" : timeText(pausedAt)],
     ["former secret until", formerSecretUntil === undefined ? "" : timeText(formerSecretUntil)],
     ["created over MCP by", agent === undefined ? "" : agent.keyId],

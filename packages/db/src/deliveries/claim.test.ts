@@ -62,6 +62,8 @@ test("a claim returns all that sending needs, and the row is leased", async () =
         cursor: "",
         formerSecret: null,
         formerUntil: null,
+        settings: null,
+        credentials: null,
       },
       probe: false,
       event: {

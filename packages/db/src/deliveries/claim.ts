@@ -76,11 +76,20 @@ const eventColumns = selectList(
   "e",
 );
 
-const endpointColumnNames = ["endpointUrl", "signingSecret", "mcpId", "cursor", "formerSecret", "formerUntil"] as const;
+const endpointColumnNames = [
+  "endpointUrl",
+  "signingSecret",
+  "mcpId",
+  "cursor",
+  "formerSecret",
+  "formerUntil",
+  "settings",
+  "credentials",
+] as const;
 const endpointColumns = selectList(subscriptions, endpointColumnNames, "c");
 /** Returns the SQL for the endpoint's columns, of the row `alias`. */
 const endpointOf = (alias: string) =>
-  ["endpoint_url", "signing_secret", "mcp_id", "cursor", "former_secret", "former_until"]
+  ["endpoint_url", "signing_secret", "mcp_id", "cursor", "former_secret", "former_until", "settings", "credentials"]
     .map((name) => `${alias}.${name}`)
     .join(", ");
 
@@ -198,7 +207,8 @@ function claimedDelivery(
   { leaseUntilMs, lowPriority: behind }: Pick<DeliveryClaimRequest, "leaseUntilMs" | "lowPriority">,
 ): LeasedDelivery {
   const { probe, kind } = row;
-  const { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil } = endpointColumns.read(row);
+  const { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil, settings, credentials } =
+    endpointColumns.read(row);
   const { deliveryId, projectId, subscriptionId, attempts, dueAt } = taskColumns.read(row);
   const { id, toolkitSlug, triggerSlug, entityId, payload, occurredAt, receivedAt } = eventColumns.read(row);
   const texts = { toolkitSlug, triggerSlug, entityId, payload };
@@ -210,7 +220,7 @@ function claimedDelivery(
     queuedForMs: dueAt,
     leaseUntilMs,
     behind,
-    endpoint: { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil },
+    endpoint: { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil, settings, credentials },
     probe,
     event: { id, kind, ...texts, occurredAtMs: occurredAt, receivedAtMs: receivedAt },
   };

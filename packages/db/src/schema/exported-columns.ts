@@ -18,7 +18,7 @@ export const closedColumns: Columns = {
   connected_accounts: ["credential"],
   secrets: ["value"],
   deployment_secrets: ["value"],
-  subscriptions: ["signing_secret", "former_secret"],
+  subscriptions: ["signing_secret", "former_secret", "credentials"],
   call_hooks: ["signing_secret"],
   quarantined_posts: ["body", "envelope"],
   audit_chains: ["key"],

@@ -55,6 +55,7 @@ export const sealedTables: readonly SealedTable[] = [
     {
       signingSecret: "subscriptions/{id}",
       formerSecret: "subscriptions/{id}/former",
+      credentials: "subscriptions/{id}/credentials",
     },
   ),
   sealedTable(

@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, smallint, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { attemptLogDocument } from "../documents/calls.ts";
 import { headersDocument, queryDocument } from "../documents/document.ts";
+import { subscriptionSettingsDocument } from "../documents/subscriptions.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 import {
@@ -81,6 +82,10 @@ export const subscriptions = pgTable(
      */
     formerSecret: bytes("former_secret"),
     formerUntil: time("former_until"),
+    /** Headers and authentication of deliveries, sealed for `<project>/subscriptions/<id>/credentials`. Null if there are none. */
+    credentials: bytes("credentials"),
+    /** Optional parts of the subscription. Null if it has none. */
+    settings: document(subscriptionSettingsDocument)("settings"),
     /** Time at which the subscription was paused. Null if it is not paused. */
     pausedAt: time("paused_at"),
     /** The replay that keeps what the subscription misses during a pause, and delivers it afterwards. Null if it was never paused. */

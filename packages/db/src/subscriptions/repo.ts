@@ -14,7 +14,8 @@ export type Subscription = typeof subscriptions.$inferSelect;
 export type NewSubscription = Pick<
   Subscription,
   "id" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "signingSecret" | "createdAt"
->;
+> &
+  Partial<Pick<Subscription, "settings" | "credentials">>;
 
 /** Changes of a subscription. A field that is absent does not change. */
 export type SubscriptionChange = Partial<
@@ -28,6 +29,8 @@ export type SubscriptionChange = Partial<
     | "formerUntil"
     | "pausedAt"
     | "pausedReplayId"
+    | "settings"
+    | "credentials"
   >
 >;
 
@@ -52,6 +55,9 @@ export type SubscriptionRepository = {
   /** Deletes a subscription and returns it; undefined if the project has no such subscription. */
   delete(id: SubscriptionId): Promise<Subscription | undefined>;
 };
+
+/** Changes that move the routing version. A document or a secret counts as changed whenever it is set. */
+const routed = ["active", "endpointUrl", "signingSecret", "formerUntil", "settings", "credentials"] as const;
 
 /** Health of an endpoint that has not received a delivery yet. */
 export const freshHealth = {
@@ -106,8 +112,7 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
         };
         if (Object.keys(set).length === 0) return before;
         const [row] = await tx.orm.update(subscriptions).set(set).where(own(id)).returning();
-        const isRoutedAnew =
-          row?.active !== before.active || row.endpointUrl !== before.endpointUrl || "signingSecret" in change;
+        const isRoutedAnew = routed.some((name) => change[name] !== undefined && change[name] !== before[name]);
         if (isRoutedAnew) await touchProjectRouting(tx, projectId);
         return row;
       }),

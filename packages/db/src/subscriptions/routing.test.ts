@@ -49,6 +49,8 @@ test("a project's routing is its active subscriptions, at a version that every c
         expiresAt: null,
         formerSecret: null,
         formerUntil: null,
+        settings: null,
+        credentials: null,
       },
     ],
   });

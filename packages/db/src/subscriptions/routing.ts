@@ -22,6 +22,8 @@ const routedColumns = [
   "expiresAt",
   "formerSecret",
   "formerUntil",
+  "settings",
+  "credentials",
 ] as const;
 type RoutedColumn = (typeof routedColumns)[number];
 

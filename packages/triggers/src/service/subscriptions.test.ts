@@ -1,14 +1,15 @@
 import { createHmac } from "node:crypto";
-import { toJsonString } from "@bufbuild/protobuf";
-import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
+import { durationFromMs, timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { createId, generateSigningSecret } from "@svc/core";
-import { ListSubscriptionsResponseSchema } from "@svc/gen/triggers";
+import { type EndpointCredentialsSchema, ListSubscriptionsResponseSchema } from "@svc/gen/triggers";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { catalogOf } from "@svc/testing/catalog";
 import { refusalOf } from "@svc/testing/project-client";
 import { type ReceivedRequest, startTestReceiver } from "@svc/testing/receiver";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
+import { type CloudEvent, HTTP } from "cloudevents";
 import { Webhook } from "standardwebhooks";
 import { afterAll, expect, test } from "vitest";
 import { createTestCluster, createTestNode } from "../test-node.ts";
@@ -384,4 +385,183 @@ test("two rotations at once keep one former secret, and each answer is that of a
   const present = cluster.sealer.open(row!.signing_secret, context).toString("utf8");
   const former = cluster.sealer.open(row!.former_secret, `${context}/former`).toString("utf8");
   expect([present, former].sort()).toEqual(answers.map(({ signingSecret }) => signingSecret).sort());
+});
+
+test.each(["standard", "cloudevents", "cloudevents_binary"])(
+  "deliveries in the form %s pass public libraries at the first attempt, a retry and a replay",
+  async (kind) => {
+    await using cluster = await createTestCluster();
+    await using receiver = await startTestReceiver();
+    receiver.script({ status: 500 }, { status: 200 });
+    const projectId = await cluster.project();
+    await using node = createTestNode(cluster, { isStarted: true });
+    const client = node.client(projectId);
+    const { subscription, signingSecret } = await client.createSubscription({
+      ...{ endpointUrl: receiver.url, format: { kind } },
+    });
+    expect(subscription?.format).toMatchObject({ kind, bodyJson: "" });
+    await node.ingest.accept(issuePost());
+    await untilMoved(() => {
+      cluster.clock.advance(1_000);
+      return receiver.requests.length === 2;
+    });
+    const [event] = (await client.listEvents({})).events;
+    await client.replayEvent({ eventId: event!.id });
+    await until(() => receiver.requests.length === 3);
+    const occurredAt = new Date(timestampMs(event!.occurredAt!)).toISOString();
+    for (const { headers, body } of receiver.requests) {
+      const text = body.toString("utf8");
+      const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);
+      expect(headers["webhook-id"]).toBe(event!.id);
+      expect(headers["webhook-signature"]).toBe(new Webhook(signingSecret).sign(event!.id, at, text));
+      expect(Object.keys(headers).filter((name) => name.startsWith("x-svc-"))).toEqual([]);
+      const data = JSON.parse(event!.payloadJson);
+      const type = "code_host.issue_opened";
+      if (kind === "standard") expect(JSON.parse(text)).toEqual({ type, timestamp: occurredAt, data });
+      else {
+        const read = HTTP.toEvent({ headers, body: text }) as CloudEvent;
+        expect(read.validate()).toBe(true);
+        expect(read.toJSON()).toMatchObject({
+          id: event!.id,
+          source: "/toolkits/code_host",
+          type,
+          time: occurredAt,
+          data,
+        });
+      }
+    }
+  },
+);
+
+const values = { header: "t0p-secret", password: "pass word", token: "bearer-token-1", secret: "client-secret-1" };
+
+test("headers and each kind of auth arrive, and no call or record shows their values", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  // The endpoint returns what it got.
+  receiver.script((req, res) => {
+    const { authorization = "", "x-team": team = "", "user-agent": agent } = req.headers;
+    res.writeHead(200, { "x-echo": authorization }).end(JSON.stringify({ authorization, team, agent }));
+  });
+  await using tokens = await startTestReceiver();
+  tokens.script({ status: 503 }, { headers: { "content-type": "application/json" }, body: token("first") });
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster, { isStarted: true });
+  const client = node.client(projectId);
+  const headers = [
+    { name: "X-Team", value: values.header },
+    { name: "user-agent", value: "acme/2" },
+  ];
+  const { subscription } = await client.createSubscription({ endpointUrl: receiver.url, credentials: { headers } });
+  const id = subscription!.id;
+  expect(subscription?.credentials).toMatchObject({ headerNames: ["X-Team", "user-agent"], auth: "" });
+  const arrived: unknown[] = [];
+  const deliver = async () => {
+    await node.ingest.accept(issuePost({ delivery: `d${arrived.length}` }));
+    await untilMoved(() => {
+      cluster.clock.advance(1_000);
+      return receiver.requests.length > arrived.length;
+    });
+    const { headers: got } = receiver.requests.at(-1)!;
+    arrived.push([got["authorization"], got["x-team"], got["user-agent"]]);
+    return arrived.at(-1);
+  };
+  expect(await deliver()).toEqual([undefined, values.header, "acme/2"]);
+  const set = (auth: EndpointAuthInit) => client.updateSubscription({ id, credentials: auth });
+  await set({ basic: { username: "ada", password: values.password } });
+  const basic = `Basic ${Buffer.from(`ada:${values.password}`).toString("base64")}`;
+  expect(await deliver()).toEqual([basic, undefined, "svc/1"]);
+  const moved = await client.updateSubscription({ id, endpointUrl: `${receiver.url}/other` });
+  expect(moved.subscription?.credentials?.auth).toBe("basic");
+  await set({ bearer: { token: values.token } });
+  expect(await deliver()).toEqual([`Bearer ${values.token}`, undefined, "svc/1"]);
+  const client2 = {
+    tokenUrl: tokens.url,
+    clientId: "svc",
+    clientSecret: values.secret,
+    scope: "a b",
+    audience: "hooks",
+  };
+  const { subscription: withTokens } = await set({ oauth2: client2 });
+  expect(withTokens?.credentials).toMatchObject({ headerNames: [], auth: "oauth2" });
+  // The token endpoint fails once. Only this attempt fails.
+  expect(await deliver()).toEqual(["Bearer first", undefined, "svc/1"]);
+  expect(await deliver()).toEqual(["Bearer first", undefined, "svc/1"]);
+  expect(tokens.requests).toHaveLength(2);
+  const asked = Object.fromEntries(new URLSearchParams(tokens.requests[1]!.body.toString("utf8")));
+  expect(asked).toEqual({ grant_type: "client_credentials", scope: "a b", audience: "hooks" });
+  // A refused token is replaced at the next attempt.
+  tokens.script({ headers: { "content-type": "application/json" }, body: token("second") });
+  receiver.script({ status: 401 }, { status: 200 });
+  expect(await deliver()).toEqual(["Bearer first", undefined, "svc/1"]);
+  await untilMoved(() => {
+    cluster.clock.advance(1_000);
+    return receiver.requests.at(-1)!.headers["authorization"] === "Bearer second";
+  });
+
+  const { deliveries } = await client.listDeliveries({ subscriptionId: id });
+  const attempts = await Promise.all(
+    deliveries.map(({ id: deliveryId }) => client.listDeliveryAttempts({ deliveryId })),
+  );
+  expect(attempts.flatMap((one) => one.attempts.map(({ error }) => error))).toContain(
+    "auth_failed: the token endpoint answered 503",
+  );
+  const rows = await cluster.db
+    .sql`select s::text as text from subscriptions s union all select d::text from deliveries d`;
+  const shown = JSON.stringify([attempts, await client.listSubscriptions({}), rows], (_, value) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+  for (const value of [...Object.values(values), basic.split(" ")[1]!, "Bearer first"])
+    expect(shown).not.toContain(value);
+
+  const gone = await client.updateSubscription({ id, endpointUrl: tokens.url });
+  expect(gone.subscription?.credentials).toBeUndefined();
+  expect(await cluster.db.sql`select from subscriptions where credentials is not null`).toHaveLength(0);
+});
+
+type EndpointAuthInit = MessageInitShape<typeof EndpointCredentialsSchema>;
+
+function token(text: string): string {
+  return JSON.stringify({ access_token: text, token_type: "Bearer", expires_in: 3_600 });
+}
+
+test.each([
+  [{ headers: [{ name: "Host", value: "x" }] }, "HEADER_NAME_REFUSED", "credentials.headers[0].name"],
+  [{ headers: [{ name: "webhook-id", value: "x" }] }, "HEADER_NAME_REFUSED", "credentials.headers[0].name"],
+  [{ headers: [{ name: "a b", value: "x" }] }, "HEADER_NAME_REFUSED", "credentials.headers[0].name"],
+  [
+    {
+      headers: [
+        { name: "a", value: "x" },
+        { name: "A", value: "y" },
+      ],
+    },
+    "HEADER_NAME_REFUSED",
+    "credentials.headers[1].name",
+  ],
+  [{ headers: [{ name: "a", value: "x\r\nb: c" }] }, "ENDPOINT_AUTH_INVALID", "credentials.headers[0].value"],
+  [{ headers: [{ name: "a", value: "x".repeat(4_096) }] }, "ENDPOINT_AUTH_INVALID", "credentials.headers"],
+  [
+    { headers: [{ name: "authorization", value: "x" }], bearer: { token: "t" } },
+    "HEADER_NAME_REFUSED",
+    "credentials.headers[0].name",
+  ],
+  [{ bearer: { token: "" } }, "ENDPOINT_AUTH_INVALID", "credentials.bearer.token"],
+  [{ basic: { username: "a:b" } }, "ENDPOINT_AUTH_INVALID", "credentials.basic"],
+  [
+    { oauth2: { tokenUrl: "https://10.0.0.1/", clientId: "a", clientSecret: "b" } },
+    "ENDPOINT_AUTH_INVALID",
+    "credentials.oauth2.tokenUrl",
+  ],
+] as const)("credentials %j are refused", async (credentials, reason, field) => {
+  await using cluster = await createTestCluster();
+  await using node = createTestNode(cluster);
+  const client = node.client(await cluster.project());
+  const refused = await refusalOf(
+    client.createSubscription({
+      endpointUrl,
+      credentials: credentials as MessageInitShape<typeof EndpointCredentialsSchema>,
+    }),
+  );
+  expect(refused).toEqual({ code: "InvalidArgument", reason, field });
 });

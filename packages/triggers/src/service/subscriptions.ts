@@ -26,6 +26,8 @@ import { subscriptionMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 import { largePages, triggerSlugOf } from "./request.ts";
+import { changeOfCredentials, changeOfMove } from "./subscription-credentials.ts";
+import { changeOfParts } from "./subscription-parts.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
@@ -50,10 +52,14 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       const id = createId("sub", createdAt);
       const signingSecret = generateSigningSecret();
       const sealed = sealer.seal(Buffer.from(signingSecret, "utf8"), signingSecretContext(projectId, id));
+      const parts = changeOfParts({ settings: null }, req);
+      const settings = parts.settings ?? null;
       const row = await subscriptionsForProject(db, projectId).create({
         id,
         endpointUrl,
         ...slugs,
+        ...parts,
+        ...(req.credentials && changeOfCredentials(context, { projectId, id }, settings, req.credentials)),
         signingSecret: sealed,
         createdAt,
       });
@@ -88,8 +94,14 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       const change = req.endpointUrl === undefined ? {} : { endpointUrl: checkEndpointUrl(guard, req.endpointUrl) };
       const row = await withTransaction(db, async (tx) => {
         const updated = await subscriptionsForProject(tx, projectId).update(id, async (known) => {
-          requireChangeable(known, req, change.endpointUrl);
-          return { ...change, ...(await activityAfter(tx, known, req, clock.now())) };
+          requireChangeable(known, req);
+          const parts = changeOfParts(known, req);
+          const settings = "settings" in parts ? (parts.settings ?? null) : known.settings;
+          const credentials =
+            req.credentials === undefined
+              ? changeOfMove(known, change.endpointUrl, settings)
+              : changeOfCredentials(context, known, settings, req.credentials);
+          return { ...change, ...parts, ...credentials, ...(await activityAfter(tx, known, req, clock.now())) };
         });
         if (updated !== undefined && !updated.active) await expireDeliveries(tx, id, clock.now(), expireMax);
         return updated;
@@ -138,10 +150,17 @@ type Activity = Pick<UpdateSubscriptionRequest, "active" | "paused">;
  */
 function requireChangeable(
   { id, keyId, inactiveReason }: Subscription,
-  { active, paused }: Activity,
-  endpointUrl: string | undefined,
+  {
+    endpointUrl,
+    active,
+    paused,
+    format,
+    credentials,
+  }: Pick<UpdateSubscriptionRequest, "endpointUrl" | "active" | "paused" | "format" | "credentials">,
 ): void {
   if (keyId === null) return;
+  const part = Object.entries({ format, credentials }).find(([, sent]) => sent !== undefined);
+  if (part !== undefined) throw triggerFaults.SUBSCRIPTION_OF_AGENT(part[0], id, "it has no parts");
   if (paused === true)
     throw triggerFaults.SUBSCRIPTION_OF_AGENT("paused", id, "it takes up missed events by its cursor");
   if (endpointUrl !== undefined)

@@ -1,0 +1,78 @@
+import { create, fromJsonString } from "@bufbuild/protobuf";
+import { type EndpointCredentials, EndpointCredentialsSchema } from "@svc/gen/triggers";
+import type { Subscription } from "@svc/sdk";
+import type { CommandContext } from "../command/context.ts";
+import { CommandError } from "../command/error.ts";
+import { readSecret } from "../command/input.ts";
+import type { OptionDeclaration } from "../command/request-fields.ts";
+import { plainText } from "../text/plain.ts";
+
+type PartOption = OptionDeclaration<never>;
+type Values = Readonly<Record<string, unknown>>;
+
+/** The option of the form of deliveries. */
+export const formatOptions: readonly PartOption[] = [
+  ["--form <kind>", "form of deliveries: svc, standard, cloudevents or cloudevents_binary"],
+];
+
+/** The options of the credentials. No option takes a value itself, because it would stay in the shell's history. */
+export const credentialOptions: readonly PartOption[] = [
+  ["--credentials-stdin", "read headers and authentication of deliveries as JSON from standard input"],
+  ["--credentials-env <name>", "read them from this environment variable"],
+];
+
+/** The options that clear a part of a subscription. */
+export const clearingOptions: readonly PartOption[] = [
+  [
+    "--clear-credentials",
+    "end --credentials-stdin: send no headers and no authentication",
+    { conflicts: "credentialsStdin" },
+  ],
+];
+
+/** Returns the parts of a request from the options. A part whose options are all absent is absent. */
+export async function partsOf(values: Values, context: CommandContext) {
+  const { form } = values;
+  const credentials = await readCredentials(values, context);
+  return {
+    ...(form !== undefined && { format: { kind: String(form), bodyJson: "" } }),
+    ...(credentials && { credentials }),
+  };
+}
+
+/** Returns the credentials that the options name; undefined if they name none. */
+async function readCredentials(
+  { credentialsStdin, credentialsEnv, clearCredentials }: Values,
+  context: CommandContext,
+): Promise<EndpointCredentials | undefined> {
+  if (clearCredentials === true) return create(EndpointCredentialsSchema);
+  if (credentialsStdin === undefined && credentialsEnv === undefined) return undefined;
+  const source = {
+    fromInput: credentialsStdin === true ? (true as const) : undefined,
+    variable: credentialsEnv as string,
+  };
+  const text = await readSecret("Credentials", { ...source, option: "--credentials-env" }, context);
+  try {
+    return fromJsonString(EndpointCredentialsSchema, text);
+  } catch {
+    // The reader's error could quote a secret.
+    const example = '{"headers": [{"name": "x-team", "value": "7"}], "bearer": {"token": "…"}}';
+    throw new CommandError(`the credentials are not JSON such as ${example}`, 2);
+  }
+}
+
+/** Throws CommandError if `svc subscriptions update` got no option that changes something. */
+export function requireChange(values: Values): void {
+  const { id: _, ...options } = values;
+  if (Object.values(options).every((value) => value === undefined))
+    throw new CommandError("nothing to change: give --endpoint, --activate, --deactivate or another option", 2);
+}
+
+/** Returns the parts of a subscription as facts. An unset part has an empty text, which is not shown. */
+export function partFacts({ format, credentials }: Subscription): readonly (readonly [string, string])[] {
+  return [
+    ["form", plainText(format?.kind ?? "")],
+    ["headers", (credentials?.headerNames ?? []).map(plainText).join(", ")],
+    ["authentication", credentials?.auth ?? ""],
+  ];
+}

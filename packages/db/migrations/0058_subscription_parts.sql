@@ -1,0 +1,2 @@
+ALTER TABLE "subscriptions" ADD COLUMN "credentials" "bytea";--> statement-breakpoint
+ALTER TABLE "subscriptions" ADD COLUMN "settings" jsonb;

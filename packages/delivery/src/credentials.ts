@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto";
+import { requestToken, type TokenFetch } from "@svc/connections";
+import { type Clock, LeastRecentlyUsed, type ProjectId, type Sealer, type SubscriptionId } from "@svc/core";
+import type { Attempt } from "./send.ts";
+
+/** An OAuth2 client whose tokens are sent to an endpoint. `scope` and `audience` may be empty. */
+type Oauth2Auth = {
+  readonly kind: "oauth2";
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scope: string;
+  readonly audience: string;
+};
+
+/** How svc authenticates itself to an endpoint. */
+export type EndpointAuth =
+  | { readonly kind: "basic"; readonly username: string; readonly password: string }
+  | { readonly kind: "bearer"; readonly token: string }
+  | Oauth2Auth;
+
+/** Headers and authentication that deliveries to an endpoint carry. All values are secret. */
+export type EndpointCredentials = {
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly auth?: EndpointAuth | undefined;
+};
+
+/** Returns the encryption context (project and subscription) of an endpoint's credentials. */
+function credentialsContext(projectId: ProjectId, id: SubscriptionId): string {
+  return `${projectId}/subscriptions/${id}/credentials`;
+}
+
+type Owner = { readonly projectId: ProjectId; readonly id: SubscriptionId };
+
+/** Returns the sealed form of an endpoint's credentials. */
+export function sealCredentials(sealer: Sealer, { projectId, id }: Owner, credentials: EndpointCredentials): Buffer {
+  return sealer.seal(Buffer.from(JSON.stringify(credentials), "utf8"), credentialsContext(projectId, id));
+}
+
+/** Returns the credentials of an endpoint. Throws if they were sealed for another subscription. */
+export function openCredentials(sealer: Sealer, { projectId, id }: Owner, sealed: Buffer): EndpointCredentials {
+  return JSON.parse(sealer.open(sealed, credentialsContext(projectId, id)).toString("utf8"));
+}
+
+/** Headers for an attempt as a flat list, or the reason why there are none. The reason contains no secret. */
+type GivenHeaders = { readonly headers: readonly string[] } | { readonly fault: string };
+
+/** Posts a form to a token endpoint, and resolves to the answer. Never rejects. */
+type TokenPost = (url: string, headers: Readonly<Record<string, string>>, form: Buffer) => Promise<Attempt>;
+
+/** Makes the headers of credentials. It keeps the tokens of OAuth2 clients in memory. */
+export type CredentialHeaders = {
+  /** Returns the headers for an attempt. If a new token is needed, requests it; attempts of one client wait for the same request. */
+  of(credentials: EndpointCredentials): Promise<GivenHeaders>;
+  /** Forgets the token of credentials, because the endpoint refused it. */
+  drop(credentials: EndpointCredentials): void;
+};
+
+type Token = { readonly header: string; readonly untilMs: number };
+
+const tokensMax = 10_000;
+/** Time before its end at which a token is no longer used, and lifetime of a token without an end, in milliseconds. */
+const lifetimes = { marginMs: 60_000, unknownMs: 300_000 };
+
+/** Creates the headers of credentials. `post`: sends the requests for tokens. */
+export function createCredentialHeaders(clock: Clock, post: TokenPost): CredentialHeaders {
+  const tokens = new LeastRecentlyUsed<string, Token>(tokensMax);
+  const requests = new Map<string, Promise<Token | { readonly fault: string }>>();
+
+  async function fetchToken(auth: Oauth2Auth): Promise<Token | { readonly fault: string }> {
+    let failure = "";
+    const fetch: TokenFetch = async (url, { headers, body }) => {
+      const attempt = await post(url, headers, Buffer.from(String(body), "utf8"));
+      failure = attempt.statusCode === 0 ? attempt.error : "";
+      if (failure !== "") throw new Error(failure);
+      const type = { "content-type": attempt.responseHeaders["content-type"] ?? "" };
+      return new Response(attempt.responseBody || null, { status: attempt.statusCode, headers: type });
+    };
+    const { scope, audience } = auth;
+    const asked = { grant: "client", scopes: scope === "" ? [] : scope.split(" "), audience } as const;
+    const answer = await requestToken(auth, asked, fetch);
+    if (answer.kind !== "token")
+      return { fault: failure || answer.message.replace(/^the app\b/, "the token endpoint") };
+    const { accessToken, expiresIn } = answer;
+    const livesMs = expiresIn === undefined ? lifetimes.unknownMs : expiresIn * 1_000 - lifetimes.marginMs;
+    return { header: `Bearer ${accessToken}`, untilMs: clock.now() + livesMs };
+  }
+
+  async function tokenOf(auth: Oauth2Auth): Promise<Token | { readonly fault: string }> {
+    const key = keyOf(auth);
+    const known = tokens.get(key);
+    if (known !== undefined && known.untilMs > clock.now()) return known;
+    const running = requests.get(key);
+    if (running !== undefined) return running;
+    const request = fetchToken(auth).then((token) => {
+      if ("header" in token) tokens.set(key, token);
+      requests.delete(key);
+      return token;
+    });
+    requests.set(key, request);
+    return request;
+  }
+
+  return {
+    async of({ headers, auth }) {
+      const own = headers.flat();
+      if (auth === undefined) return { headers: own };
+      if (auth.kind !== "oauth2") return { headers: [...own, "authorization", staticAuthorization(auth)] };
+      const token = await tokenOf(auth);
+      return "fault" in token ? token : { headers: [...own, "authorization", token.header] };
+    },
+    drop({ auth }) {
+      if (auth?.kind === "oauth2") tokens.delete(keyOf(auth));
+    },
+  };
+}
+
+function keyOf(auth: Oauth2Auth): string {
+  return createHash("sha256").update(JSON.stringify(auth)).digest("base64");
+}
+
+function staticAuthorization(auth: Exclude<EndpointAuth, Oauth2Auth>): string {
+  if (auth.kind === "bearer") return `Bearer ${auth.token}`;
+  return `Basic ${Buffer.from(`${auth.username}:${auth.password}`, "utf8").toString("base64")}`;
+}
+
+/** Returns an attempt in which the answer of the endpoint shows none of the sent values, in case the endpoint returns them. */
+export function withoutValues(attempt: Attempt, headers: readonly string[]): Attempt {
+  const values = headers
+    .filter((_, index) => index % 2 === 1)
+    .flatMap((value) => [value, value.split(" ").at(-1) ?? ""]);
+  const secrets = values.filter((value) => value.length >= shownMax).sort((a, b) => b.length - a.length);
+  const hide = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "(hidden)"), text);
+  const responseHeaders = Object.fromEntries(
+    Object.entries(attempt.responseHeaders).map(([name, value]) => [name, hide(value)]),
+  );
+  return { ...attempt, responseHeaders, responseBody: hide(attempt.responseBody) };
+}
+
+/** Length in characters from which a value is hidden in answers. Shorter values occur in other words, too. */
+const shownMax = 4;

@@ -12,7 +12,7 @@ const allowedImports: Record<string, readonly string[]> = {
   connections: ["gen", "core", "db", "catalog"],
   tools: ["gen", "core", "db", "catalog", "connections"],
   sandbox: ["core", "catalog", "connections"],
-  delivery: ["core", "db"],
+  delivery: ["core", "db", "connections"],
   triggers: ["gen", "core", "db", "catalog", "tools", "delivery"],
   program: ["core", "catalog"],
   asks: ["gen", "core", "db", "catalog", "tools", "delivery", "program"],

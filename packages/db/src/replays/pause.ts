@@ -5,7 +5,7 @@ import { expireDeliveries } from "../deliveries/expire.ts";
 import { replays, subscriptions } from "../schema/triggers.ts";
 import { putDueTasks } from "../standing/task.ts";
 import type { Subscription } from "../subscriptions/repo.ts";
-import { beginningOf, firstEventAt, newReplayTask, type ReplayRecord } from "./repo.ts";
+import { beginningOf, newReplayTask, type ReplayRecord } from "./repo.ts";
 
 /** Deliveries per second with which a resumed subscription receives what it missed. */
 const perSecond = 500;

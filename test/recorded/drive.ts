@@ -34,8 +34,9 @@ export type Driven = {
 const roundsMax = 300;
 /** Real time in which what is under way must come to its end. */
 const patienceMs = 20_000;
-/** Real time after which what is under way may be waiting for the clock. */
+/** Real time after which what is under way may be waiting for the clock; on a busy machine, as long as this many looks at the store take. */
 const stillMs = 500;
+const stillLooks = 50;
 
 /**
  * Drives a job until it has ended and no work is left: whenever nothing moves, the next act is done if its time has come, else
@@ -61,14 +62,18 @@ export async function driveToEnd(driven: Driven): Promise<void> {
 /** Waits until no work is due and none is held; answers when the next is due. */
 async function untilQuiet({ clock, engine }: Driven): Promise<number | undefined> {
   const startedAt = performance.now();
+  let longestLookMs = 0;
   for (let movedAt = startedAt; ; await wait(pauseMs(movedAt))) {
+    const lookedAt = performance.now();
     const { isBusy, nextDueMs } = await engine.work();
+    longestLookMs = Math.max(longestLookMs, performance.now() - lookedAt);
     if (engine.faults.length > 0) throw new Error(`the engine failed: ${engine.faults.map(textOf).join("; ")}`);
     if (!isBusy) return nextDueMs;
     const now = performance.now();
-    if (now - startedAt > patienceMs) throw new Error("work is due, and nothing moves");
-    // An act that waits by the clock holds its work meanwhile.
-    if (now - movedAt < stillMs) continue;
+    if (now - startedAt > patienceMs + 10 * stillLooks * longestLookMs)
+      throw new Error("work is due, and nothing moves");
+    // An act that waits by the clock holds its work meanwhile. Moved on too early, the clock would end a lease that is about to be renewed.
+    if (now - movedAt < Math.max(stillMs, stillLooks * longestLookMs)) continue;
     clock.moveOn();
     movedAt = now;
   }

@@ -282,6 +282,7 @@ const missing = {
 const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
 const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
 
+const orderSchema = '{"type":"object","properties":{"total":{"type":"number"}}}';
 const triggers: Case[] = [
   ["CreateSubscription", { endpointUrl: "https://example.com/hook" }, "ok subscription,signingSecret,warnings"],
   [
@@ -307,6 +308,55 @@ const triggers: Case[] = [
     "CreateSubscription",
     { endpointUrl: "https://example.com", credentials: { headers: [{ name: "a", value: "" }] } },
     "invalid_argument ENDPOINT_AUTH_INVALID",
+  ],
+  ["PutEventType", { name: "a..b" }, "invalid_argument EVENT_TYPE_NAME_INVALID"],
+  ["PutEventType", { name: "order.made", schemaJson: "[]" }, "invalid_argument EVENT_SCHEMA_INVALID"],
+  ["PutEventType", { name: "order.made", sampleJson: "[]" }, "invalid_argument EVENT_SAMPLE_INVALID"],
+  [
+    "PutEventType",
+    { name: "order.made", description: "x".repeat(1_001) },
+    "invalid_argument EVENT_TYPE_DESCRIPTION_INVALID",
+  ],
+  [
+    "PutEventType",
+    { name: "order.made", description: "An order was made.", schemaJson: orderSchema },
+    "ok eventType,checked,failing,failures",
+  ],
+  ["PutEventType", { name: "Order.Made" }, "invalid_argument EVENT_TYPE_NAME_INVALID"],
+  ["GetEventType", { name: "order.made" }, "ok eventType,versions"],
+  ["GetEventType", { name: "order.made", version: 9 }, "not_found EVENT_TYPE_NOT_FOUND"],
+  ["GetEventType", { name: "nope" }, "not_found EVENT_TYPE_NOT_FOUND"],
+  ["ListEventTypes", {}, "ok eventTypes,nextPageToken"],
+  ["ListEventTypes", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListEventTypes", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["PutEventSettings", { settings: { unknownTypes: "UNKNOWN_EVENT_TYPES_REFUSE" } }, "ok settings"],
+  ["GetEventSettings", {}, "ok settings"],
+  ["PublishEvent", { type: "order.made", payloadJson: '{"total":12}', key: "o1" }, "ok eventId,outcome"],
+  ["PublishEvent", { type: "order.made", payloadJson: '{"total":"12"}' }, "invalid_argument EVENT_PAYLOAD_INVALID"],
+  ["PublishEvent", { type: "order.made", payloadJson: "{}", key: "\n" }, "invalid_argument EVENT_KEY_INVALID"],
+  ["PublishEvent", { type: "order.made", payloadJson: "{}", entityId: "\n" }, "invalid_argument ENTITY_ID_INVALID"],
+  ["PublishEvent", { type: "a..b" }, "invalid_argument EVENT_TYPE_NAME_INVALID"],
+  ["PublishEvent", { type: "nope" }, "not_found EVENT_TYPE_NOT_FOUND"],
+  [
+    "PublishEvents",
+    {
+      events: [
+        { type: "order.made", payloadJson: '{"total":12}', key: "o1" },
+        { type: "order.made", payloadJson: '{"total":"12"}' },
+      ],
+    },
+    "ok results",
+  ],
+  ["PublishEvents", {}, "invalid_argument EVENTS_TOO_MANY"],
+  [
+    "PutEventType",
+    { name: "order.made", schemaJson: '{"type":"object","required":["id"]}' },
+    "failed_precondition EVENT_TYPE_BREAKING",
+  ],
+  [
+    "PutEventType",
+    { name: "order.made", schemaJson: orderSchema, archived: true, dryRun: true },
+    "ok eventType,checked,failing,failures",
   ],
   ["CreateSubscription", { endpointUrl: "" }, "invalid_argument ENDPOINT_URL_INVALID"],
   ["CreateSubscription", { endpointUrl: "https://a:b@example.com" }, "invalid_argument ENDPOINT_URL_INVALID"],
@@ -1128,6 +1178,8 @@ const approverCalls: [DescService, string, JsonObject][] = [
   [ContactsService, "DeleteContact", { principalId: "owner" }],
   [SecretsService, "PutSecret", { name: "s", value: "a-secret-of-calls" }],
   [SecretsService, "DeleteSecret", { name: "s" }],
+  [TriggersService, "PutEventType", { name: "order.made" }],
+  [TriggersService, "PutEventSettings", {}],
   [ToolsService, "PutCallLimit", { limit }],
   [ToolsService, "DeleteCallLimit", { name: "crm" }],
   [ToolsService, "CreateHook", { phase: "before", endpointUrl: "http://127.0.0.1:9/x" }],

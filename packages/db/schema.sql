@@ -316,6 +316,39 @@ create table erasures (
 );
 CREATE UNIQUE INDEX erasures_unfinished ON public.erasures USING btree (project_id, entity_id) WHERE (finished_at IS NULL);
 
+create table event_settings (
+  project_id uuid not null,
+  settings jsonb not null,
+  constraint event_settings_pkey PRIMARY KEY (project_id),
+  constraint event_settings_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table event_type_versions (
+  project_id uuid not null,
+  name text not null,
+  version integer not null,
+  schema text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint event_type_versions_key PRIMARY KEY (project_id, name, version),
+  constraint event_type_versions_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table event_types (
+  project_id uuid not null,
+  name text not null,
+  version integer not null,
+  schema text not null,
+  description text not null,
+  sample text not null,
+  archived_at timestamp(3) with time zone,
+  offered boolean not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint event_types_key PRIMARY KEY (project_id, name),
+  constraint event_types_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX event_types_lower ON public.event_types USING btree (project_id, lower(name));
+
 create table events (
   project_id uuid not null,
   id uuid not null,

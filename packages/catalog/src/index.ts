@@ -47,6 +47,7 @@ export type {
   HandshakeAnswer,
   NormalizedPost,
   NormalizeFault,
+  OwnEventType,
   Post,
   SamplePost,
   Tool,
@@ -57,6 +58,7 @@ export type {
   Webhook,
   WebhookSecret,
 } from "./model.ts";
+export { readEventSchema, sampleOfSchema } from "./private/event-schema.ts";
 export { type CatalogViews, createCatalogViews } from "./private/private-toolkits.ts";
 export {
   createDefinitionFile,

@@ -260,7 +260,15 @@ export type Trigger = ToolDefinition & {
   normalize(post: Post): NormalizedPost | NormalizeFault;
   /** Returns a sample post for the trigger. Samples for two different milliseconds differ. */
   sample(nowMs: number): SamplePost;
+  /** Present if the trigger is a type of a project's own events, which the project publishes. */
+  readonly own?: OwnEventType | undefined;
 };
+
+/**
+ * How events of a project's own type are checked. `validate`: returns the faults of a payload; undefined if every object is accepted.
+ * `isArchived`: true if the type refuses new events.
+ */
+export type OwnEventType = { readonly validate: SchemaValidator | undefined; readonly isArchived: boolean };
 
 /** A tool that svc runs itself as code, such as a job program that a project made into a tool. */
 export type CodeTool = ToolDefinition & {

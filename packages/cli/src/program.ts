@@ -15,6 +15,7 @@ import { addConnectCommand } from "./custom/connect/connect.ts";
 import { addEraseCommand } from "./custom/erase.ts";
 import { addExportCommand } from "./custom/export.ts";
 import { addListenCommand } from "./custom/listen/listen.ts";
+import { addPublishCommand } from "./custom/publish.ts";
 import { addReplayCommand } from "./custom/replays/replay.ts";
 import { addResumeCommand } from "./custom/resume.ts";
 import { addServeCommand } from "./custom/serve.ts";
@@ -31,6 +32,7 @@ import { addConsoleCommand } from "./topics/console.ts";
 import { addContactsCommand } from "./topics/contacts.ts";
 import { addCredentialsCommand } from "./topics/credentials.ts";
 import { addDeliveriesCommand } from "./topics/deliveries.ts";
+import { addEventTypesCommand } from "./topics/event-types.ts";
 import { addEventsCommand } from "./topics/events.ts";
 import { addGrantsCommand } from "./topics/grants.ts";
 import { addHooksCommand } from "./topics/hooks.ts";
@@ -99,6 +101,8 @@ const commands: Readonly<Record<string, CommandMaker>> = {
   listen: addListenCommand,
   trigger: addTriggerCommand,
   endpoints: addEndpointsCommand,
+  publish: addPublishCommand,
+  "event-types": addEventTypesCommand,
   subscriptions: addSubscriptionsCommand,
   events: addEventsCommand,
   deliveries: addDeliveriesCommand,

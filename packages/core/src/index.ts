@@ -125,7 +125,7 @@ export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPag
 export { addExactly, isBelow, wholeNumber } from "./json/exact-arithmetic.ts";
 export { type ExactJsonOptions, JsonTooLargeError, parseExactJson } from "./json/exact-json.ts";
 export { isJsonObject, isObject, type JsonObject, type JsonValue, readJsonObject } from "./json/json.ts";
-export { holdsMoreThan, measureJson } from "./json/json-size.ts";
+export { holdsMoreThan, measureJson, repeatsName } from "./json/json-size.ts";
 export { isExactDouble } from "./json/number-text.ts";
 export {
   isJsonNumber,

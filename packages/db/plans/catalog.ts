@@ -1,6 +1,8 @@
 import { callLimitsForProject } from "../src/call-limits/repo.ts";
 import { privateToolkitsForProject } from "../src/catalog/repo.ts";
 import type { Executor } from "../src/connect.ts";
+import { eventTypesForProject } from "../src/event-types/repo.ts";
+import { findEventsByKey } from "../src/events/find-by-key.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededId } from "./planner/seed.ts";
@@ -9,6 +11,11 @@ const projectId = seededId("prj", 1);
 const toolkit = { slug: "desk_new", definition: "{}", originDigest: Buffer.alloc(32), toolCount: 1, updatedAt: nowMs };
 // Project 1 has the maximum.
 const put = (db: Executor) => privateToolkitsForProject(db, seededId("prj", 60)).put(toolkit);
+const eventTypes = (db: Executor) => eventTypesForProject(db, projectId);
+const eventType = {
+  ...{ name: "type-new", schema: "{}", description: "", sample: "{}", archivedAt: null, offered: false },
+};
+const keys = Array.from({ length: 100 }, (_, n) => ({ triggerSlug: "desk.changed", dedupeKey: `key-${n}` }));
 // Project 1 has this toolkit.
 const remove = (db: Executor) => privateToolkitsForProject(db, projectId).delete("desk_5", nowMs);
 const limit = {
@@ -20,6 +27,16 @@ const putLimit = (db: Executor) => callLimitsForProject(db, projectId).put(limit
 plan("the private toolkits of a project", (db) => privateToolkitsForProject(db, projectId).list());
 plan("keep a private toolkit", put);
 plan("delete a private toolkit", remove);
+
+plan("a page of event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000 }));
+plan("event types by name", (db) => eventTypes(db).find(["type-5", "type-7", "type-10"]));
+plan("the versions of an event type", (db) => eventTypes(db).versions("type-5", 100));
+plan("a version of an event type", (db) => eventTypes(db).schemaOf("type-5", 2));
+plan("make an event type", (db) => eventTypes(db).put(eventType, nowMs, { most: 100_000 }));
+plan("try an event type", (db) => eventTypes(db).put(eventType, nowMs, { most: 100_000, isTrial: true }));
+plan("the settings of a project's events", (db) => eventTypes(db).settings());
+plan("keep the settings of a project's events", (db) => eventTypes(db).putSettings({ unknownTypes: "create" }));
+plan("find_events_by_key", (db) => findEventsByKey(db, projectId, keys));
 
 plan("keep a call limit", putLimit);
 plan("delete a call limit", (db) => callLimitsForProject(db, projectId).delete("limit-5"));

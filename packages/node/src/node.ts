@@ -36,6 +36,7 @@ import {
   createRouting,
   type Ingest,
   type Quarantine,
+  readEventToolkits,
 } from "@svc/triggers";
 import { createAgents } from "./agents.ts";
 import { type Apps, createApps } from "./apps.ts";
@@ -95,7 +96,10 @@ export function createNode(parts: NodeParts): Node {
     db,
     clock,
     onBroken: observer.toolkitBroken,
-    extraToolkits: (projectId) => readSkillToolkits(db, projectId),
+    extraToolkits: async (projectId) => [
+      ...(await readSkillToolkits(db, projectId)),
+      ...(await readEventToolkits(db, projectId)),
+    ],
   });
   const guard = createAddressGuard({ allowedRanges: parts.ranges.endpoints });
   const dispatcher = createDispatcher({
@@ -168,13 +172,10 @@ export function createNode(parts: NodeParts): Node {
     ...{ onHeard: standing.engine.wake, onStored: observer.eventStored },
   };
   const triggers = {
-    db,
-    catalog,
-    clock,
-    sealer,
-    guard,
-    dispatcher,
-    store,
+    ...{ db, catalog, views, clock, sealer, guard, dispatcher, store },
+    turns: meter.turns,
+    storeEvent: ingest.storeEvent,
+    onPublished: observer.eventPublished,
     polls: createEventPolls({
       db,
       clock,
@@ -185,7 +186,7 @@ export function createNode(parts: NodeParts): Node {
     restored: parts.restored,
     secretOf,
   };
-  const quarantine = createQuarantine({ ...triggers, bodyBytesMax, turns: meter.turns });
+  const quarantine = createQuarantine({ ...triggers, bodyBytesMax });
   const { isSandbox, publicUrl, consoleUrl } = parts;
   const linked = { isSandbox, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });

@@ -13,6 +13,8 @@ export type NodeObserver = {
   readonly eventStored?: (projectId: ProjectId, toolkitSlug: string) => void;
   /** Called when a poll of events was answered. Absent if there is no receiver. */
   readonly eventsPolled?: (poll: EventPollObservation) => void;
+  /** Called for every event that a project publishes. */
+  readonly eventPublished?: (outcome: "stored" | "duplicate" | "refused") => void;
   readonly deliveries: DeliveryObserver;
   readonly calls: CallObserver;
   readonly renewals: RenewalObserver;

@@ -29,6 +29,8 @@ import {
   SubscriptionSchema,
 } from "@svc/gen/triggers";
 
+import { eventsToolkitSlug } from "./own/toolkit.ts";
+
 /** Known values about the endpoint of a subscription that are not in the subscription's row. */
 export type EndpointFacts = Partial<SubscriptionProgress & EndpointTimes>;
 
@@ -128,6 +130,7 @@ export function eventMessage(row: Event, deliveries?: DeliveryCounts): EventMess
     occurredAt: timestampFromMs(row.occurredAt),
     receivedAt: timestampFromMs(row.receivedAt),
     ...(deliveries && { deliveries }),
+    key: row.toolkitSlug === eventsToolkitSlug ? row.dedupeKey : "",
   });
 }
 

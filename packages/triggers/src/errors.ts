@@ -1,4 +1,5 @@
-import { call, defineFaults, type FaultText, field, formatValue, text } from "@svc/core";
+import type { FileFault, SchemaFault } from "@svc/catalog";
+import { call, defineFaults, type EventId, type FaultText, field, formatValue, text } from "@svc/core";
 
 /** Returns the error that something named by its id does not exist or does not belong to the caller. */
 const missing = (what: string) =>
@@ -8,6 +9,28 @@ const missing = (what: string) =>
     says: (_path: string, id: string) => `there is no ${what} ${formatValue(id)} in this project`,
     help: "Check the id; what belongs to another project, or is past its retention, is not found.",
   }) as const;
+
+/** Maximum number of details of one error. */
+const partsMax = 100;
+
+/** Result of trying a schema on stored events. `failures`: the first five events that the schema does not accept. */
+export type SchemaTrial = {
+  readonly checked: number;
+  readonly failing: number;
+  readonly failures: readonly { readonly eventId: EventId; readonly faults: readonly SchemaFault[] }[];
+};
+
+function placeOf(place: string): string {
+  return place === "" ? "" : `${place} `;
+}
+
+function firstOf(faults: readonly SchemaFault[]): string {
+  return `${placeOf(faults[0]?.pointer ?? "")}${faults[0]?.message ?? ""}`;
+}
+
+function partsOf(path: string, faults: readonly SchemaFault[]) {
+  return faults.slice(0, partsMax).map(({ pointer, message }) => ({ field: `${path}${pointer}`, help: message }));
+}
 
 /** Errors of subscriptions, events, deliveries and replays. */
 export const triggerFaults = defineFaults({
@@ -120,6 +143,97 @@ export const triggerFaults = defineFaults({
     field: "id",
     says: (id: string) => `the replay ${formatValue(id)} keeps what a paused subscription misses`,
     help: text`Resume the subscription first, with ${call("UpdateSubscription")}.`,
+  },
+  EVENTS_TOO_MANY: {
+    code: "invalid_argument",
+    field: "events",
+    says: (count: number, max: number) => text`${field("events")} has ${count} events, not 1 to ${max}`,
+    help: "Split the events over several calls.",
+  },
+  EVENT_TYPE_NAME_INVALID: {
+    code: "invalid_argument",
+    field: (path: string) => path,
+    says: (path: string, name: string, known?: string) =>
+      known === undefined
+        ? text`${field(path)} ${formatValue(name)} is not a name of an event type`
+        : text`${field(path)} ${formatValue(name)} differs from the event type ${formatValue(known)} only in the case of letters`,
+    help: (_path: string, _name: string, known?: string) =>
+      known === undefined
+        ? "Write 1 to 100 letters, digits, _ and - in parts joined by dots, such as invoice.paid."
+        : "Use the existing name, or another one.",
+  },
+  EVENT_TYPE_ARCHIVED: {
+    code: "failed_precondition",
+    field: "type",
+    says: (name: string) => `the event type ${formatValue(name)} is archived and refuses new events`,
+    help: text`Send it with ${field("archived")} false to ${call("PutEventType")}, or publish another type.`,
+  },
+  EVENT_TYPE_NOT_FOUND: {
+    code: "not_found",
+    field: (path: string) => path,
+    says: (_path: string, name: string, version?: number) =>
+      `the project has no event type ${formatValue(name)}${version === undefined ? "" : ` with a version ${version}`}`,
+    help: text`${call("ListEventTypes")} names the types, and ${call("PutEventType")} creates one.`,
+  },
+  EVENT_TYPES_TOO_MANY: {
+    code: "resource_exhausted",
+    says: (max: number) => `the project has ${max} event types, the most it may have`,
+    help: "Publish events of an existing type; a field of the payload can distinguish them.",
+  },
+  EVENT_TYPE_DESCRIPTION_INVALID: {
+    code: "invalid_argument",
+    field: "description",
+    says: (max: number) => text`${field("description")} has more than ${max} characters or contains U+0000`,
+    help: "Shorten it.",
+  },
+  EVENT_SCHEMA_INVALID: {
+    code: "invalid_argument",
+    says: (faults: readonly FileFault[]) =>
+      text`${field("schemaJson")} is not a schema of an event type: ${placeOf(faults[0]?.path ?? "")}${faults[0]?.reason ?? ""}`,
+    each: (faults: readonly FileFault[]) =>
+      faults.slice(0, partsMax).map(({ path, reason, cure }) => ({
+        field: path === "" ? "schemaJson" : `schemaJson.${path}`,
+        help: `${reason}; ${cure}`,
+      })),
+  },
+  EVENT_SAMPLE_INVALID: {
+    code: "invalid_argument",
+    says: (faults: readonly SchemaFault[]) => text`${field("sampleJson")} ${firstOf(faults)}`,
+    each: (faults: readonly SchemaFault[]) => partsOf("sampleJson", faults),
+  },
+  EVENT_TYPE_BREAKING: {
+    code: "failed_precondition",
+    says: (name: string, { checked, failing }: SchemaTrial) =>
+      `the new schema of ${formatValue(name)} refuses ${failing} of its latest ${checked} events`,
+    each: (_name: string, { failures }: SchemaTrial) =>
+      failures.map(({ eventId, faults }) => ({
+        field: "schemaJson",
+        help: text`${eventId} ${firstOf(faults)}; change the schema, or set ${field("breaking")}`,
+      })),
+  },
+  EVENT_PAYLOAD_INVALID: {
+    code: "invalid_argument",
+    says: (type: string, faults: readonly SchemaFault[]) =>
+      text`${field("payloadJson")} is not a payload of ${formatValue(type)}: ${firstOf(faults)}`,
+    each: (_type: string, faults: readonly SchemaFault[]) => partsOf("payloadJson", faults),
+  },
+  EVENT_KEY_INVALID: {
+    code: "invalid_argument",
+    field: "key",
+    says: (key: string) => text`${field("key")} ${formatValue(key)} is not a key of an event`,
+    help: "Send 1 to 200 characters without line breaks, or leave it empty.",
+  },
+  EVENT_TIME_INVALID: {
+    code: "invalid_argument",
+    field: "occurredAt",
+    says: text`${field("occurredAt")} is not a time of the years 1 to 9999`,
+    help: "Send the time of the event, or leave it out.",
+  },
+  ENTITY_ID_INVALID: {
+    code: "invalid_argument",
+    field: "entityId",
+    says: (entityId: string) => text`${field("entityId")} ${formatValue(entityId)} is not an id of an entity`,
+    help: "Send 1 to 200 characters without line breaks, or leave it empty.",
   },
   REPLAYS_TOO_MANY: {
     code: "resource_exhausted",

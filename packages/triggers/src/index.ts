@@ -11,6 +11,7 @@ export {
   type PostAdmission,
 } from "./ingest.ts";
 export type { InboundPost, IngestOutcome } from "./outcome.ts";
+export { readEventToolkits } from "./own/toolkit.ts";
 export { createEventPolls, type EventPollObservation } from "./polls/polls.ts";
 export type { PostLoad, PostQuotas } from "./post-quotas.ts";
 export {

@@ -65,6 +65,8 @@ export type Ingest = {
    * change.
    */
   accept(post: InboundPost, admitted?: AdmittedPost): Promise<IngestOutcome>;
+  /** Stores an event that a project publishes, in a batch with posts and other events. Rejects only if the database fails. */
+  storeEvent(event: NormalizedEvent): Promise<StoreOutcome>;
   /** Load of projects that comes from posts to this node. */
   readonly quotas: Pick<PostQuotas, "loadOf" | "loads">;
   /** Resolves when every post in progress is answered. */
@@ -245,6 +247,7 @@ export function createIngest(options: IngestOptions): Ingest {
   return {
     quotas,
     admit,
+    storeEvent: (event) => events.add(event),
     greet(method, { toolkitSlug, query, headers }) {
       const toolkit = webhookToolkit(catalog, toolkitSlug);
       const { methods = ["POST"] } = toolkit?.webhook ?? {};
@@ -310,7 +313,7 @@ export const brokenDetail = "Its body is not compressed as its Content-Encoding 
 
 /** Returns the reason why no project received a post. */
 export function noProjectDetail(event: NormalizedEvent): string {
-  if (event.audience === "projects") return "The deployment has no project.";
+  if (event.audience !== "accounts") return "The deployment has no project.";
   if (event.account === "")
     return `${event.triggerSlug}: the post names no account, and the toolkit's audience is accounts.`;
   return `${event.triggerSlug}: no project holds an account with the reference that the post names.`;

@@ -6,8 +6,14 @@ import type { RoutingSnapshot } from "@svc/db/events/record";
 import { readDeploymentRouting } from "@svc/db/projects/repo";
 import { type ProjectRouting, type RoutedSubscription, readProjectRouting } from "@svc/db/subscriptions/routing";
 
-/** The fields of a post that routing needs. */
-export type RoutedPost = { toolkitSlug: string; triggerSlug: string; audience: Audience; account: string };
+/**
+ * The fields of a post that routing needs. `to`: the receiver of an event that a project published. Other posts name an account, and their
+ * audience decides who receives them.
+ */
+export type RoutedPost = { toolkitSlug: string; triggerSlug: string } & (
+  | { audience: Audience; account: string; to?: undefined }
+  | { to: ReceivingProject; audience?: undefined; account?: undefined }
+);
 
 /**
  * A project that receives an event, and the entity whose account the event is about. The entity is empty if the event is about no account
@@ -145,7 +151,7 @@ async function referencesOf(db: Executor, known: References, posts: readonly Rou
   const own: References = new Map();
   const wanted = new Map<string, { toolkitSlug: string; reference: string }>();
   for (const { toolkitSlug, account } of posts) {
-    if (!isReference(account)) continue;
+    if (account === undefined || !isReference(account)) continue;
     const key = referenceKey({ toolkitSlug, account });
     if (known.has(key)) own.set(key, known.get(key));
     else wanted.set(key, { toolkitSlug, reference: account });
@@ -161,6 +167,7 @@ async function referencesOf(db: Executor, known: References, posts: readonly Rou
 }
 
 function receiversOf(deployment: Deployment, references: References, post: RoutedPost): ReceivingProject[] {
+  if (post.to !== undefined) return [post.to];
   const reference = references.get(referenceKey(post));
   if (post.audience === "accounts") return reference === undefined ? [] : [reference];
   return deployment.projects.map((projectId) => ({

@@ -2,7 +2,9 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { TriggersService } from "@svc/gen/triggers";
 import type { TriggersContext } from "./service/context.ts";
 import { deliveryMethods } from "./service/deliveries.ts";
+import { eventTypeMethods } from "./service/event-types.ts";
 import { eventMethods } from "./service/events.ts";
+import { publishMethods } from "./service/publish.ts";
 import { replayMethods } from "./service/replays.ts";
 import { secretMethods } from "./service/subscription-secret.ts";
 import { subscriptionMethods } from "./service/subscriptions.ts";
@@ -15,5 +17,7 @@ export function createTriggersService(context: TriggersContext): ServiceImpl<typ
     ...eventMethods(context),
     ...deliveryMethods(context),
     ...replayMethods(context),
+    ...publishMethods(context),
+    ...eventTypeMethods(context),
   };
 }

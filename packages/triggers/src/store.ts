@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { type Clock, createId, type Fault, type NodeId, type ProjectId, type SubscriptionId } from "@svc/core";
+import {
+  type Clock,
+  createId,
+  type EventId,
+  type Fault,
+  type NodeId,
+  type ProjectId,
+  type SubscriptionId,
+} from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import {
   inOrderOfDedupe,
@@ -30,11 +38,12 @@ export type NormalizedEvent = RoutedPost & {
 };
 
 /**
- * Result of storing a post. `stored`: `events` projects have the event, and for `fresh` of them it is new. `no_project`: no project
- * receives the post. `over_quota`: every project that would receive the post is over a quota.
+ * Result of storing a post. `stored`: `events` projects have the event, and for `fresh` of them it is new. `eventId`: the id of the event
+ * that this batch stored for the first receiver, from this post or from an equal one. `no_project`: no project receives the post.
+ * `over_quota`: every project that would receive the post is over a quota.
  */
 export type StoreOutcome =
-  | { outcome: "stored"; events: number; fresh: number }
+  | { outcome: "stored"; events: number; fresh: number; eventId: EventId | undefined }
   | { outcome: "no_project" }
   | { outcome: "over_quota"; refusal: Fault };
 
@@ -214,7 +223,7 @@ function planEvents(
   const events: NewEvent[] = [];
   const leased: FirstSend[] = [];
   const unleased = new Set<SubscriptionId>();
-  const keys = new Set<string>();
+  const known = new Map<string, NewEvent>();
   const rooms = new Map<SubscriptionId, number>();
   const takeRoom = (id: SubscriptionId, projectId: ProjectId) => {
     const room = rooms.get(id) ?? options.dispatcher.room(id, projectId);
@@ -222,13 +231,13 @@ function planEvents(
     return room > 0;
   };
   const nowMs = options.clock.now();
-  const addEvent = (post: NormalizedEvent, projectId: ProjectId, entityId: string): NewEvent[] => {
+  const addEvent = (post: NormalizedEvent, projectId: ProjectId, entityId: string): PlannedEvent => {
     // Readers of events look for new ones by ids. So an event that waited counts as received now.
     const receivedAtMs = nowMs - post.receivedAtMs > idAgeMsMax ? nowMs : post.receivedAtMs;
     const dedupeKey = storableKey(post.dedupe);
-    const twin = `${projectId} ${post.triggerSlug} ${dedupeKey}`;
-    if (dedupeKey !== "" && keys.has(twin)) return [];
-    keys.add(twin);
+    const name = `${projectId} ${post.triggerSlug} ${dedupeKey}`;
+    const twin = dedupeKey === "" ? undefined : known.get(name);
+    if (twin !== undefined) return { event: twin, isOwn: false };
     const event: NewEvent = {
       id: createId("evt", receivedAtMs),
       projectId,
@@ -260,20 +269,22 @@ function planEvents(
       else leased.push({ event, delivery, endpoint });
     }
     events.push(event);
-    return [event];
+    known.set(name, event);
+    return { event, isOwn: true };
   };
-  const rows = posts.map((post) => {
-    const receivers = routing.receivers(post);
-    return { receivers, events: receivers.flatMap(({ projectId, entityId }) => addEvent(post, projectId, entityId)) };
-  });
+  const planned = posts.map((post) =>
+    routing.receivers(post).map(({ projectId, entityId }) => addEvent(post, projectId, entityId)),
+  );
   return {
     events,
     unleased,
     results: (duplicates) =>
-      rows.map((row): StoreOutcome => {
-        if (row.receivers.length === 0) return { outcome: "no_project" };
-        const fresh = row.events.filter((event) => !duplicates.has(event.id)).length;
-        return { outcome: "stored", events: row.receivers.length, fresh };
+      planned.map((row): StoreOutcome => {
+        const [first] = row;
+        if (first === undefined) return { outcome: "no_project" };
+        const fresh = row.filter(({ event, isOwn }) => isOwn && !duplicates.has(event.id)).length;
+        const eventId = duplicates.has(first.event.id) ? undefined : first.event.id;
+        return { outcome: "stored", events: row.length, fresh, eventId };
       }),
     firstSends: (duplicates, leaseUntilMs) =>
       leased
@@ -284,6 +295,8 @@ function planEvents(
   };
 }
 
+/** The event of a post for one receiver. `isOwn`: false if an equal post of the batch came first, and `event` is made from that post. */
+type PlannedEvent = { readonly event: NewEvent; readonly isOwn: boolean };
 type FirstSend = { event: NewEvent; delivery: NewDelivery; endpoint: Endpoint };
 
 const keyCharactersMax = 200;

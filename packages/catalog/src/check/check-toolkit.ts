@@ -16,13 +16,21 @@ const credentialFields: Readonly<Record<AuthDocument["type"], readonly string[]>
   client_credentials: ["access_token"],
 };
 
+/** Slugs that no definition may have, with the things that have them in the view of a project. */
+const reservedSlugs: ReadonlyMap<string, string> = new Map([
+  ["skills", "promoted jobs"],
+  ["events", "a project's own events"],
+  ["svc", "events of svc itself"],
+]);
+
 /** Checks the rules for a toolkit file that its schema cannot express, on the well-formed parts. Records every fault. */
 export function checkToolkit(file: DefinitionFile, document: Partial<ToolkitDocument>, folder: string): void {
   if (document.slug !== undefined && document.slug !== folder) {
     file.fault(["slug"], `is "${document.slug}" in the folder ${folder}`, "give the folder and the slug the same name");
   }
-  if (document.slug === "skills") {
-    file.fault(["slug"], `"skills" is reserved for promoted jobs`, "give folder and slug another name");
+  const reserved = reservedSlugs.get(document.slug ?? "");
+  if (reserved !== undefined) {
+    file.fault(["slug"], `"${document.slug}" is reserved for ${reserved}`, "give folder and slug another name");
   }
   checkBaseUrl(file, document);
   checkAuth(file, document);

@@ -129,7 +129,7 @@ const schemaMaps = new Set(["properties", "patternProperties", "dependentSchemas
 const plainValues = new Set(["const", "default", "enum", "examples", "required", "dependentRequired"]);
 
 /** Checks that a private definition's schema can be validated in time linear in schema size times value size. Checks every rule. */
-function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown): void {
+export function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown): void {
   if (Array.isArray(node)) {
     node.forEach((child, index) => {
       checkTenantSchema(file, [...path, index], child);

@@ -23,7 +23,7 @@ const lengthMax = 500;
  * Records a fault if the regular expressions of the files would take too long to compile, before any is compiled. Equal expressions count
  * once. The fault goes to the file that exceeds the limit.
  */
-function checkPatternCost(files: readonly DefinitionFile[]): void {
+export function checkPatternCost(files: readonly DefinitionFile[]): void {
   const seen = new Set<string>();
   let total = 0;
   for (const file of files) {
@@ -188,7 +188,7 @@ function throwFaults(files: ToolkitFiles): void {
 }
 
 /** Records faults that only the compiler of schemas finds, such as `then` without `if`, so that they are found before the first call. */
-function checkCompiles(file: DefinitionFile): void {
+export function checkCompiles(file: DefinitionFile): void {
   const document = isObject(file.value) ? file.value : {};
   for (const part of ["input", "output"]) {
     const schema = document[part];

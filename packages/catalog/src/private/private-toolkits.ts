@@ -76,7 +76,7 @@ export function createCatalogViews(options: {
     if (seen === 0) return { version: 0, view: shared, checkedAt: 0 };
     const { version, toolkits } = await privateToolkitsForProject(db, projectId).list();
     const own = [...(await compile(projectId, toolkits)), ...(await extraToolkits(projectId))];
-    const view = own.length === 0 ? shared : viewOf(overlayCatalog(catalog, catalogOf(own)));
+    const view = own.length === 0 ? shared : viewOf(overlayCatalog(catalog, catalogOf(own)), shared.triggers);
     return { version, view, checkedAt: 0 };
   };
   /** Compiles only toolkits that changed. Compiling one takes up to a tenth of a second, and a project may have a hundred. */
@@ -149,8 +149,10 @@ function catalogOf(toolkits: readonly Toolkit[]): Catalog {
 }
 
 /** Returns a view of the catalog that shows all its toolkits and tools, together with their API messages. */
-function viewOf(catalog: Catalog): CatalogView {
-  return { ...catalog, messages: indexMessages(catalog) };
+function viewOf(catalog: Catalog, hidden: CatalogView["triggers"] = new Map()): CatalogView {
+  const own = [...catalog.toolkits.values()].flatMap(({ triggers }) => triggers);
+  const triggers = bySlug([...hidden, ...own.map((trigger) => [trigger.slug, trigger] as const)]);
+  return { ...catalog, triggers, messages: indexMessages(catalog) };
 }
 
 /**

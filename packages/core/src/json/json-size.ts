@@ -1,6 +1,9 @@
+import { isRawJson } from "./raw-json.ts";
+
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
+const colon = 0x3a;
 const openList = 0x5b;
 const closeList = 0x5d;
 const openObject = 0x7b;
@@ -67,6 +70,28 @@ export function holdsMoreThan(value: unknown, bounds: JsonBounds): boolean {
     if (values < 0 || characters < 0) return true;
   }
   return false;
+}
+
+/**
+ * True if an object in a JSON text repeats a name. `value`: the parsed text, which has each name once. Compares the number of names in the
+ * text with their number in the value.
+ */
+export function repeatsName(text: string, value: unknown): boolean {
+  let names = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (code === colon) names++;
+  }
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next !== "object" || next === null || isRawJson(next)) continue;
+    const children = Object.values(next);
+    if (!Array.isArray(next)) names -= children.length;
+    for (const child of children) if (typeof child === "object") waiting.push(child);
+  }
+  return names !== 0;
 }
 
 /** Returns the end of the string that begins at `start`. */

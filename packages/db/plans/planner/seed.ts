@@ -96,6 +96,13 @@ function seedingOf(from: number, share: number): string[] {
      from ${series(half)}`,
     `insert into private_toolkits (project_id, slug, definition, tool_count, origin_digest, updated_at)
      select ${owner()}, 'desk_' || n, '{}', 1, '', seeded_at(n) from ${series(half)}`,
+    `insert into event_types (project_id, name, version, schema, description, sample, archived_at, offered, created_at, updated_at)
+     select ${owner()}, 'type-' || n, 1, '', '', '{}', null, false, seeded_at(n), seeded_at(n) from ${series(half)}`,
+    `insert into event_type_versions (project_id, name, version, schema, created_at)
+     select ${owner()}, 'type-' || n / 20, n % 20 + 1, '', seeded_at(n) from ${series(half)}
+     on conflict do nothing`,
+    `insert into event_settings (project_id, settings)
+     select id, '{"unknownTypes": "refuse"}' from projects on conflict do nothing`,
     `insert into tool_calls (id, project_id, tool_slug, access_class, entity_id, step_id, outcome, message, provider_status, arguments_digest, arguments, is_truncated, is_sandbox, idempotency_key, created_at, duration_ms, provider_ms)
      select ${id("call", "n")}, ${owner()}, 'desk.tool_' || n % 7, 'write', 'entity-' || n % 50, '', case when n % 100 = 0 then 'running' else 'ok' end,
        '', 200, '', '', false, false, 'k' || n, seeded_at(n), 1, 1 from ${series(rowsMax)}`,

@@ -120,3 +120,9 @@ export const headersDocument = plainDocument<TextsDocument>("quarantined_posts.h
 
 /** Document type of the column `quarantined_posts.query`. */
 export const queryDocument = plainDocument<TextsDocument>("quarantined_posts.query");
+
+/** A project's settings for its own events. */
+export type EventSettings = { readonly unknownTypes: "refuse" | "create" };
+
+/** Document type of the column `event_settings.settings`. */
+export const eventSettingsDocument = documentType<EventSettings>("event_settings.settings", [asWritten]);

@@ -238,6 +238,9 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.replays, t.replays.projectId, bookkeeping),
   ofProject(t.secrets, t.secrets.projectId, settings),
   ofProject(t.privateToolkits, t.privateToolkits.projectId, settings),
+  ofProject(t.eventTypes, t.eventTypes.projectId, settings),
+  ofProject(t.eventTypeVersions, t.eventTypeVersions.projectId, settings),
+  ofProject(t.eventSettings, t.eventSettings.projectId, settings),
   ofProject(t.toolVectors, t.toolVectors.projectId, {
     none: "numbers made of the texts of private toolkits, which are settings",
   }),

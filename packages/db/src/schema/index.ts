@@ -1,5 +1,6 @@
 export { callHooks, callLimits, callPaces, hookAnswers, ledgerState, toolCalls } from "./calls.ts";
 export { connectedAccounts, privateToolkits, toolVectors } from "./connections.ts";
+export { eventSettings, eventTypes, eventTypeVersions } from "./event-types.ts";
 export {
   consoleLinks,
   consoleSeats,

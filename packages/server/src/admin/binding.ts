@@ -21,10 +21,10 @@ export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): 
 }
 
 /**
- * Slugs that a key may be scoped to although the catalog does not contain them: `skills` (promoted jobs) and `http` (a program's own HTTP
- * requests).
+ * Slugs that a key may be scoped to although the catalog does not contain them: `skills` (promoted jobs), `http` (a program's own HTTP
+ * requests) and `events` (the project's own events).
  */
-const slugsBesideCatalog: readonly string[] = ["skills", "http"];
+const slugsBesideCatalog: readonly string[] = ["skills", "http", "events"];
 
 /** Throws TOOLKIT_NOT_FOUND, with the nearest slug, for the first of `slugs` that the project does not see. */
 export function requireToolkits({ toolkits }: Pick<Catalog, "toolkits">, slugs: readonly string[]): void {

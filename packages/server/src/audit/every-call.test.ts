@@ -34,7 +34,8 @@ const entered: Readonly<Record<string, string>> = {
   StandingService:
     "CreateStandingProgram DeleteStandingProgram PauseStandingProgram ResumeStandingProgram UpdateStandingProgram",
   ToolsService: "CreateHook DeleteCallLimit DeleteHook PutCallLimit UpdateHook",
-  TriggersService: "CreateSubscription DeleteSubscription RotateSubscriptionSecret UpdateSubscription",
+  TriggersService:
+    "CreateSubscription DeleteSubscription PutEventSettings PutEventType RotateSubscriptionSecret UpdateSubscription",
 };
 
 /** Calls with effects that are not recorded. */
@@ -52,6 +53,8 @@ const others: Readonly<Record<string, string>> = {
   UpdateReplay: "as ReplayEvent",
   CancelReplay: "as ReplayEvent",
   SendTestEvent: "delivers a sample",
+  PublishEvent: "stores an event, as a post does",
+  PublishEvents: "as PublishEvent",
   TryNow: "delivers what waits, sooner",
   TestConnection: "reads once, as a call of a tool with its row of the ledger",
 };

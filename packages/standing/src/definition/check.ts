@@ -1,4 +1,4 @@
-import type { CatalogViews, JsonSchema } from "@svc/catalog";
+import type { CatalogView, CatalogViews, JsonSchema } from "@svc/catalog";
 import {
   type Binding,
   bindingText,
@@ -77,11 +77,8 @@ export async function checkDefinition(
   { db, starter, views, meter }: CheckParts,
   { projectId, role, binding, definitionJson, nowMs, isStored = false }: DefinitionCheck,
 ): Promise<CheckedDefinition | { readonly refusal: Fault }> {
-  const payloadOf: PayloadTypes = (slug) => {
-    const tool = views.shared.tools.get(slug);
-    return tool?.kind === "trigger" ? tool.outputSchema : undefined;
-  };
   const view = await views.forProject(projectId);
+  const payloadOf: PayloadTypes = (slug) => view.triggers.get(slug)?.outputSchema;
   const rowOf: RowTypes = (poll) => {
     const tool = view.tools.get(poll.call);
     return tool?.kind === "action" ? rowTypeOf(poll, tool) : undefined;
@@ -98,7 +95,7 @@ export async function checkDefinition(
         isStored,
       })
     : { faults: [], omitted: 0 };
-  if (definition !== undefined) checkSource(definition, views, faults);
+  if (definition !== undefined) checkSource(definition, view, faults);
   if (definition?.source.kind === "poll")
     await checkPoll(definition.source.poll, { starter, projectId, binding, view, faults });
   if (definition !== undefined && binding !== null) checkBinding(definition, binding, faults);
@@ -169,10 +166,9 @@ function givenTypes(
 /** Maximum triggers that a hint names. */
 const namedMax = 5;
 
-function checkSource({ source }: Definition, { shared }: CheckParts["views"], faults: StandingFaults): void {
-  if (source.kind !== "trigger") return;
-  if (shared.tools.get(source.slug)?.kind === "trigger") return;
-  const known = [...shared.tools.values()].filter(({ kind }) => kind === "trigger").map(({ slug }) => slug);
+function checkSource({ source }: Definition, { triggers }: CatalogView, faults: StandingFaults): void {
+  if (source.kind !== "trigger" || triggers.has(source.slug)) return;
+  const known = [...triggers.keys()];
   const named = known.slice(0, namedMax).join(", ");
   const hint =
     known.length === 0

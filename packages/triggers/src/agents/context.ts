@@ -1,4 +1,4 @@
-import type { Catalog } from "@svc/catalog";
+import type { CatalogViews } from "@svc/catalog";
 import type { AddressGuard, Clock, Sealer } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { Dispatcher } from "@svc/delivery";
@@ -7,7 +7,8 @@ import type { EventPolls } from "../polls/polls.ts";
 /** Dependencies of events over MCP. */
 export type AgentEventsContext = {
   readonly db: Executor;
-  readonly catalog: Catalog;
+  /** The catalog of each project. */
+  readonly views: Pick<CatalogViews, "forProject">;
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly guard: AddressGuard;

@@ -1,4 +1,3 @@
-import type { Catalog } from "@svc/catalog";
 import { isObject, openPageToken, sealPageToken } from "@svc/core";
 import { withTransaction } from "@svc/db/connect";
 import { expireDeliveries } from "@svc/db/deliveries/expire";
@@ -44,7 +43,7 @@ const delivery = ["webhook", "poll"];
 const pageSize = 100;
 
 /**
- * Returns the events that svc offers to agents over MCP: every trigger of the catalog. It follows the draft of MCP Events that
+ * Returns the events that svc offers to agents over MCP: every trigger of the project's catalog. It follows the draft of MCP Events that
  * docs/reference/mcp/events.md names.
  */
 export function createEventsOffer(events: AgentEventsContext): McpOffer {
@@ -62,7 +61,7 @@ export function createEventsOffer(events: AgentEventsContext): McpOffer {
 }
 
 async function list(
-  { catalog, sealer }: AgentEventsContext,
+  { views, sealer }: AgentEventsContext,
   { cursor }: Params,
   context: McpContext,
 ): Promise<McpOutcome> {
@@ -76,7 +75,8 @@ async function list(
       return refused(invalidParams("InvalidParams: params.cursor is not a nextCursor of this list"));
     }
   }
-  const offered = triggersOf(catalog).filter((trigger) => trigger.slug > after && isOffered(trigger, context));
+  const view = await views.forProject(context.principal.projectId);
+  const offered = [...view.triggers.values()].filter((trigger) => trigger.slug > after && isOffered(trigger, context));
   const page = offered.slice(0, pageSize);
   const last = page.at(-1);
   const hasMore = offered.length > page.length && last !== undefined;
@@ -88,11 +88,6 @@ async function list(
   });
 }
 
-/** Returns every trigger, by its slug. */
-function triggersOf({ toolkits }: Pick<Catalog, "toolkits">) {
-  return [...toolkits.values()].flatMap(({ triggers }) => triggers).sort((a, b) => (a.slug < b.slug ? -1 : 1));
-}
-
 function objectOf(schema: unknown): Params {
   return isObject(schema) ? schema : {};
 }
@@ -100,7 +95,7 @@ function objectOf(schema: unknown): Params {
 /** Ends a subscription at once (events/unsubscribe). */
 async function unsubscribe(events: AgentEventsContext, params: Params, context: McpContext): Promise<McpOutcome> {
   const { db, clock, dispatcher } = events;
-  const name = readName(events, params, context);
+  const name = await readName(events, params, context);
   if ("error" in name) return refused(name.error);
   const { projectId } = context.principal;
   const id = await withTransaction(db, async (tx) => {

@@ -21,9 +21,9 @@ const nextPollMs = { held: 1_000, unheld: 5_000 };
 
 /** Returns the method events/poll. It returns the events after a cursor, and waits for events if the client requests that. */
 export function createPoll(events: AgentEventsContext): (params: Params, context: McpContext) => Promise<McpOutcome> {
-  const { catalog, polls, sealer } = events;
+  const { polls, sealer, views } = events;
   return async (params, context) => {
-    const target = readTarget(catalog, params, context);
+    const target = readTarget(await views.forProject(context.principal.projectId), params, context);
     if ("error" in target) return refused(target.error);
     const options = readOptions(params);
     if (typeof options === "string") return refused(invalidParams(`InvalidParams: ${options}`));

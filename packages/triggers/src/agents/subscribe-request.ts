@@ -20,12 +20,12 @@ export type SubscribeRequest = SubscriptionName & {
 type Wrong = { readonly error: McpError };
 
 /** Returns the request, or a text that says what is wrong with it. */
-export function readSubscribe(
+export async function readSubscribe(
   events: AgentEventsContext,
   params: Params,
   context: McpContext,
-): SubscribeRequest | Wrong {
-  const name = readName(events, params, context);
+): Promise<SubscribeRequest | Wrong> {
+  const name = await readName(events, params, context);
   if ("error" in name) return name;
   const { secret } = isObject(params["delivery"]) ? params["delivery"] : {};
   if (typeof secret !== "string" || readSigningSecret(secret) === undefined)
@@ -40,12 +40,12 @@ export function readSubscribe(
 }
 
 /** Returns the part of a request that identifies a subscription. The client of events/unsubscribe sends the same part. */
-export function readName(
-  { catalog, guard }: Pick<AgentEventsContext, "catalog" | "guard">,
+export async function readName(
+  { views, guard }: Pick<AgentEventsContext, "views" | "guard">,
   params: Params,
   context: McpContext,
-): SubscriptionName | Wrong {
-  const target = readTarget(catalog, params, context);
+): Promise<SubscriptionName | Wrong> {
+  const target = readTarget(await views.forProject(context.principal.projectId), params, context);
   if ("error" in target) return target;
   const { delivery } = params;
   if (!isObject(delivery)) return wrong("params.delivery must be an object");

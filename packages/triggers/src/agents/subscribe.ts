@@ -109,7 +109,7 @@ export function createSubscribe(
 ): (params: Params, context: McpContext) => Promise<McpOutcome> {
   const subscribing = { ...events, challenge: createChallenge(events) };
   return async (params, context) => {
-    const request = readSubscribe(events, params, context);
+    const request = await readSubscribe(events, params, context);
     if ("error" in request) return refused(request.error);
     const { principal } = context;
     const { projectId } = principal;

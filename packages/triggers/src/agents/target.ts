@@ -1,4 +1,4 @@
-import type { Catalog, Trigger } from "@svc/catalog";
+import type { CatalogView, Trigger } from "@svc/catalog";
 import { isEntityId, isObject, isToolGranted, type ProjectId } from "@svc/core";
 import { invalidParams, type McpContext, type McpError, type Params } from "@svc/tools";
 import type { CursorScope } from "../polls/position.ts";
@@ -34,14 +34,14 @@ function isReadable(toolkitSlug: string, { principal }: Caller): boolean {
 
 /** Returns the events that `name` and `arguments` select, or the reason why the caller cannot get them. */
 export function readTarget(
-  { tools }: Pick<Catalog, "tools">,
+  { triggers }: Pick<CatalogView, "triggers">,
   params: Params,
   caller: Caller,
 ): EventTarget | { readonly error: McpError } {
   const { name, arguments: given = {} } = params;
   if (typeof name !== "string") return wrong("params.name must be the name of an event");
-  const trigger = tools.get(name);
-  if (trigger?.kind !== "trigger" || !isOfAddress(trigger, caller)) return { error: eventNotFound(name) };
+  const trigger = triggers.get(name);
+  if (trigger === undefined || !isOfAddress(trigger, caller)) return { error: eventNotFound(name) };
   if (!isReadable(trigger.toolkitSlug, caller)) return { error: forbidden(`${name} is not granted`) };
   if (!isObject(given)) return wrong("params.arguments must be an object");
   const unknown = Object.keys(given).find((key) => key !== "entity_id");

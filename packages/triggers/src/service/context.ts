@@ -1,8 +1,9 @@
-import type { Catalog } from "@svc/catalog";
-import type { AddressGuard, Clock, Sealer } from "@svc/core";
+import type { Catalog, CatalogViews } from "@svc/catalog";
+import type { AddressGuard, Clock, Sealer, Turns } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { Restore } from "@svc/db/restores/repo";
 import type { Dispatcher } from "@svc/delivery";
+import type { PublishContext } from "../own/publish.ts";
 import type { EventPolls } from "../polls/polls.ts";
 import type { StoreOptions } from "../store.ts";
 
@@ -10,6 +11,11 @@ import type { StoreOptions } from "../store.ts";
 export type TriggersContext = {
   db: Executor;
   catalog: Catalog;
+  views: CatalogViews;
+  /** Scheduling turns for large work. */
+  turns: Pick<Turns, "next">;
+  storeEvent: PublishContext["storeEvent"];
+  onPublished?: PublishContext["onPublished"];
   clock: Clock;
   sealer: Sealer;
   guard: AddressGuard;

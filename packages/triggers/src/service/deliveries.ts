@@ -60,7 +60,7 @@ const shownMax = 500;
 
 /** Returns the methods GetDelivery, ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent and TryNow. */
 export function deliveryMethods(context: TriggersContext): Methods {
-  const { db, clock, sealer, dispatcher, catalog } = context;
+  const { db, clock, sealer, dispatcher, views } = context;
   return {
     async getDelivery(req, ctx) {
       const { projectId } = requireProject(ctx);
@@ -114,7 +114,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const { projectId } = principal;
       const { sinceMs, untilMs = clock.now() } = timeRange(req.since, req.until);
       if (sinceMs === undefined) throw triggerFaults.FILTER_REQUIRED("since", "since");
-      requireToolkit(catalog, req.toolkitSlug);
+      requireToolkit(await views.forProject(projectId), req.toolkitSlug);
       const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
       if (subscriptionId !== undefined) await requireActive(context, projectId, subscriptionId);
       const filter: EventMatchFilter = {

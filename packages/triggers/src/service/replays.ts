@@ -160,7 +160,7 @@ async function filterOf(
   const createdAt = context.clock.now();
   const { sinceMs, untilMs = createdAt } = timeRange(req.since, req.until);
   if (sinceMs === undefined) throw triggerFaults.FILTER_REQUIRED("since", "since");
-  requireToolkit(context.catalog, req.toolkitSlug);
+  requireToolkit(await context.views.forProject(projectId), req.toolkitSlug);
   const triggerSlug = triggerSlugOf(req.toolkitSlug, req.triggerSlug);
   const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
   if (subscriptionId !== undefined) await requireActive(context, projectId, subscriptionId);

@@ -10,6 +10,7 @@ import {
 import { usageOfProject } from "@svc/db/projects/usage";
 import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { triggerFaults } from "../errors.ts";
+import { eventsToolkitSlug } from "../own/toolkit.ts";
 import type { TriggersContext } from "./context.ts";
 
 /**
@@ -17,14 +18,23 @@ import type { TriggersContext } from "./context.ts";
  * empty. Throws TRIGGER_WITHOUT_TOOLKIT if the slug has no toolkit and none is given.
  */
 export function triggerSlugOf(toolkitSlug: string, triggerSlug: string): string {
-  if (triggerSlug === "" || triggerSlug.includes(".")) return triggerSlug;
+  // The name of an event type may contain dots, so for events the slug of the toolkit decides.
+  const isWhole = triggerSlug.includes(".") && (toolkitSlug !== eventsToolkitSlug || isEventTrigger(triggerSlug));
+  if (triggerSlug === "" || isWhole) return triggerSlug;
   if (toolkitSlug === "") throw triggerFaults.TRIGGER_WITHOUT_TOOLKIT(triggerSlug);
   return `${toolkitSlug}.${triggerSlug}`;
 }
 
-/** Throws if a filter to be stored names a toolkit that does not exist. With a misspelled name, the filter would match nothing. */
+function isEventTrigger(triggerSlug: string): boolean {
+  return triggerSlug.startsWith(`${eventsToolkitSlug}.`);
+}
+
+/**
+ * Throws if a filter to be stored names a toolkit that does not exist. With a misspelled name, the filter would match nothing. A project's
+ * own events exist even before their first type.
+ */
 export function requireToolkit({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): void {
-  if (toolkitSlug !== "" && !toolkits.has(toolkitSlug))
+  if (toolkitSlug !== "" && toolkitSlug !== eventsToolkitSlug && !toolkits.has(toolkitSlug))
     throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, { toolkits });
 }
 

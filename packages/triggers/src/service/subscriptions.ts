@@ -1,5 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type Catalog, catalogFaults } from "@svc/catalog";
+import type { Catalog, CatalogView } from "@svc/catalog";
 import {
   byId,
   checkEndpointUrl,
@@ -25,7 +25,7 @@ import type {
 import { subscriptionMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
-import { largePages, triggerSlugOf } from "./request.ts";
+import { largePages, requireToolkit, triggerSlugOf } from "./request.ts";
 import { changeOfCredentials, changeOfMove } from "./subscription-credentials.ts";
 import { changeOfParts } from "./subscription-parts.ts";
 
@@ -42,12 +42,13 @@ const expireMax = 20_000;
 
 /** Returns the methods CreateSubscription, ListSubscriptions, GetSubscription, UpdateSubscription and DeleteSubscription. */
 export function subscriptionMethods(context: TriggersContext): Methods {
-  const { db, catalog, clock, sealer, guard, dispatcher } = context;
+  const { db, views, clock, sealer, guard, dispatcher } = context;
   return {
     async createSubscription(req, ctx) {
       const { projectId } = requireProject(ctx);
       const endpointUrl = checkEndpointUrl(guard, req.endpointUrl);
-      const slugs = subscribedSlugs(catalog, req.toolkitSlug, req.triggerSlug);
+      const view = await views.forProject(projectId);
+      const slugs = subscribedSlugs(view, req.toolkitSlug, req.triggerSlug);
       const createdAt = clock.now();
       const id = createId("sub", createdAt);
       const signingSecret = generateSigningSecret();
@@ -64,7 +65,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
         createdAt,
       });
       if ("quotaReached" in row) throw quotaFaults.subscriptions(row.quotaReached);
-      const warnings = subscriptionWarnings(catalog, slugs.toolkitSlug);
+      const warnings = subscriptionWarnings(view, slugs.toolkitSlug);
       return { subscription: subscriptionMessage(row, createdAt), signingSecret, warnings };
     },
 
@@ -198,15 +199,14 @@ async function activityAfter(
 }
 
 /** Returns the filter of a subscription after checking it against the catalog. */
-function subscribedSlugs(catalog: Catalog, toolkitSlug: string, triggerSlug: string) {
+function subscribedSlugs(view: CatalogView, toolkitSlug: string, triggerSlug: string) {
   if (toolkitSlug === "") {
     if (triggerSlug !== "") throw triggerFaults.TRIGGER_WITHOUT_TOOLKIT(triggerSlug);
     return { toolkitSlug: "", triggerSlug: "" };
   }
-  const toolkit = catalog.toolkits.get(toolkitSlug);
-  if (toolkit === undefined) throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, catalog);
+  requireToolkit(view, toolkitSlug);
   const slug = triggerSlugOf(toolkitSlug, triggerSlug);
-  const isKnown = slug === "" || toolkit.triggers.some((trigger) => trigger.slug === slug);
+  const isKnown = slug === "" || view.triggers.get(slug)?.toolkitSlug === toolkitSlug;
   if (!isKnown) throw triggerFaults.TRIGGER_NOT_FOUND(toolkitSlug, triggerSlug);
   return { toolkitSlug, triggerSlug: slug };
 }
@@ -216,7 +216,6 @@ function subscribedSlugs(catalog: Catalog, toolkitSlug: string, triggerSlug: str
  * later.
  */
 function subscriptionWarnings({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): string[] {
-  const toolkit = toolkits.get(toolkitSlug);
-  if (toolkit === undefined || toolkit.triggers.length > 0) return [];
+  if (toolkitSlug === "" || (toolkits.get(toolkitSlug)?.triggers ?? []).length > 0) return [];
   return [`${toolkitSlug} has no triggers: it delivers nothing until its definition has one`];
 }

@@ -1,0 +1,59 @@
+import { isObject, parseExactJson, replaceRawNumbers } from "@svc/core";
+import { checkSchema } from "../check/check-schema.ts";
+import { createDefinitionFile, type FileFault, inexactCure } from "../read/definition-file.ts";
+import type { JsonSchema } from "../read/documents.ts";
+import { createTenantValidators } from "../schema/json-schema.ts";
+import { sampleValue } from "../schema/sample-value.ts";
+import { shownSampleMs } from "../view/sample-post.ts";
+import { checkSchemaSizes, checkTenantSchema, checkTenantSize } from "./check-tenant.ts";
+import { checkCompiles, checkPatternCost } from "./parse-definition.ts";
+
+/**
+ * Returns the schema of an event type from its JSON text, or its faults. The rules are those for outputs of private toolkits. In addition,
+ * the schema must be one of an object.
+ */
+export function readEventSchema(
+  schemaJson: string,
+): { readonly schema: JsonSchema } | { readonly faults: readonly FileFault[] } {
+  const schema = parse(schemaJson);
+  const file = createDefinitionFile("", { output: schema });
+  if (!isObject(schema)) {
+    file.fault([], "is not a JSON object", 'write a JSON Schema, such as {"type": "object"}');
+    return { faults: file.faults };
+  }
+  replaceRawNumbers(schema, (raw) => {
+    file.fault([], `has the number ${JSON.stringify(raw)}, which a double cannot represent`, inexactCure);
+    return 0;
+  });
+  if (schema["type"] !== "object") file.fault(["type"], "is not object", "write object: a payload is an object");
+  // Each check may only read what the checks before it accepted.
+  const checks = [
+    () => checkTenantSize(file),
+    () => checkPatternCost([file]),
+    () => checkSchema(file, ["output"], schema, "output"),
+    () => checkTenantSchema(file, ["output"], schema),
+    () => checkSchemaSizes(file),
+    () => checkCompiles(file),
+  ];
+  for (const check of checks) {
+    if (file.faults.length > 0) break;
+    check();
+  }
+  const faults = file.faults.map((fault) => ({ ...fault, path: fault.path.replace(/^output\.?/, "") }));
+  return faults.length > 0 ? { faults } : { schema };
+}
+
+/** Returns a made-up value that satisfies a schema. Undefined if the made-up value does not satisfy it. */
+export function sampleOfSchema(schema: JsonSchema): unknown {
+  const sample = sampleValue(schema, "value", shownSampleMs);
+  return createTenantValidators()(schema)(sample).length === 0 ? sample : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    // No limit of depth: checkTenantSize reports a deep schema.
+    return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,138 @@
+import type { ProjectId } from "@svc/core";
+import { and, asc, count, desc, eq, gt, inArray, sql } from "drizzle-orm";
+import { touchCatalog } from "../catalog/repo.ts";
+import { type Executor, withTransaction } from "../connect.ts";
+import type { EventSettings } from "../documents/document.ts";
+import { eventSettings, eventTypes, eventTypeVersions } from "../schema/event-types.ts";
+import type { Row } from "../sql/codec.ts";
+
+/** A type of a project's own events. `schema` and `sample` are JSON texts; they may be empty. */
+export type EventTypeRow = Omit<Row<typeof eventTypes>, "projectId">;
+
+/** A version of a type's schema. */
+type EventTypeVersionRow = Pick<Row<typeof eventTypeVersions>, "version" | "createdAt">;
+
+/** The properties of a type that a caller sets. */
+export type NewEventType = Omit<EventTypeRow, "version" | "createdAt" | "updatedAt">;
+
+/**
+ * Result of storing a type. `other_case`: a type has the same name in other letters. `too_many`: the project has as many types as it may
+ * have. Nothing is stored then.
+ */
+export type PutEventTypeResult =
+  | { readonly outcome: "put"; readonly type: EventTypeRow }
+  | { readonly outcome: "other_case"; readonly name: string }
+  | { readonly outcome: "too_many" };
+
+/**
+ * Options of storing a type. `most`: maximum number of types of the project. `isNew`: true if a type with the same name stays as it is. `isTrial`:
+ * true if nothing is stored.
+ */
+type PutEventType = { readonly most: number; readonly isNew?: boolean; readonly isTrial?: boolean };
+
+/** The types of one project's own events. Every change increments the project's catalog version in the same transaction. */
+type EventTypeRepository = {
+  /** Returns types sorted by name, after a name. */
+  list(page: { readonly after: string; readonly limit: number }): Promise<EventTypeRow[]>;
+  /** Returns those types that have one of these names. */
+  find(names: readonly string[]): Promise<EventTypeRow[]>;
+  /** Returns the newest versions of a type, newest first. */
+  versions(name: string, limit: number): Promise<EventTypeVersionRow[]>;
+  /** Returns the schema of a version of a type, or undefined. */
+  schemaOf(name: string, version: number): Promise<{ readonly schema: string; readonly createdAt: number } | undefined>;
+  /** Creates a type, or replaces the type with the same name. It gets its next version if its schema changes. */
+  put(type: NewEventType, nowMs: number, how: PutEventType): Promise<PutEventTypeResult>;
+  /** Returns the settings, or undefined if the project never set them. */
+  settings(): Promise<EventSettings | undefined>;
+  putSettings(settings: EventSettings): Promise<void>;
+};
+
+const columns = {
+  name: eventTypes.name,
+  version: eventTypes.version,
+  schema: eventTypes.schema,
+  description: eventTypes.description,
+  sample: eventTypes.sample,
+  archivedAt: eventTypes.archivedAt,
+  offered: eventTypes.offered,
+  createdAt: eventTypes.createdAt,
+  updatedAt: eventTypes.updatedAt,
+};
+
+/** Returns the repository of one project's event types. */
+export function eventTypesForProject(db: Executor, projectId: ProjectId): EventTypeRepository {
+  const ofProject = eq(eventTypes.projectId, projectId);
+  const versionsOf = (name: string) =>
+    and(eq(eventTypeVersions.projectId, projectId), eq(eventTypeVersions.name, name));
+  const find = (names: readonly string[]) =>
+    db.orm
+      .select(columns)
+      .from(eventTypes)
+      .where(and(ofProject, inArray(eventTypes.name, [...names])));
+  return {
+    find,
+    list: ({ after, limit }) =>
+      db.orm
+        .select(columns)
+        .from(eventTypes)
+        .where(and(ofProject, gt(eventTypes.name, after)))
+        .orderBy(asc(eventTypes.name))
+        .limit(limit),
+    versions: (name, limit) =>
+      db.orm
+        .select({ version: eventTypeVersions.version, createdAt: eventTypeVersions.createdAt })
+        .from(eventTypeVersions)
+        .where(versionsOf(name))
+        .orderBy(desc(eventTypeVersions.version))
+        .limit(limit),
+    async schemaOf(name, version) {
+      const [row] = await db.orm
+        .select({ schema: eventTypeVersions.schema, createdAt: eventTypeVersions.createdAt })
+        .from(eventTypeVersions)
+        .where(and(versionsOf(name), eq(eventTypeVersions.version, version)));
+      return row;
+    },
+    put: (type, nowMs, { most, isNew = false, isTrial = false }) =>
+      withTransaction(db, async (tx) => {
+        // Locks the project's row. So two changes of one type get different versions, and only one of two new types gets the last place.
+        if (!isTrial) await touchCatalog(tx, projectId);
+        const lower = sql`lower(name) = lower(${type.name})`;
+        const [known] = await tx.orm.select(columns).from(eventTypes).where(and(ofProject, lower));
+        if (known !== undefined && known.name !== type.name) return { outcome: "other_case", name: known.name };
+        if (known === undefined) {
+          const [all] = await tx.orm.select({ count: count() }).from(eventTypes).where(ofProject);
+          if ((all?.count ?? 0) >= most) return { outcome: "too_many" };
+        }
+        if (known !== undefined && isNew) return { outcome: "put", type: known };
+        const isSame = known?.schema === type.schema;
+        const version = (known?.version ?? 0) + (isSame ? 0 : 1);
+        // Archiving an archived type again keeps the time of the first.
+        const archivedAt = type.archivedAt === null ? null : (known?.archivedAt ?? type.archivedAt);
+        const change = { ...type, archivedAt, version, updatedAt: nowMs };
+        const row = { ...change, createdAt: known?.createdAt ?? nowMs };
+        if (isTrial) return { outcome: "put", type: row };
+        if (!isSame)
+          await tx.orm
+            .insert(eventTypeVersions)
+            .values({ projectId, name: type.name, version, schema: type.schema, createdAt: nowMs });
+        await tx.orm
+          .insert(eventTypes)
+          .values({ projectId, ...row })
+          .onConflictDoUpdate({ target: [eventTypes.projectId, eventTypes.name], set: change });
+        return { outcome: "put", type: row };
+      }),
+    async settings() {
+      const [row] = await db.orm
+        .select({ settings: eventSettings.settings })
+        .from(eventSettings)
+        .where(eq(eventSettings.projectId, projectId));
+      return row?.settings;
+    },
+    async putSettings(settings) {
+      await db.orm
+        .insert(eventSettings)
+        .values({ projectId, settings })
+        .onConflictDoUpdate({ target: eventSettings.projectId, set: { settings } });
+    },
+  };
+}

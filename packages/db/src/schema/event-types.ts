@@ -1,0 +1,55 @@
+import { sql } from "drizzle-orm";
+import { boolean, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { eventSettingsDocument } from "../documents/document.ts";
+import { document, idColumn, time } from "./columns.ts";
+import { projects } from "./projects.ts";
+
+/** Types of a project's own events. The trigger of a type is `events.<name>`. */
+export const eventTypes = pgTable(
+  "event_types",
+  {
+    projectId: idColumn("prj")("project_id")
+      .notNull()
+      .references(() => projects.id),
+    name: text("name").notNull(),
+    version: integer("version").notNull(),
+    /** JSON Schema of the payload. It is JSON text, because jsonb loses the order of properties. Empty: every object is accepted. */
+    schema: text("schema").notNull(),
+    description: text("description").notNull(),
+    /** A payload as JSON text. Empty if there is none. */
+    sample: text("sample").notNull(),
+    /** Time from which the type refuses new events; null if it accepts them. */
+    archivedAt: time("archived_at"),
+    /** True if the project offers the type to its customers. */
+    offered: boolean("offered").notNull(),
+    createdAt: time("created_at").notNull(),
+    updatedAt: time("updated_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "event_types_key", columns: [table.projectId, table.name] }),
+    uniqueIndex("event_types_lower").on(table.projectId, sql`lower(name)`),
+  ],
+);
+
+/** Versions of the schemas of event types. */
+export const eventTypeVersions = pgTable(
+  "event_type_versions",
+  {
+    projectId: idColumn("prj")("project_id")
+      .notNull()
+      .references(() => projects.id),
+    name: text("name").notNull(),
+    version: integer("version").notNull(),
+    schema: text("schema").notNull(),
+    createdAt: time("created_at").notNull(),
+  },
+  (table) => [primaryKey({ name: "event_type_versions_key", columns: [table.projectId, table.name, table.version] })],
+);
+
+/** A project's settings for its own events. A project without a row has the defaults. */
+export const eventSettings = pgTable("event_settings", {
+  projectId: idColumn("prj")("project_id")
+    .primaryKey()
+    .references(() => projects.id),
+  settings: document(eventSettingsDocument)("settings").notNull(),
+});

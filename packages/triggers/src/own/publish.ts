@@ -1,0 +1,206 @@
+import type { CatalogViews, OwnEventType, SchemaFault } from "@svc/catalog";
+import {
+  type Clock,
+  type EventId,
+  type Fault,
+  isEntityId,
+  isPrintableText,
+  type ProjectId,
+  type Turns,
+} from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { eventTypesForProject } from "@svc/db/event-types/repo";
+import { findEventsByKey } from "@svc/db/events/find-by-key";
+import { triggerFaults } from "../errors.ts";
+import type { NormalizedEvent, StoreOutcome } from "../store.ts";
+import { readPayload } from "./payload.ts";
+import { eventsToolkitSlug, eventTriggerSlug, eventTypesMax } from "./toolkit.ts";
+
+/** An event that a project publishes. `occurredAtMs`: undefined if the time of receipt counts. */
+export type PublishedEvent = {
+  readonly type: string;
+  readonly payloadJson: string;
+  readonly entityId: string;
+  readonly key: string;
+  readonly occurredAtMs: number | undefined;
+};
+
+/**
+ * Result of publishing an event. `duplicate`: an event with the same key was stored before, and `eventId` is its id. `faults`: the faults
+ * of the payload.
+ */
+export type PublishResult =
+  | { readonly outcome: "stored" | "duplicate"; readonly eventId: EventId }
+  | { readonly outcome: "refused"; readonly fault: Fault; readonly faults: readonly SchemaFault[] };
+
+/** Dependencies of publishing. */
+export type PublishContext = {
+  readonly db: Executor;
+  readonly views: CatalogViews;
+  readonly clock: Clock;
+  readonly turns: Pick<Turns, "next">;
+  /** Stores an event, together with others and with posts. Rejects only if the database fails. */
+  readonly storeEvent: (event: NormalizedEvent) => Promise<StoreOutcome>;
+  /** Counts a published event by its outcome. */
+  readonly onPublished?: ((outcome: PublishResult["outcome"]) => void) | undefined;
+};
+
+/** Working time after which other work of the node may run, in milliseconds. */
+const sliceMs = 4;
+const keyCharactersMax = 200;
+const namePattern = /^[\w-]+(?:\.[\w-]+)*$/;
+const nameCharactersMax = 100;
+
+/** True if a text can be the name of an event type. */
+export function isEventTypeName(name: string): boolean {
+  return name.length <= nameCharactersMax && namePattern.test(name);
+}
+
+/**
+ * Publishes events of a project and returns one result for each, in order. The stored ones are committed with their deliveries. Rejects if
+ * the database fails; some events may be stored then.
+ */
+export async function publishEvents(
+  context: PublishContext,
+  projectId: ProjectId,
+  events: readonly PublishedEvent[],
+): Promise<PublishResult[]> {
+  const typeOf = await readTypes(context, projectId, new Set(events.map(({ type }) => type)));
+  const receivedAtMs = context.clock.now();
+  const storing: Promise<PublishResult | NormalizedEvent>[] = [];
+  let startedMs = performance.now();
+  for (const event of events) {
+    const read = readEvent(event, typeOf(event.type), { projectId, receivedAtMs });
+    storing.push("outcome" in read ? Promise.resolve(read) : store(context, read));
+    if (performance.now() - startedMs < sliceMs) continue;
+    await context.turns.next(`project:${projectId}`);
+    startedMs = performance.now();
+  }
+  // Every event is awaited, also if one fails: after the answer, no event of the call is on its way to the database.
+  const settled = await Promise.allSettled(storing);
+  const failed = settled.find((one) => one.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  const known = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const results = await findDuplicates(context, projectId, known);
+  for (const { outcome } of results) context.onPublished?.(outcome);
+  return results;
+}
+
+type KnownType = OwnEventType | { readonly refusal: Fault };
+
+/**
+ * Returns a function that returns the type of an event by its name. Types that this node does not know are read from the database, because
+ * another node may just have made them. Unknown types are created if the project's settings say so.
+ */
+async function readTypes(
+  { db, views, clock }: PublishContext,
+  projectId: ProjectId,
+  names: ReadonlySet<string>,
+): Promise<(name: string) => KnownType> {
+  let view = await views.forProject(projectId);
+  const refusals = new Map<string, Fault>();
+  const find = (name: string) => view.triggers.get(eventTriggerSlug(name))?.own;
+  const unknown: string[] = [];
+  for (const name of names) {
+    if (!isEventTypeName(name)) refusals.set(name, triggerFaults.EVENT_TYPE_NAME_INVALID("type", name));
+    else if (find(name) === undefined) unknown.push(name);
+  }
+  if (unknown.length > 0) {
+    const types = eventTypesForProject(db, projectId);
+    const made = new Set((await types.find(unknown)).map(({ name }) => name));
+    const missing = unknown.filter((name) => !made.has(name));
+    const creates = missing.length > 0 && (await types.settings())?.unknownTypes === "create";
+    for (const name of missing) {
+      const refusal = creates
+        ? await createType(types, name, clock.now())
+        : triggerFaults.EVENT_TYPE_NOT_FOUND("type", name);
+      if (refusal === undefined) made.add(name);
+      else refusals.set(name, refusal);
+    }
+    if (made.size > 0) {
+      views.forget(projectId);
+      view = await views.forProject(projectId);
+    }
+  }
+  return (name) => {
+    const refusal = refusals.get(name);
+    if (refusal !== undefined) return { refusal };
+    const own = find(name);
+    if (own === undefined) return { refusal: triggerFaults.EVENT_TYPE_NOT_FOUND("type", name) };
+    return own.isArchived ? { refusal: triggerFaults.EVENT_TYPE_ARCHIVED(name) } : own;
+  };
+}
+
+/** Creates a type without a schema. Returns the reason if it cannot be created. */
+async function createType(
+  types: ReturnType<typeof eventTypesForProject>,
+  name: string,
+  nowMs: number,
+): Promise<Fault | undefined> {
+  const made = { name, schema: "", description: "", sample: "", archivedAt: null, offered: false };
+  const put = await types.put(made, nowMs, { most: eventTypesMax, isNew: true });
+  if (put.outcome === "put") return undefined;
+  return put.outcome === "other_case"
+    ? triggerFaults.EVENT_TYPE_NAME_INVALID("type", name, put.name)
+    : triggerFaults.EVENT_TYPES_TOO_MANY(eventTypesMax);
+}
+
+function readEvent(
+  { type, payloadJson, entityId, key, occurredAtMs }: PublishedEvent,
+  known: KnownType,
+  { projectId, receivedAtMs }: { readonly projectId: ProjectId; readonly receivedAtMs: number },
+): NormalizedEvent | Extract<PublishResult, { outcome: "refused" }> {
+  if ("refusal" in known) return refused(known.refusal);
+  if (entityId !== "" && !isEntityId(entityId)) return refused(triggerFaults.ENTITY_ID_INVALID(entityId));
+  if (key !== "" && !isPrintableText(key, keyCharactersMax)) return refused(triggerFaults.EVENT_KEY_INVALID(key));
+  // The times of the years 1 to 9999.
+  if (occurredAtMs !== undefined && !(occurredAtMs >= -62_135_596_800_000 && occurredAtMs < 253_402_300_800_000))
+    return refused(triggerFaults.EVENT_TIME_INVALID());
+  const payload = readPayload(payloadJson, known.validate);
+  if ("faults" in payload) return refused(triggerFaults.EVENT_PAYLOAD_INVALID(type, payload.faults), payload.faults);
+  return {
+    toolkitSlug: eventsToolkitSlug,
+    triggerSlug: eventTriggerSlug(type),
+    to: { projectId, entityId },
+    payload: payload.text,
+    dedupe: key,
+    occurredAtMs: occurredAtMs ?? receivedAtMs,
+    receivedAtMs,
+  };
+}
+
+function refused(fault: Fault, faults: readonly SchemaFault[] = []): Extract<PublishResult, { outcome: "refused" }> {
+  return { outcome: "refused", fault, faults };
+}
+
+/** Stores an event. Returns the event itself if an event with the same key was stored before and its id must be looked up. */
+async function store({ storeEvent }: PublishContext, event: NormalizedEvent): Promise<PublishResult | NormalizedEvent> {
+  const stored = await storeEvent(event);
+  if (stored.outcome === "over_quota") return refused(stored.refusal);
+  if (stored.outcome === "no_project") throw new Error("a published event has a receiver");
+  const { fresh, eventId } = stored;
+  if (eventId === undefined) return event;
+  return { outcome: fresh > 0 ? "stored" : "duplicate", eventId };
+}
+
+/** Returns the results with the ids of the earlier events of duplicates. */
+async function findDuplicates(
+  context: PublishContext,
+  projectId: ProjectId,
+  found: readonly (PublishResult | NormalizedEvent)[],
+): Promise<PublishResult[]> {
+  const keyOf = ({ triggerSlug, dedupe }: NormalizedEvent) => ({ triggerSlug, dedupeKey: dedupe });
+  const wanted = found.flatMap((one) => ("outcome" in one ? [] : [keyOf(one)]));
+  if (wanted.length === 0) return found.flatMap((one) => ("outcome" in one ? [one] : []));
+  const idOf = await findEventsByKey(context.db, projectId, wanted);
+  const results = found.map(async (one): Promise<PublishResult> => {
+    if ("outcome" in one) return one;
+    const eventId = idOf(keyOf(one));
+    if (eventId !== undefined) return { outcome: "duplicate", eventId };
+    // Retention deleted the earlier event between the two statements, so this one is stored now.
+    const again = await store(context, one);
+    if ("outcome" in again) return again;
+    throw new Error("a duplicate has an earlier event");
+  });
+  return Promise.all(results);
+}

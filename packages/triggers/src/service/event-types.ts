@@ -1,0 +1,167 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import {
+  createTenantValidators,
+  type JsonSchema,
+  readEventSchema,
+  type SchemaValidator,
+  sampleOfSchema,
+} from "@svc/catalog";
+import { byText, type ProjectId, parseExactJson, projectList, requireProject, type Turns } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { type EventTypeRow, eventTypesForProject } from "@svc/db/event-types/repo";
+import { eventsForProject } from "@svc/db/events/repo";
+import { EventTypeSchema, type TriggersService, UnknownEventTypes } from "@svc/gen/triggers";
+import { type SchemaTrial, triggerFaults } from "../errors.ts";
+import { readPayload } from "../own/payload.ts";
+import { isEventTypeName } from "../own/publish.ts";
+import { eventsToolkitSlug, eventTriggerSlug, eventTypesMax } from "../own/toolkit.ts";
+import type { TriggersContext } from "./context.ts";
+import { largePages } from "./request.ts";
+
+type Methods = Pick<
+  ServiceImpl<typeof TriggersService>,
+  "putEventType" | "getEventType" | "listEventTypes" | "putEventSettings" | "getEventSettings"
+>;
+
+/** Maximum number of versions in an answer. */
+const versionsMax = 100;
+
+/** Returns the methods of event types and of the settings for a project's own events. */
+export function eventTypeMethods(context: TriggersContext): Methods {
+  const { db, views, clock, sealer } = context;
+  return {
+    async putEventType(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const { name, description, archived, offered, dryRun, breaking } = req;
+      if (!isEventTypeName(name)) throw triggerFaults.EVENT_TYPE_NAME_INVALID("name", name);
+      if ([...description].length > descriptionCharactersMax || description.includes("\0"))
+        throw triggerFaults.EVENT_TYPE_DESCRIPTION_INVALID(descriptionCharactersMax);
+      const { schema, validate } = readSchema(req.schemaJson);
+      const sample = readSample(req.sampleJson, schema, validate);
+      const types = eventTypesForProject(db, projectId);
+      const [before] = await types.find([name]);
+      const schemaText = schema === undefined ? "" : JSON.stringify(schema);
+      const isTried = validate !== undefined && before !== undefined && before.schema !== schemaText;
+      const trial = isTried ? await trySchema(context, projectId, name, validate) : noTrial;
+      if (trial.failing > 0 && !breaking && !dryRun) throw triggerFaults.EVENT_TYPE_BREAKING(name, trial);
+      const nowMs = clock.now();
+      const type = { name, schema: schemaText, description, sample, archivedAt: archived ? nowMs : null, offered };
+      const put = await types.put(type, nowMs, { most: eventTypesMax, isTrial: dryRun });
+      views.forget(projectId);
+      if (put.outcome === "other_case") throw triggerFaults.EVENT_TYPE_NAME_INVALID("name", name, put.name);
+      if (put.outcome === "too_many") throw triggerFaults.EVENT_TYPES_TOO_MANY(eventTypesMax);
+      const failures = trial.failures.map(({ eventId, faults }) => ({ eventId, faults: [...faults] }));
+      return { eventType: typeMessage(put.type), checked: trial.checked, failing: trial.failing, failures };
+    },
+
+    async getEventType({ name, version }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const types = eventTypesForProject(db, projectId);
+      const [type] = await types.find([name]);
+      if (type === undefined) throw triggerFaults.EVENT_TYPE_NOT_FOUND("name", name);
+      const old = version === 0 ? undefined : await types.schemaOf(name, version);
+      if (version !== 0 && old === undefined) throw triggerFaults.EVENT_TYPE_NOT_FOUND("name", name, version);
+      const versions = await types.versions(name, versionsMax);
+      return {
+        eventType: typeMessage(old === undefined ? type : { ...type, version, schema: old.schema }),
+        versions: versions.map((one) => ({ version: one.version, createdAt: timestampFromMs(one.createdAt) })),
+      };
+    },
+
+    listEventTypes: projectList(sealer, {
+      call: "ListEventTypes",
+      order: byText(({ name }: EventTypeRow) => name),
+      sizes: largePages,
+      rows: ({ page: { after = "", limit }, caller: { projectId } }) =>
+        eventTypesForProject(db, projectId).list({ after, limit }),
+      answer: (rows) => ({ eventTypes: rows.map(typeMessage) }),
+    }),
+
+    async putEventSettings({ settings }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const unknownTypes = settings?.unknownTypes === UnknownEventTypes.CREATE ? "create" : "refuse";
+      await eventTypesForProject(db, projectId).putSettings({ unknownTypes });
+      return { settings: settingsMessage(unknownTypes) };
+    },
+
+    async getEventSettings(_req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const settings = await eventTypesForProject(db, projectId).settings();
+      return { settings: settingsMessage(settings?.unknownTypes ?? "refuse") };
+    },
+  };
+}
+
+const descriptionCharactersMax = 1_000;
+
+function settingsMessage(unknownTypes: "refuse" | "create") {
+  return { unknownTypes: unknownTypes === "create" ? UnknownEventTypes.CREATE : UnknownEventTypes.REFUSE };
+}
+
+function typeMessage({ name, description, schema, sample, version, archivedAt, offered, ...row }: EventTypeRow) {
+  return create(EventTypeSchema, {
+    ...{ name, description, version, offered },
+    schemaJson: schema,
+    sampleJson: sample,
+    archived: archivedAt !== null,
+    createdAt: timestampFromMs(row.createdAt),
+    updatedAt: timestampFromMs(row.updatedAt),
+  });
+}
+
+type ReadSchema = { readonly schema: JsonSchema | undefined; readonly validate: SchemaValidator | undefined };
+
+function readSchema(schemaJson: string): ReadSchema {
+  if (schemaJson === "") return { schema: undefined, validate: undefined };
+  const read = readEventSchema(schemaJson);
+  if ("faults" in read) throw triggerFaults.EVENT_SCHEMA_INVALID(read.faults);
+  return { schema: read.schema, validate: createTenantValidators()(read.schema) };
+}
+
+/** Returns the sample of a type as JSON text: the given one, or a made-up one. Empty if svc cannot make one that satisfies the schema. */
+function readSample(sampleJson: string, schema: JsonSchema | undefined, validate: SchemaValidator | undefined): string {
+  if (sampleJson === "") return schema === undefined ? "{}" : (JSON.stringify(sampleOfSchema(schema)) ?? "");
+  const read = readPayload(sampleJson, validate);
+  if ("faults" in read) throw triggerFaults.EVENT_SAMPLE_INVALID(read.faults);
+  return read.text;
+}
+
+/** Maximum number of stored events on which a schema is tried. They are read in pages, because a payload may have a megabyte. */
+const triedMax = 1_000;
+const pageSize = 50;
+const failuresMax = 5;
+
+const noTrial: SchemaTrial = { checked: 0, failing: 0, failures: [] };
+
+/** Tries a schema on the latest events of a type. */
+async function trySchema(
+  { db, turns }: { readonly db: Executor; readonly turns: Pick<Turns, "next"> },
+  projectId: ProjectId,
+  name: string,
+  validate: SchemaValidator,
+): Promise<SchemaTrial> {
+  const filter = {
+    ...{ toolkitSlug: eventsToolkitSlug, triggerSlug: eventTriggerSlug(name) },
+    ...{ sinceMs: undefined, untilMs: undefined },
+  };
+  const failures: SchemaTrial["failures"][number][] = [];
+  let [checked, failing] = [0, 0];
+  for (let after: EventRowId; checked < triedMax; ) {
+    const page = await eventsForProject(db, projectId).list(filter, { after, limit: pageSize });
+    for (const { id, payload } of page) {
+      const faults = validate(parseExactJson(payload, { depthMax: Number.POSITIVE_INFINITY }));
+      checked++;
+      if (faults.length === 0) continue;
+      failing++;
+      if (failures.length < failuresMax) failures.push({ eventId: id, faults });
+    }
+    if (page.length < pageSize) break;
+    after = page.at(-1)?.id;
+    await turns.next(`project:${projectId}`);
+  }
+  return { checked, failing, failures };
+}
+
+type EventRowId = SchemaTrial["failures"][number]["eventId"] | undefined;

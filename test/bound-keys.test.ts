@@ -321,6 +321,13 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "TriggersService/SendTestEvent": refused,
   "TriggersService/TryNow": refused,
   "TriggersService/ListIngestEndpoints": refused,
+  "TriggersService/PublishEvent": refused,
+  "TriggersService/PublishEvents": refused,
+  "TriggersService/PutEventType": refused,
+  "TriggersService/GetEventType": refused,
+  "TriggersService/ListEventTypes": refused,
+  "TriggersService/PutEventSettings": refused,
+  "TriggersService/GetEventSettings": refused,
 };
 
 const services = [

@@ -47,6 +47,7 @@ const pages: readonly Page[] = [
   { path: "guides/connections/try-failures-in-the-sandbox.md" },
   { path: "guides/tools/limit-calls.md" },
   { path: "guides/tools/subscribe-to-events-over-mcp.md" },
+  { path: "guides/webhooks/publish-your-own-events.md" },
   // What these set holds for every later call.
   { path: "guides/tools/check-calls-with-hooks.md" },
   { path: "guides/tools/require-a-person-to-confirm.md" },

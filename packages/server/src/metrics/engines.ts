@@ -157,8 +157,14 @@ export function registerStanding(
   };
 }
 
-/** Registers the metrics of polls of events. */
-export function registerEventPolls(registers: Registry[]): Pick<Metrics, "eventsPolled"> {
+/** Registers the metrics of the project's own events, and of polls of events. */
+export function registerEvents(registers: Registry[]): Pick<Metrics, "eventPublished" | "eventsPolled"> {
+  const published = new Counter({
+    name: "svc_events_published_total",
+    help: "Events that projects published, by outcome: stored, duplicate or refused.",
+    labelNames: ["outcome"],
+    registers,
+  });
   const polls = new Counter({
     name: "svc_event_polls_total",
     help: "Polls of events by outcome: events, empty, truncated, or unheld, because the node held as many as it can.",
@@ -172,6 +178,7 @@ export function registerEventPolls(registers: Registry[]): Pick<Metrics, "events
     registers,
   });
   return {
+    eventPublished: (outcome) => published.inc({ outcome }),
     eventsPolled({ outcome, scanned }) {
       polls.inc({ outcome });
       rows.observe(scanned);

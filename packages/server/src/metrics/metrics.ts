@@ -4,7 +4,7 @@ import { registerEmbeddings } from "./embeddings.ts";
 import {
   callSeconds,
   registerEngines,
-  registerEventPolls,
+  registerEvents,
   registerJobs,
   registerLoop,
   registerReplays,
@@ -94,7 +94,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     ...registerJobs(registers),
     ...registerStanding(registers),
     ...registerReplays(registers),
-    ...registerEventPolls(registers),
+    ...registerEvents(registers),
     ...registerLoop(registers),
     ...registerEmbeddings(registers),
     leasesLost: (count) => lost.inc(count),

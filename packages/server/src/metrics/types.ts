@@ -29,6 +29,8 @@ export type Metrics = {
   /** Counts an answered post. `toolkitSlug` is empty if the toolkit is unknown. */
   posted(toolkitSlug: string, outcome: PostOutcome): void;
   called(call: Call, durationMs: number): void;
+  /** Counts an event that a project published. */
+  eventPublished(outcome: "stored" | "duplicate" | "refused"): void;
   /** Counts a poll of events that was answered. */
   eventsPolled(poll: EventPollObservation): void;
   attempted(attempt: AttemptObservation): void;

@@ -137,7 +137,8 @@ test("every table that an erasure does not search for an entity's texts is named
       .map(({ place }) => place)
       .toSorted(),
   ).toEqual([
-    ...["audit_events", "call_hooks", "call_limits", "private_toolkits", "project_policies", "projects"],
+    ...["audit_events", "call_hooks", "call_limits", "event_settings", "event_type_versions", "event_types"],
+    ...["private_toolkits", "project_policies", "projects"],
     ...["quarantined_posts", "secrets"],
   ]);
   expect(

@@ -30,7 +30,7 @@ test("an ask endpoint is not a subscription: no list, change, routing or replay 
   expect((await subscriptions.list(page)).map(({ id }) => id)).toEqual([subscription]);
   expect(await subscriptions.find(endpoint)).toBeUndefined();
   expect(await subscriptions.update(endpoint, { active: false })).toBeUndefined();
-  expect(await subscriptions.delete(endpoint)).toBe(false);
+  expect(await subscriptions.delete(endpoint)).toBeUndefined();
   const routing = (await readProjectRouting(db, [projectId])).get(projectId);
   expect(routing?.subscriptions.map(({ id }) => id)).toEqual([subscription]);
   const event = newEvent(projectId);

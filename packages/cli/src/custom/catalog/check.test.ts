@@ -33,7 +33,7 @@ test("sound definitions are counted by class, in the folders of SVC_TOOLKITS as 
   expect(printed).toEqual([
     expect.stringMatching(
       new RegExp(
-        `^2 toolkits, ${actions.length} tools? \\(\\d+ read, \\d+ write, \\d+ destructive\\), ${triggers} triggers: no fault \\(\\d+ ms\\)$`,
+        `^2 toolkits, ${actions.length} tools? \\(\\d+ read, \\d+ write, \\d+ destructive\\), ${triggers} triggers: no problems \\(\\d+ ms\\)$`,
       ),
     ),
   ]);

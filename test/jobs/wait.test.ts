@@ -33,7 +33,7 @@ test("one request returns the end of a job", async () => {
 });
 
 test("a call is answered before its own timeout, although its wait is longer", async () => {
-  const headers = { "connect-timeout-ms": "1500" };
+  const headers = { "connect-timeout-ms": "4000" };
   const { status, json } = await server.call(submitted, { programJson: nap(20), waitSeconds: 30 }, { headers });
   expect([status, json.job.finishedAt]).toEqual([200, undefined]);
 });
@@ -44,10 +44,11 @@ test("waits are bounded by the quota of open streams: one more is refused and st
   const gone = new AbortController();
   const headers = { authorization: `Bearer ${server.key}`, "content-type": "application/json" };
   const body = JSON.stringify({ programJson: nap(20), waitSeconds: 30 });
+  const before = (await jobsCount()) + 1;
   const held = fetch(`${server.url}/${submitted}`, { method: "POST", headers, body, signal: gone.signal });
   held.catch(() => {});
-  await until(async () => (await openStreams()) === 1);
-  const before = await jobsCount();
+  // The wait takes its place before its job is stored.
+  await until(async () => (await openStreams()) === 1 && (await jobsCount()) === before);
   const refused = await server.call(submitted, { programJson: nap(1), waitSeconds: 1 });
   expect([refused.status, refused.reason]).toEqual([429, "QUOTA_OPEN_STREAMS"]);
   expect(await jobsCount()).toBe(before);

@@ -181,18 +181,21 @@ export function createIngest(options: IngestOptions): Ingest {
     const kept: KeptItem[] = items.filter((item) => item.outcome === "quarantined");
     const roomy = new Set<ProjectId>();
     let [stored, projects] = [0, 0];
+    let refused: IngestOutcome | undefined;
     for (const chunk of chunksOf(made)) {
       for (const [at, result] of (
         await Promise.all(chunk.map(({ event }) => events.add({ ...event, roomy })))
       ).entries()) {
         const item = chunk[at];
-        if (result.outcome === "over_quota") return result;
-        if (item === undefined) continue;
+        // One project without room must not keep the elements of others from being stored.
+        if (result.outcome === "over_quota") refused ??= result;
+        if (item === undefined || result.outcome === "over_quota") continue;
         if (result.outcome === "no_project")
           kept.push({ index: item.index, reason: "no_project", detail: noProjectDetail(item.event) });
         else [stored, projects] = [stored + 1, projects + result.events];
       }
     }
+    if (refused !== undefined) return refused;
     const each = eachPath(toolkit.webhook.body.each ?? []);
     for (const ofReason of Map.groupBy(kept, ({ reason }) => reason).values())
       await keep(toolkit, post, itemsDetail(each, ofReason));

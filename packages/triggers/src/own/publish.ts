@@ -12,7 +12,7 @@ import type { Executor } from "@svc/db/connect";
 import { eventTypesForProject } from "@svc/db/event-types/repo";
 import { findEventsByKey } from "@svc/db/events/find-by-key";
 import { triggerFaults } from "../errors.ts";
-import type { NormalizedEvent, StoreOutcome } from "../store.ts";
+import { type NormalizedEvent, type StoreOutcome, storableKey } from "../store.ts";
 import { readPayload } from "./payload.ts";
 import { eventsToolkitSlug, eventTriggerSlug, eventTypesMax } from "./toolkit.ts";
 
@@ -71,7 +71,10 @@ export async function publishEvents(
   let startedMs = performance.now();
   for (const event of events) {
     const read = readEvent(event, typeOf(event.type), { projectId, receivedAtMs });
-    storing.push("outcome" in read ? Promise.resolve(read) : store(context, read));
+    const stored = "outcome" in read ? Promise.resolve(read) : store(context, read);
+    // An event can fail while later ones are still read; it is handled below, with all others.
+    stored.catch(() => {});
+    storing.push(stored);
     if (performance.now() - startedMs < sliceMs) continue;
     await context.turns.next(`project:${projectId}`);
     startedMs = performance.now();
@@ -189,7 +192,7 @@ async function findDuplicates(
   projectId: ProjectId,
   found: readonly (PublishResult | NormalizedEvent)[],
 ): Promise<PublishResult[]> {
-  const keyOf = ({ triggerSlug, dedupe }: NormalizedEvent) => ({ triggerSlug, dedupeKey: dedupe });
+  const keyOf = ({ triggerSlug, dedupe }: NormalizedEvent) => ({ triggerSlug, dedupeKey: storableKey(dedupe) });
   const wanted = found.flatMap((one) => ("outcome" in one ? [] : [keyOf(one)]));
   if (wanted.length === 0) return found.flatMap((one) => ("outcome" in one ? [one] : []));
   const idOf = await findEventsByKey(context.db, projectId, wanted);

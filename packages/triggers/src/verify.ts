@@ -5,10 +5,12 @@ type ReadVariable = (name: string) => string | undefined;
 
 /**
  * Returns the secrets in a variable, separated by white space. Each of them is valid, so that a secret can be rotated without an
- * interruption. A text that the webhook's definition cannot read as a key is left out.
+ * interruption. A text that the webhook's definition cannot read as a key is left out. With basic authentication there are none then: the
+ * text is probably the rest of a password with a blank, and the part before the blank must not be a secret.
  */
 export function secretsOf(webhook: Webhook, value: string | undefined): readonly WebhookSecret[] {
-  return wordsOf(value).flatMap((text) => webhook.secretOf(text) ?? []);
+  const read = wordsOf(value).map((text) => webhook.secretOf(text));
+  return "basic" in webhook.parameters && read.includes(undefined) ? [] : read.flatMap((secret) => secret ?? []);
 }
 
 const wordsOf = (value: string | undefined) => value?.split(/\s+/).filter((text) => text !== "") ?? [];
@@ -29,7 +31,8 @@ export function faultOfWebhook(webhook: Webhook, variable: ReadVariable): string
   if (!isSecretSet(webhook, variable)) return `the variable ${secretEnv} holds no secret`;
   if (secretsOf(webhook, variable(secretEnv)).length === 0) {
     const { encoding = "utf8", prefix = "" } = (parameters.secret ?? {}) as { encoding?: string; prefix?: string };
-    const form = encoding === "utf8" ? "a text" : encoding;
+    const text = "basic" in parameters ? "user:password without blanks" : "a text";
+    const form = encoding === "utf8" ? text : encoding;
     return `the variable ${secretEnv} holds no secret that the definition can read: ${form}${prefix === "" ? "" : ` after ${prefix}`}`;
   }
   if (needsUrl && publicUrlOf(variable) === undefined)

@@ -149,7 +149,7 @@ function compileToken(document: TokenDocument): Verifier {
     parameters: where,
     needsUrl: false,
     secretHeaders: new Set(headers),
-    secretOf: (text) => secretOf(text, {}),
+    secretOf: (text) => (basic && !text.includes(":") ? undefined : secretOf(text, {})),
     isHeadVerified,
     isVerified: (post, secrets) => isHeadVerified(post, secrets) === true,
     sign: (post, secret) => signToken(where, post, secret),

@@ -207,7 +207,7 @@ export function isReadableForm(text: string): boolean {
   return isUtf8(bytes.subarray(0, length));
 }
 
-/** Returns the value of a hexadecimal digit, or -1 if the character is none or absent. */
+/** Returns the value of a hexadecimal digit, or -1 for any other character and for the end of the text. */
 function hexDigitOf(text: string, at: number): number {
   return "0123456789abcdef".indexOf(text.charAt(at).toLowerCase() || " ");
 }

@@ -1,7 +1,7 @@
 import { type ProjectId, type ReplayId, uuidOfId } from "@svc/core";
 import { and, eq, isNull, lt, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
-import { expireDeliveries } from "../deliveries/expire.ts";
+import { expireDeliveries, unparkDeliveries } from "../deliveries/expire.ts";
 import { replays, subscriptions } from "../schema/triggers.ts";
 import { putDueTasks } from "../standing/task.ts";
 import type { Subscription } from "../subscriptions/repo.ts";
@@ -74,51 +74,62 @@ export async function closePause(tx: Executor, paused: Paused, nowMs: number): P
 export async function endPause(
   tx: Executor,
   { projectId, pausedReplayId }: Pick<Paused, "projectId" | "pausedReplayId">,
-  { nowMs, reason }: { readonly nowMs: number; readonly reason: "requested" | "deleted" | "expired" },
+  { nowMs, reason }: { readonly nowMs: number; readonly reason: "requested" | "deleted" },
 ): Promise<void> {
   if (pausedReplayId === null) return;
-  const end: Partial<ReplayRecord> = { state: "cancelled", reason, waitsForId: null, endedAt: nowMs, updatedAt: nowMs };
-  await tx.orm.update(replays).set(end).where(unfinished(projectId, pausedReplayId));
+  await tx.orm.update(replays).set(cancelled(nowMs, reason)).where(unfinished(projectId, pausedReplayId));
+}
+
+function cancelled(nowMs: number, reason: "requested" | "deleted" | "expired"): Partial<ReplayRecord> {
+  return { state: "cancelled", reason, waitsForId: null, endedAt: nowMs, updatedAt: nowMs };
 }
 
 function unfinished(projectId: ProjectId, id: ReplayId) {
   return and(eq(replays.projectId, projectId), eq(replays.id, id), isNull(replays.endedAt));
 }
 
-/** Maximum parked deliveries that are ended in one transaction. */
+/** Maximum parked deliveries that are ended or given back in one transaction. */
 const endedMax = 20_000;
+
+function over(beforeMs: number) {
+  return and(eq(replays.state, "paused"), lt(replays.updatedAt, beforeMs));
+}
 
 /**
  * Deactivates up to `limit` subscriptions that have been paused since before `beforeMs`, and ends their parked deliveries. Otherwise svc
- * would have to keep the events that they missed. Returns how many pauses ended. Uses the index replays_unfinished.
+ * would have to keep the events that they missed. A resumed subscription whose replay has been paused for as long stays active, and gets its
+ * parked deliveries back. Returns how many pauses were found. Uses the index replays_unfinished.
  */
 export async function expirePauses(
   db: Executor,
   { beforeMs, nowMs, limit }: { readonly beforeMs: number; readonly nowMs: number; readonly limit: number },
 ): Promise<number> {
-  const over = await db.orm
+  const found = await db.orm
     .select({ id: replays.id, projectId: replays.projectId, subscriptionId: replays.subscriptionId })
     .from(replays)
-    .where(
-      and(
-        isNull(replays.endedAt),
-        eq(replays.ofPause, true),
-        eq(replays.state, "paused"),
-        lt(replays.updatedAt, beforeMs),
-      ),
-    )
+    .where(and(isNull(replays.endedAt), eq(replays.ofPause, true), over(beforeMs)))
     .limit(limit);
-  for (const { id, projectId, subscriptionId } of over) {
+  for (const { id, projectId, subscriptionId } of found) {
     if (subscriptionId === null) continue;
-    const isOfPause = and(eq(subscriptions.id, subscriptionId), eq(subscriptions.pausedReplayId, id));
+    const isIt = eq(subscriptions.id, subscriptionId);
     await withTransaction(db, async (tx) => {
-      await tx.orm
+      // The subscription is locked first, as by a pause and a resume, which may have come before.
+      await tx.orm.select({ id: subscriptions.id }).from(subscriptions).where(isIt).for("update");
+      const replay = and(unfinished(projectId, id), over(beforeMs));
+      const ended = await tx.orm
+        .update(replays)
+        .set(cancelled(nowMs, "expired"))
+        .where(replay)
+        .returning({ id: replays.id });
+      if (ended.length === 0) return;
+      const deactivated = await tx.orm
         .update(subscriptions)
         .set({ inactiveReason: "deactivated", pausedAt: null })
-        .where(and(isOfPause, eq(subscriptions.inactiveReason, "paused")));
-      await expireDeliveries(tx, subscriptionId, nowMs, endedMax);
-      await endPause(tx, { projectId, pausedReplayId: id }, { nowMs, reason: "expired" });
+        .where(and(isIt, eq(subscriptions.pausedReplayId, id), eq(subscriptions.inactiveReason, "paused")))
+        .returning({ id: subscriptions.id });
+      if (deactivated.length > 0) await expireDeliveries(tx, subscriptionId, nowMs, endedMax);
+      else while ((await unparkDeliveries(tx, subscriptionId, nowMs, endedMax)) >= endedMax);
     });
   }
-  return over.length;
+  return found.length;
 }

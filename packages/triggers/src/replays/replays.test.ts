@@ -473,3 +473,26 @@ test("a pause ends with what was kept if the subscription is deactivated, delete
   expect(deliveries).toHaveLength(3);
   expect(await cluster.count("delivery_tasks")).toBe(0);
 });
+
+test("a subscription that was resumed gets back what waited, also if its replay is paused for 30 days", async () => {
+  await using world = await createReplayWorld();
+  const { client, cluster } = world;
+  const id = await world.subscribe();
+  await world.node.ingest.accept(issuePost());
+  await client.updateSubscription({ id, paused: true });
+  const parked = async () => {
+    const [row] = await cluster.db.sql`select count(*)::int4 as count from delivery_tasks where due_at = 'infinity'`;
+    return row?.["count"];
+  };
+  const sweep = replaySweep({ db: cluster.db, eventRetentionMs: 90 * 86_400_000 });
+  await client.updateSubscription({ id, paused: false });
+  const [replay] = (await client.listReplays({})).replays;
+  await client.updateReplay({ id: replay!.id, paused: true });
+  // As a pass parks what comes to an end late.
+  await cluster.db
+    .sql`update delivery_tasks set epoch = 0, due_at = 'infinity', lease_owner = null, lease_until = null`;
+  for await (const _ of sweep.round(cluster.clock.now() + 31 * 86_400_000));
+  expect((await client.getReplay({ id: replay!.id })).replay).toMatchObject({ reason: "expired" });
+  expect((await client.getSubscription({ id })).subscription).toMatchObject({ active: true });
+  expect([await parked(), await cluster.count("delivery_tasks")]).toEqual([0, 1]);
+});

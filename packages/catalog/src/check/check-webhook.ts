@@ -245,6 +245,11 @@ function checkAnswer(
             "take another value: svc never repeats it",
           );
         }
+        const isCovered = method !== "POST" || webhook.scheme === "token_query" || part.placeholder.root === "body";
+        if (part.isSigned && isProven && !isCovered) {
+          const reason = `{{${part.placeholder.text} | hmac}} may be no part of what the sender signed, and would then sign any text`;
+          file.fault(at, reason, "read the value from the body");
+        }
         if (part.isSigned && !isProven) {
           const cure = method === "POST" ? "remove unsigned" : "add token";
           file.fault(at, `{{${part.placeholder.text} | hmac}} would sign any text for anyone`, cure);

@@ -326,6 +326,11 @@ const wrongDefinitions: WrongDefinition[] = [
       [{ method: "POST", unsigned: true, answer: { json: { a: "{{query.a}}" } } }, ".answer.json", "remove unsigned"],
       [{ method: "GET", answer: { text: "{{query.a | hmac}}" } }, ".answer.text", "add token"],
       [{ method: "POST", unsigned: true, answer: { text: "{{query.a | hmac}}" } }, ".answer.text", "remove unsigned"],
+      [
+        { method: "POST", when: { body: { a: 1 } }, answer: { text: "{{query.a | hmac}}" } },
+        ".answer.text",
+        "from the body",
+      ],
       [{ method: "GET", token: "t", answer: { text: "{{query.t}}" } }, ".answer.text", "never repeats"],
       [{ method: "GET", answer: { text: "{{body.a}}" } }, ".answer.text", "use {{query.*}}, {{headers.*}}"],
       [{ method: "GET", answer: { text: "{{query.a | upper}}" } }, ".answer.text", "hmac"],

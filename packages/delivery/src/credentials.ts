@@ -128,13 +128,20 @@ function staticAuthorization(auth: Exclude<EndpointAuth, Oauth2Auth>): string {
 export function withoutValues(attempt: Attempt, headers: readonly string[]): Attempt {
   const values = headers
     .filter((_, index) => index % 2 === 1)
-    .flatMap((value) => [value, value.split(" ").at(-1) ?? ""]);
+    .flatMap((value) => [value, value.split(" ").at(-1) ?? "", ...partsOfBasic(value)]);
   const secrets = values.filter((value) => value.length >= shownMax).sort((a, b) => b.length - a.length);
   const hide = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "(hidden)"), text);
   const responseHeaders = Object.fromEntries(
     Object.entries(attempt.responseHeaders).map(([name, value]) => [name, hide(value)]),
   );
   return { ...attempt, responseHeaders, responseBody: hide(attempt.responseBody) };
+}
+
+/** Returns `user:password` and the password of a value for basic authentication. */
+function partsOfBasic(value: string): readonly string[] {
+  const [, encoded] = /^Basic ([\w+/=]+)$/.exec(value) ?? [];
+  const text = encoded === undefined ? "" : Buffer.from(encoded, "base64").toString("utf8");
+  return text === "" ? [] : [text, text.slice(text.indexOf(":") + 1)];
 }
 
 /** Length in characters from which a value is hidden in answers. Shorter values occur in other words, too. */

@@ -1,11 +1,16 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
-import { createAddressGuard, type ResolveName } from "@svc/core";
+import { createAddressGuard, generateSigningSecret, type ResolveName } from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
+import { createTestClock } from "@svc/testing/clock";
 import { type Answer, startTestReceiver } from "@svc/testing/receiver";
 import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
+import { createSigningKeys } from "./endpoint.ts";
+import { resolveLimits } from "./limits.ts";
+import type { OutgoingDelivery } from "./outgoing.ts";
 import { isAborted, send } from "./send.ts";
+import { Sender } from "./sender.ts";
 
 const receiver = await startTestReceiver();
 const agent = agentFor(["127.0.0.0/8"]);
@@ -331,3 +336,28 @@ PQQDAgNIADBFAiEA6o0XTJCmmiW3NIvMSUz79QyeWkKaTRDomV/JB9iZfy4CIEAi
 Dz4qg15krcIovuxcjVgHK1zbCquQoD00TGpduXSL
 -----END CERTIFICATE-----`,
 };
+
+test("the request for a token is a part of the attempt's time, because an attempt ends before its lease", async () => {
+  const clock = createTestClock();
+  const limits = resolveLimits({ endpointConcurrency: 4, retryScheduleMs: [1_000] });
+  await using tokens = await startTestReceiver();
+  tokens.script((_req, res) => {
+    clock.advance(limits.attemptTimeoutMs - 50);
+    res.writeHead(200, { "content-type": "application/json" }).end('{"access_token":"t","token_type":"Bearer"}');
+  });
+  await using silent = await startTestReceiver();
+  silent.hold();
+  const sender = new Sender({ guard: createAddressGuard({ allowedRanges: ["127.0.0.0/8"] }), clock, limits });
+  const auth = { kind: "oauth2", tokenUrl: tokens.url, clientId: "svc", clientSecret: "s", scope: "", audience: "" };
+  const endpoint = { origin: `http://127.0.0.1:${silent.port}`, path: "/", keys: createSigningKeys(generateSigningSecret()) };
+  const delivery = { id: "dlv_1", messageId: "dlv_1", body: Buffer.from("{}") };
+  const startedMs = performance.now();
+  const attempt = await sender.send(
+    { ...delivery, endpoint: { ...endpoint, credentials: { headers: [], auth } } } as unknown as OutgoingDelivery,
+    clock.now(),
+  );
+  expect(attempt.error).toBe("timeout");
+  expect(performance.now() - startedMs).toBeLessThan(limits.attemptTimeoutMs / 2);
+  silent.release();
+  await sender.close();
+});

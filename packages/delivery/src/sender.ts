@@ -80,7 +80,7 @@ function withHeaders(own: readonly string[], given: readonly string[]): string[]
   return [...kept, ...given];
 }
 
-/** Longest request for a token, in milliseconds. An attempt may need two requests, and ends before its lease. */
+/** Longest request for a token, in milliseconds. An attempt may need two requests; what they take is taken from its own time. */
 const tokenTimeoutMs = 5_000;
 const tokenBytesMax = 65_536;
 
@@ -127,7 +127,9 @@ export class Sender {
     if (this.#isAborted) return abortedAttempt();
     const own = headersFor(endpoint, { delivery: id, message: messageId }, body, startedAtMs, bodyHeaders);
     const headers = given === undefined ? own : withHeaders(own, given.headers);
-    const request = { origin, path, headers, body, timeoutMs: this.#timeoutMs };
+    // An attempt ends before its lease, so the request for a token is a part of its time.
+    const timeoutMs = Math.max(1, this.#timeoutMs - (this.#clock.now() - startedAtMs));
+    const request = { origin, path, headers, body, timeoutMs: given === undefined ? this.#timeoutMs : timeoutMs };
     const attempt = await send(this.#agent, request, (abort) => this.#aborters.set(delivery, abort));
     this.#aborters.delete(delivery);
     if (credentials === undefined || given === undefined) return attempt;

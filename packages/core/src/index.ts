@@ -123,7 +123,7 @@ export {
 } from "./ids/id.ts";
 export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./ids/page-token.ts";
 export { addExactly, isBelow, wholeNumber } from "./json/exact-arithmetic.ts";
-export { type ExactJsonOptions, JsonTooLargeError, parseExactJson } from "./json/exact-json.ts";
+export { type ExactJsonOptions, JsonTooLargeError, jsonDepthMax, parseExactJson } from "./json/exact-json.ts";
 export { isJsonObject, isObject, type JsonObject, type JsonValue, readJsonObject } from "./json/json.ts";
 export { holdsMoreThan, measureJson, repeatsName } from "./json/json-size.ts";
 export { isExactDouble } from "./json/number-text.ts";
@@ -138,7 +138,7 @@ export {
   scalarText,
   withPlainNumbers,
 } from "./json/raw-json.ts";
-export { parseJsonInTurns } from "./json/sliced-json.ts";
+export { type JsonLimits, parseJsonInTurns } from "./json/sliced-json.ts";
 export { adminList, byId, byText, type Page, projectList } from "./list.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
 export {
@@ -204,7 +204,7 @@ export { type ConcurrencyLimiter, createConcurrencyLimiter } from "./work/concur
 export type { HeldMemory, MemoryBounds, MemoryHold } from "./work/held-memory.ts";
 export { Lines } from "./work/lines.ts";
 export { createThreadPool, type ThreadPool, ThreadStoppedError } from "./work/thread-pool.ts";
-export type { Turns } from "./work/turns.ts";
+export { createSlices, type Turns } from "./work/turns.ts";
 export {
   type BlockedLoop,
   createWorkMeter,

@@ -10,6 +10,7 @@ import {
   type Webhook,
   type WebhookSecret,
 } from "@svc/catalog";
+import { createSlices } from "@svc/core";
 import type { QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { InboundPost } from "./outcome.ts";
 import type { NormalizedEvent } from "./store.ts";
@@ -70,8 +71,6 @@ export async function normalize(
   return normalizeItems({ toolkit, post, parsed, receivedAtMs, reading, each, chosen });
 }
 
-/** Time in milliseconds after which other work of the node may run before the next element is read. */
-const sliceMs = 4;
 /** Maximum number of elements of a list. */
 const itemsMax = 1_000;
 /** Maximum size of the payloads of a post's events, in bodies of the maximum size. Elements may repeat other fields of the body. */
@@ -100,14 +99,12 @@ async function normalizeItems(listed: ListedPost): Promise<NormalizeResult> {
   const indexes = chosen?.each === path ? chosen.indexes.filter((index) => index < list.length) : [...list.keys()];
   const items: ItemResult[] = [];
   let room = payloadsMax * reading.bodyBytesMax;
-  let startedMs = performance.now();
+  const { rest } = createSlices(reading.turn);
   for (const index of indexes) {
     const result = normalizeOne(toolkit, post, { ...parsed, item: list[index] }, receivedAtMs);
     room -= result.outcome === "event" ? result.event.payload.length : 0;
     items.push({ index, ...(room < 0 ? tooMuch : withItemKey(result, `each:${digest}:${index}`)) });
-    if (performance.now() - startedMs < sliceMs) continue;
-    await reading.turn();
-    startedMs = performance.now();
+    await rest();
   }
   return { outcome: "items", items };
 }

@@ -3,7 +3,7 @@ import { isExactDouble } from "./number-text.ts";
 import { rawJson } from "./raw-json.ts";
 
 /** Default maximum nesting of a JSON text. There is a maximum, because JSON.stringify needs a stack frame for each level. */
-const depthMaxDefault = 500;
+export const jsonDepthMax = 500;
 
 /** A JSON text with more values than allowed. */
 export class JsonTooLargeError extends Error {
@@ -20,7 +20,7 @@ export type ExactJsonOptions = { readonly valuesMax?: number; readonly depthMax?
  * may overflow the stack (RangeError).
  */
 export function parseExactJson(text: string, options: ExactJsonOptions = {}): unknown {
-  const { valuesMax = Number.POSITIVE_INFINITY, depthMax = depthMaxDefault } = options;
+  const { valuesMax = Number.POSITIVE_INFINITY, depthMax = jsonDepthMax } = options;
   // JSON.parse accepts any depth of nesting, so the depth is measured before JSON.parse is called. Later code reads the value recursively
   // and cannot handle a very deep one.
   if (valuesMax !== Number.POSITIVE_INFINITY || depthMax !== Number.POSITIVE_INFINITY) {

@@ -1,38 +1,38 @@
+import { createSlices } from "../work/turns.ts";
 import { isRaw, JsonTooLargeError } from "./exact-json.ts";
 import { rawJson } from "./raw-json.ts";
 
 /**
  * Limits of a JSON text. `values`: number of values, including lists and objects. `members`: members of one object. `raw`: number of raw
- * numbers (those that a double cannot hold). `digits`: digits of each raw number.
+ * numbers (those that a double cannot hold). `digits`: digits of each raw number. `depth`: levels of nesting (default: no limit).
  */
 export type JsonLimits = {
   readonly values: number;
   readonly members: number;
   readonly raw: number;
   readonly digits: number;
+  readonly depth?: number;
 };
 
-/** Parsing time in milliseconds after which other work of the node may run. */
-const sliceMs = 4;
 /** Number of values between two checks of the parsing time. */
 const valuesPerTimeCheck = 256;
 
 /**
- * Parses JSON like `parseExactJson`, with unlimited depth. After every 4 ms it awaits `turn`, so that other work can run. This is needed
- * because some texts take JSON.parse a hundred times as long as usual. Rejects with SyntaxError, or with JsonTooLargeError if a limit is
- * exceeded.
+ * Parses JSON like `parseExactJson`. After every 4 ms it awaits `turn`, so that other work can run. This is needed
+ * because some texts take JSON.parse a hundred times as long as usual. Rejects with SyntaxError, also if the nesting is too deep, or with
+ * JsonTooLargeError if another limit is exceeded.
  */
 export async function parseJsonInTurns(
   text: string,
   { bounds, turn }: { readonly bounds: JsonLimits; readonly turn: () => Promise<void> },
 ): Promise<unknown> {
   const slices = new Reader(text, bounds).slices();
-  for (let startedMs = performance.now(); ; ) {
+  const { rest } = createSlices(turn);
+  for (;;) {
     const { done, value } = slices.next();
     if (done === true) return value;
-    if (performance.now() - startedMs < sliceMs) continue;
-    await turn();
-    startedMs = performance.now();
+    const pause = rest();
+    if (pause !== undefined) await pause;
   }
 }
 
@@ -95,6 +95,8 @@ class Reader {
   }
 
   #openOne(open: OpenContainer, close: number): { readonly value: unknown } | undefined {
+    const { depth = Number.POSITIVE_INFINITY } = this.#bounds;
+    if (this.#open.length >= depth) throw new SyntaxError(`JSON is nested deeper than ${depth} levels`);
     this.#at++;
     if (this.#next() === close) {
       this.#at++;

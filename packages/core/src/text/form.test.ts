@@ -45,11 +45,15 @@ test.each<[string, string]>([
   ["a million separators", "&".repeat(1_000_000)],
 ])("a form of %s is read in short parts", async (_what, text) => {
   const bytes = Buffer.from(text);
-  const before = process.threadCpuUsage();
-  let turns = 0;
-  const turn = async () => void turns++;
-  await readFormInTurns(bytes, form, { fieldsMax: 20_000, turn });
-  const { user, system } = process.threadCpuUsage(before);
-  // The mean, because a collection of garbage may fall into any part. A machine with other work takes twice as long.
-  expect((user + system) / 1_000 / (turns + 1)).toBeLessThan(20);
+  const means: number[] = [];
+  // The best of three, because other work of the machine slows the first down. The mean, because a collection of garbage may fall into any part.
+  for (let round = 0; round < 3; round++) {
+    const before = process.threadCpuUsage();
+    let turns = 0;
+    const turn = async () => void turns++;
+    await readFormInTurns(bytes, form, { fieldsMax: 20_000, turn });
+    const { user, system } = process.threadCpuUsage(before);
+    means.push((user + system) / 1_000 / (turns + 1));
+  }
+  expect(Math.min(...means)).toBeLessThan(10);
 });

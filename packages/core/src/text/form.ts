@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { createSlices } from "../work/turns.ts";
 import { asciiForm, type ForeignText } from "./foreign-text.ts";
 
 /** Fields of a form: the values of each name, in the order of the form. `fault`: why the form cannot be read, as the end of a sentence. */
@@ -7,8 +8,6 @@ type Form = { readonly fields: ReadonlyMap<string, readonly string[]> } | { read
 /** Limits of reading a form. `fieldsMax`: maximum number of fields. `turn`: awaited after every 4 ms, so that other work can run. */
 type FormReading = { readonly fieldsMax: number; readonly turn: () => Promise<void> };
 
-/** Reading time in milliseconds after which other work of the node may run. */
-const sliceMs = 4;
 /** Bytes and fields that are read between two checks of the reading time. */
 const [stepBytes, stepFields] = [16_384, 64];
 
@@ -26,13 +25,13 @@ export async function readFormInTurns(
   const form = asciiForm(bytes, contentType);
   if ("fault" in form) return form;
   const reader = new Reader(form.bytes, form.read);
-  for (let startedMs = performance.now(); reader.fault === ""; ) {
+  const { rest } = createSlices(turn);
+  while (reader.fault === "") {
     const isAtEnd = reader.step();
     if (reader.count > fieldsMax) return { fault: `has more than ${fieldsMax} fields` };
     if (isAtEnd) return { fields: reader.fields };
-    if (performance.now() - startedMs < sliceMs) continue;
-    await turn();
-    startedMs = performance.now();
+    const pause = rest();
+    if (pause !== undefined) await pause;
   }
   return { fault: reader.fault };
 }

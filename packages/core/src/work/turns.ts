@@ -94,3 +94,23 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
     spare: createSpareTime(monotonicMs).take,
   };
 }
+
+/** Long work in slices of 4 ms, between which other work of the node may run. */
+export type Slices = {
+  /** Waits for a turn, and begins the next slice. */
+  turn(): Promise<void>;
+  /** Returns undefined if the slice still has time. Otherwise does the same as `turn`. Call it between two short parts of the work. */
+  rest(): Promise<void> | undefined;
+};
+
+const sliceMs = 4;
+
+/** Begins work in slices. `next`: waits for a turn. */
+export function createSlices(next: () => Promise<void>): Slices {
+  let startedMs = performance.now();
+  const turn = async () => {
+    await next();
+    startedMs = performance.now();
+  };
+  return { turn, rest: () => (performance.now() - startedMs < sliceMs ? undefined : turn()) };
+}

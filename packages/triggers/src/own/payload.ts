@@ -1,27 +1,56 @@
 import type { SchemaFault, SchemaValidator } from "@svc/catalog";
-import { isObject, parseExactJson, repeatsName } from "@svc/core";
+import { isObject, type JsonLimits, jsonDepthMax, parseExactJson, parseJsonInTurns, repeatsName } from "@svc/core";
 
 /** A payload that was read: its JSON text, written again with every digit of its numbers, or its faults. */
 export type ReadPayload = { readonly text: string } | { readonly faults: readonly SchemaFault[] };
 
+/** Returns a promise for a turn, in which other work of the node has run. */
+export type NextTurn = () => Promise<void>;
+
 /**
  * Reads the payload of an event. It must be a JSON object without repeated names that satisfies the schema. `validate`: returns the faults of
- * a value; undefined if every object is accepted.
+ * a value; undefined if every object is accepted. A long payload waits for a turn between its parts.
  */
-export function readPayload(json: string, validate: SchemaValidator | undefined): ReadPayload {
-  const read = parse(json);
+export async function readPayload(
+  json: string,
+  validate: SchemaValidator | undefined,
+  turn: NextTurn,
+): Promise<ReadPayload> {
+  const read = await parse(json, turn);
   if ("faults" in read) return read;
   const { value } = read;
   if (!isObject(value)) return faultOf("must be an object");
+  const pause = isLong(json) ? turn : async () => {};
+  await pause();
   if (repeatsName(json, value)) return faultOf("must not repeat a name in an object");
+  await pause();
   const faults = validate?.(value) ?? [];
+  await pause();
   return faults.length > 0 ? { faults } : { text: JSON.stringify(value) };
 }
 
-function parse(json: string): { readonly value: unknown } | { readonly faults: readonly SchemaFault[] } {
+/** Parses a payload, in turns if it is long. Rejects with SyntaxError. */
+export async function parsePayload(json: string, turn: NextTurn): Promise<unknown> {
+  return isLong(json) ? parseJsonInTurns(json, { bounds: boundsOf(json), turn }) : parseExactJson(json);
+}
+
+/** True for a text that is read in turns: from 16,384 characters on, as bodies of posts are. */
+function isLong(json: string): boolean {
+  return json.length > 16_384;
+}
+
+/** Limits of a long payload. Only its depth has one of its own, because the request limits its size. */
+function boundsOf({ length }: string): JsonLimits {
+  return { values: length + 1, members: length, raw: length, digits: length, depth: jsonDepthMax };
+}
+
+async function parse(
+  json: string,
+  turn: NextTurn,
+): Promise<{ readonly value: unknown } | { readonly faults: readonly SchemaFault[] }> {
   if (json === "") return faultOf("must not be empty; an object without properties is {}");
   try {
-    return { value: parseExactJson(json) };
+    return { value: await parsePayload(json, turn) };
   } catch (error) {
     // The message of the parser is used only for depth, because others quote the text.
     const isDeep = error instanceof SyntaxError && error.message.includes("nested");

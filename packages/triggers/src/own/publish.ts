@@ -1,6 +1,7 @@
 import type { CatalogViews, OwnEventType, SchemaFault } from "@svc/catalog";
 import {
   type Clock,
+  createSlices,
   type EventId,
   type Fault,
   isEntityId,
@@ -13,7 +14,7 @@ import { eventTypesForProject } from "@svc/db/event-types/repo";
 import { findEventsByKey } from "@svc/db/events/find-by-key";
 import { triggerFaults } from "../errors.ts";
 import { type NormalizedEvent, type StoreOutcome, storableKey } from "../store.ts";
-import { readPayload } from "./payload.ts";
+import { type NextTurn, readPayload } from "./payload.ts";
 import { eventsToolkitSlug, eventTriggerSlug, eventTypesMax } from "./toolkit.ts";
 
 /** An event that a project publishes. `occurredAtMs`: undefined if the time of receipt counts. */
@@ -45,8 +46,6 @@ export type PublishContext = {
   readonly onPublished?: ((outcome: PublishResult["outcome"]) => void) | undefined;
 };
 
-/** Working time after which other work of the node may run, in milliseconds. */
-const sliceMs = 4;
 const keyCharactersMax = 200;
 const namePattern = /^[\w-]+(?:\.[\w-]+)*$/;
 const nameCharactersMax = 100;
@@ -66,21 +65,15 @@ export async function publishEvents(
   events: readonly PublishedEvent[],
 ): Promise<PublishResult[]> {
   const typeOf = await readTypes(context, projectId, new Set(events.map(({ type }) => type)));
-  const receivedAtMs = context.clock.now();
-  const storing: Promise<PublishResult | NormalizedEvent>[] = [];
-  let startedMs = performance.now();
+  const receiver = { projectId, receivedAtMs: context.clock.now() };
+  const read: Awaited<ReturnType<typeof readEvent>>[] = [];
+  const slices = createSlices(() => context.turns.next(`project:${projectId}`));
   for (const event of events) {
-    const read = readEvent(event, typeOf(event.type), { projectId, receivedAtMs });
-    const stored = "outcome" in read ? Promise.resolve(read) : store(context, read);
-    // An event can fail while later ones are still read; it is handled below, with all others.
-    stored.catch(() => {});
-    storing.push(stored);
-    if (performance.now() - startedMs < sliceMs) continue;
-    await context.turns.next(`project:${projectId}`);
-    startedMs = performance.now();
+    read.push(await readEvent(event, typeOf(event.type), receiver, slices.turn));
+    await slices.rest();
   }
   // Every event is awaited, also if one fails: after the answer, no event of the call is on its way to the database.
-  const settled = await Promise.allSettled(storing);
+  const settled = await Promise.allSettled(read.map((one) => ("outcome" in one ? one : store(context, one))));
   const failed = settled.find((one) => one.status === "rejected");
   if (failed !== undefined) throw failed.reason;
   const known = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
@@ -148,18 +141,19 @@ async function createType(
     : triggerFaults.EVENT_TYPES_TOO_MANY(eventTypesMax);
 }
 
-function readEvent(
+async function readEvent(
   { type, payloadJson, entityId, key, occurredAtMs }: PublishedEvent,
   known: KnownType,
   { projectId, receivedAtMs }: { readonly projectId: ProjectId; readonly receivedAtMs: number },
-): NormalizedEvent | Extract<PublishResult, { outcome: "refused" }> {
+  turn: NextTurn,
+): Promise<NormalizedEvent | Extract<PublishResult, { outcome: "refused" }>> {
   if ("refusal" in known) return refused(known.refusal);
   if (entityId !== "" && !isEntityId(entityId)) return refused(triggerFaults.ENTITY_ID_INVALID(entityId));
   if (key !== "" && !isPrintableText(key, keyCharactersMax)) return refused(triggerFaults.EVENT_KEY_INVALID(key));
   // The times of the years 1 to 9999.
   if (occurredAtMs !== undefined && !(occurredAtMs >= -62_135_596_800_000 && occurredAtMs < 253_402_300_800_000))
     return refused(triggerFaults.EVENT_TIME_INVALID());
-  const payload = readPayload(payloadJson, known.validate);
+  const payload = await readPayload(payloadJson, known.validate, turn);
   if ("faults" in payload) return refused(triggerFaults.EVENT_PAYLOAD_INVALID(type, payload.faults), payload.faults);
   return {
     toolkitSlug: eventsToolkitSlug,

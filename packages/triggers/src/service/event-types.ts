@@ -8,13 +8,13 @@ import {
   type SchemaValidator,
   sampleOfSchema,
 } from "@svc/catalog";
-import { byText, type ProjectId, parseExactJson, projectList, requireProject, type Turns } from "@svc/core";
+import { byText, createSlices, type ProjectId, projectList, requireProject } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { type EventTypeRow, eventTypesForProject } from "@svc/db/event-types/repo";
 import { eventsForProject } from "@svc/db/events/repo";
 import { EventTypeSchema, type TriggersService, UnknownEventTypes } from "@svc/gen/triggers";
 import { type SchemaTrial, triggerFaults } from "../errors.ts";
-import { readPayload } from "../own/payload.ts";
+import { type NextTurn, parsePayload, readPayload } from "../own/payload.ts";
 import { isEventTypeName } from "../own/publish.ts";
 import { eventsToolkitSlug, eventTriggerSlug, eventTypesMax } from "../own/toolkit.ts";
 import type { TriggersContext } from "./context.ts";
@@ -30,7 +30,7 @@ const versionsMax = 100;
 
 /** Returns the methods of event types and of the settings for a project's own events. */
 export function eventTypeMethods(context: TriggersContext): Methods {
-  const { db, views, clock, sealer } = context;
+  const { db, views, clock, sealer, turns } = context;
   return {
     async putEventType(req, ctx) {
       const { projectId } = requireProject(ctx);
@@ -39,12 +39,13 @@ export function eventTypeMethods(context: TriggersContext): Methods {
       if ([...description].length > descriptionCharactersMax || description.includes("\0"))
         throw triggerFaults.EVENT_TYPE_DESCRIPTION_INVALID(descriptionCharactersMax);
       const { schema, validate } = readSchema(req.schemaJson);
-      const sample = readSample(req.sampleJson, schema, validate);
+      const turn = () => turns.next(`project:${projectId}`);
+      const sample = await readSample(req.sampleJson, schema, validate, turn);
       const types = eventTypesForProject(db, projectId);
       const [before] = await types.find([name]);
       const schemaText = schema === undefined ? "" : JSON.stringify(schema);
       const isTried = validate !== undefined && before !== undefined && before.schema !== schemaText;
-      const trial = isTried ? await trySchema(context, projectId, name, validate) : noTrial;
+      const trial = isTried ? await trySchema(db, { projectId, name, validate, turn }) : noTrial;
       if (trial.failing > 0 && !breaking && !dryRun) throw triggerFaults.EVENT_TYPE_BREAKING(name, trial);
       const nowMs = clock.now();
       const type = { name, schema: schemaText, description, sample, archivedAt: archived ? nowMs : null, offered };
@@ -121,9 +122,14 @@ function readSchema(schemaJson: string): ReadSchema {
 }
 
 /** Returns the sample of a type as JSON text: the given one, or a made-up one. Empty if svc cannot make one that satisfies the schema. */
-function readSample(sampleJson: string, schema: JsonSchema | undefined, validate: SchemaValidator | undefined): string {
+async function readSample(
+  sampleJson: string,
+  schema: JsonSchema | undefined,
+  validate: SchemaValidator | undefined,
+  turn: NextTurn,
+): Promise<string> {
   if (sampleJson === "") return schema === undefined ? "{}" : (JSON.stringify(sampleOfSchema(schema)) ?? "");
-  const read = readPayload(sampleJson, validate);
+  const read = await readPayload(sampleJson, validate, turn);
   if ("faults" in read) throw triggerFaults.EVENT_SAMPLE_INVALID(read.faults);
   return read.text;
 }
@@ -137,10 +143,18 @@ const noTrial: SchemaTrial = { checked: 0, failing: 0, failures: [] };
 
 /** Tries a schema on the latest events of a type. */
 async function trySchema(
-  { db, turns }: { readonly db: Executor; readonly turns: Pick<Turns, "next"> },
-  projectId: ProjectId,
-  name: string,
-  validate: SchemaValidator,
+  db: Executor,
+  {
+    projectId,
+    name,
+    validate,
+    turn,
+  }: {
+    readonly projectId: ProjectId;
+    readonly name: string;
+    readonly validate: SchemaValidator;
+    readonly turn: NextTurn;
+  },
 ): Promise<SchemaTrial> {
   const filter = {
     ...{ toolkitSlug: eventsToolkitSlug, triggerSlug: eventTriggerSlug(name) },
@@ -148,10 +162,12 @@ async function trySchema(
   };
   const failures: SchemaTrial["failures"][number][] = [];
   let [checked, failing] = [0, 0];
+  const slices = createSlices(turn);
   for (let after: EventRowId; checked < triedMax; ) {
     const page = await eventsForProject(db, projectId).list(filter, { after, limit: pageSize });
     for (const { id, payload } of page) {
-      const faults = validate(parseExactJson(payload, { depthMax: Number.POSITIVE_INFINITY }));
+      const faults = validate(await parsePayload(payload, slices.turn));
+      await slices.rest();
       checked++;
       if (faults.length === 0) continue;
       failing++;
@@ -159,7 +175,6 @@ async function trySchema(
     }
     if (page.length < pageSize) break;
     after = page.at(-1)?.id;
-    await turns.next(`project:${projectId}`);
   }
   return { checked, failing, failures };
 }

@@ -114,7 +114,7 @@ export type Verifier = {
   readonly prefix: string;
   /** Encoding of the signature: `hex`, `base64` or `base64url`. Empty for tokens. */
   readonly encoding: string;
-  /** Query parameter that contains the token. Empty if there is none. */
+  /** Query parameter that contains the token. Empty if the token is elsewhere. */
   readonly parameter: string;
   /** All parameters of the scheme, with their defaults, under the names of toolkit.yaml. */
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -138,7 +138,7 @@ export type Verifier = {
 /** An answer of svc to a handshake. `body` is empty if the answer has none. */
 export type HandshakeAnswer = { readonly status: number; readonly contentType: string; readonly body: string };
 
-/** A request that may be a handshake. `method`: `GET`, `HEAD` or `POST`. `body`: parsed JSON, undefined if there is none. */
+/** A request that may be a handshake. `method`: `GET`, `HEAD` or `POST`. `body`: parsed JSON, undefined for a request without a body. */
 export type HandshakeRequest = Post & { readonly method: string; readonly query: URLSearchParams };
 
 /** The path at which svc receives a toolkit's posts. */
@@ -174,7 +174,7 @@ export type BodyRule = {
 };
 
 /**
- * A verified post. Header names are in lower case. `body`: the value that was read, undefined if there is none. `item`: the element, if
+ * A verified post. Header names are in lower case. `body`: the value that was read, undefined for an empty body. `item`: the element, if
  * each element of a list is a post of its own.
  */
 export type Post = {

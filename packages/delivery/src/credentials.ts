@@ -42,7 +42,7 @@ export function openCredentials(sealer: Sealer, { projectId, id }: Owner, sealed
   return JSON.parse(sealer.open(sealed, credentialsContext(projectId, id)).toString("utf8"));
 }
 
-/** Headers for an attempt as a flat list, or the reason why there are none. The reason contains no secret. */
+/** Headers for an attempt as a flat list, or the reason why svc cannot make them. The reason contains no secret. */
 type GivenHeaders = { readonly headers: readonly string[] } | { readonly fault: string };
 
 /** Posts a form to a token endpoint, and resolves to the answer. Never rejects. */

@@ -349,7 +349,11 @@ test("the request for a token is a part of the attempt's time, because an attemp
   silent.hold();
   const sender = new Sender({ guard: createAddressGuard({ allowedRanges: ["127.0.0.0/8"] }), clock, limits });
   const auth = { kind: "oauth2", tokenUrl: tokens.url, clientId: "svc", clientSecret: "s", scope: "", audience: "" };
-  const endpoint = { origin: `http://127.0.0.1:${silent.port}`, path: "/", keys: createSigningKeys(generateSigningSecret()) };
+  const endpoint = {
+    origin: `http://127.0.0.1:${silent.port}`,
+    path: "/",
+    keys: createSigningKeys(generateSigningSecret()),
+  };
   const delivery = { id: "dlv_1", messageId: "dlv_1", body: Buffer.from("{}") };
   const startedMs = performance.now();
   const attempt = await sender.send(

@@ -11,7 +11,7 @@ import type { EventPollObservation, ReplayObserver } from "@svc/triggers";
 export type NodeObserver = {
   /** Called when a new event was stored. Absent if there is no receiver. */
   readonly eventStored?: (projectId: ProjectId, toolkitSlug: string) => void;
-  /** Called when a poll of events was answered. Absent if there is no receiver. */
+  /** Called when a poll of events was answered. Absent if nothing counts polls. */
   readonly eventsPolled?: (poll: EventPollObservation) => void;
   /** Called for every event that a project publishes. */
   readonly eventPublished?: (outcome: "stored" | "duplicate" | "refused") => void;

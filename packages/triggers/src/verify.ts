@@ -5,7 +5,7 @@ type ReadVariable = (name: string) => string | undefined;
 
 /**
  * Returns the secrets in a variable, separated by white space. Each of them is valid, so that a secret can be rotated without an
- * interruption. A text that the webhook's definition cannot read as a key is left out. With basic authentication there are none then: the
+ * interruption. A text that the webhook's definition cannot read as a key is left out. With basic authentication, all secrets are left out then: the
  * text is probably the rest of a password with a blank, and the part before the blank must not be a secret.
  */
 export function secretsOf(webhook: Webhook, value: string | undefined): readonly WebhookSecret[] {

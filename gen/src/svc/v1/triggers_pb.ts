@@ -121,7 +121,7 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
   format?: SubscriptionFormat | undefined;
 
   /**
-   * Part: the names and kinds of the credentials of the endpoint, without their values. Unset if there are none.
+   * Part: the names and kinds of the credentials of the endpoint, without their values. Unset for an endpoint without credentials.
    *
    * @generated from field: svc.v1.SubscriptionCredentials credentials = 17;
    */
@@ -295,7 +295,7 @@ export const EndpointBearerAuthSchema: GenMessage<EndpointBearerAuth> = /*@__PUR
 
 /**
  * Authentication with tokens that svc requests by the grant `client_credentials`. A token is used until a minute before
- * its end, or until the endpoint answers 401. If there is no token, the attempt fails with `auth_failed`.
+ * its end, or until the endpoint answers 401. An attempt without a token fails with `auth_failed`.
  *
  * @generated from message svc.v1.EndpointOAuth2Auth
  */
@@ -857,7 +857,7 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   header: string;
 
   /**
-   * Text before the signature or the secret in the header, such as `sha256=`. Empty if there is none.
+   * Text before the signature or the secret in the header, such as `sha256=`. Empty if they have no such text.
    *
    * @generated from field: string prefix = 7;
    */
@@ -1489,7 +1489,7 @@ export type PollEventsRequest = Message<"svc.v1.PollEventsRequest"> & {
   maxEvents: number;
 
   /**
-   * Longest time to wait for an event if there is none, in milliseconds. Values above 25,000 mean 25,000. A node holds
+   * Longest time to wait for an event, in milliseconds. Values above 25,000 mean 25,000. A node holds
    * at most 200 waiting polls, and answers others without waiting.
    *
    * @generated from field: uint32 wait_ms = 7;

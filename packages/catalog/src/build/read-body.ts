@@ -21,8 +21,8 @@ export type BodyReading = { readonly bodyBytesMax: number; readonly turn: () => 
 type UnreadPost = { readonly headers: Readonly<Record<string, string | undefined>>; readonly body: Buffer };
 
 /**
- * Returns the elements of a post that are posts of their own: those of the list that the toolkit names, or one undefined element if it names
- * none or the body is empty. Undefined if there is no list.
+ * Returns the elements of a post that are posts of their own: those of the list that the toolkit names, or one undefined element if it does
+ * not name a list or if the body is empty. Undefined if the named field is not a list.
  */
 export function elementsOf({ each }: BodyRule, body: unknown): readonly unknown[] | undefined {
   if (each === undefined || body === undefined) return [undefined];

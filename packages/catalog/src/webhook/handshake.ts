@@ -131,7 +131,7 @@ function compileText(text: string): Render<string> {
   };
 }
 
-/** Returns the text that a placeholder reads. Undefined if there is none, because only texts are repeated. */
+/** Returns the text that a placeholder reads. Undefined if the value is absent or not a text. */
 function textAt(placeholder: Placeholder, { headers, query, body }: HandshakeRequest): string | undefined {
   const name = nameOfPlaceholder(placeholder);
   if (placeholder.root === "query") return onlyValue(query, name);

@@ -99,7 +99,7 @@ function readForm({ body, headers }: ReadablePost): Buffer | string | undefined 
 }
 
 /**
- * Returns a function that reads a time of a post, as the text or number that the app wrote. Undefined if there is none. `{{body.x}}` reads a
+ * Returns a function that reads a time of a post, as the text or number that the app wrote. Undefined if the post has no time. `{{body.x}}` reads a
  * field of the JSON body, so the signature must be checked first.
  */
 export function compileTimeSource(text: string): (reading: ReadablePost) => unknown {

@@ -17,7 +17,7 @@ type EventPoll = {
   readonly position: EventPosition;
   /** Maximum number of events to return. */
   readonly max: number;
-  /** Longest time to wait if there is no event, in milliseconds. */
+  /** Longest time to wait for an event, in milliseconds. */
   readonly waitMs: number;
   /** Oldest event to return, in milliseconds before now. Undefined: any age. */
   readonly maxAgeMs?: number | undefined;

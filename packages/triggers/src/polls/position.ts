@@ -5,7 +5,7 @@ import { emptySnapshot, type FollowedEvents } from "@svc/db/events/follow";
  * Position of a reader of events. It names the transactions whose events the reader has, so it is exact in any order of commits. svc looks at the events from `fromUuid` on, and returns those whose transaction was not visible in the snapshot `seen`.
  */
 export type EventPosition = {
-  /** Name of the database that made the snapshots (see `Look`). Empty if there are none: then all events from `fromUuid` on are new. */
+  /** Name of the database that made the snapshots (see `Look`). Empty for a position without snapshots: then all events from `fromUuid` on are new. */
   readonly store: string;
   /** Snapshot of the previous look. */
   readonly seen: string;

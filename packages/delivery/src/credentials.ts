@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { requestToken, type TokenFetch } from "@svc/connections";
-import { type Clock, LeastRecentlyUsed, type ProjectId, type Sealer, type SubscriptionId } from "@svc/core";
+import {
+  type Clock,
+  LeastRecentlyUsed,
+  type ProjectId,
+  readForeignText,
+  type Sealer,
+  type SubscriptionId,
+} from "@svc/core";
 import type { Attempt } from "./send.ts";
 
 /** An OAuth2 client whose tokens are sent to an endpoint. `scope` and `audience` may be empty. */
@@ -140,8 +147,8 @@ export function withoutValues(attempt: Attempt, headers: readonly string[]): Att
 /** Returns `user:password` and the password of a value for basic authentication. */
 function partsOfBasic(value: string): readonly string[] {
   const [, encoded] = /^Basic ([\w+/=]+)$/.exec(value) ?? [];
-  const text = encoded === undefined ? "" : Buffer.from(encoded, "base64").toString("utf8");
-  return text === "" ? [] : [text, text.slice(text.indexOf(":") + 1)];
+  const read = readForeignText(Buffer.from(encoded ?? "", "base64"));
+  return "fault" in read || read.text === "" ? [] : [read.text, read.text.slice(read.text.indexOf(":") + 1)];
 }
 
 /** Length in characters from which a value is hidden in answers. Shorter values occur in other words, too. */

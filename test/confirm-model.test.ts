@@ -283,7 +283,8 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["TriggersService/ListSubscriptions", "TriggersService/GetSubscription", "TriggersService/ListEvents"],
     ...["TriggersService/GetEvent", "TriggersService/GetDelivery", "TriggersService/ListDeliveries"],
     ...["TriggersService/ListDeliveryAttempts", "TriggersService/GetReplay", "TriggersService/ListReplays"],
-    ...["TriggersService/ListIngestEndpoints"],
+    ...["TriggersService/ListIngestEndpoints", "TriggersService/PollEvents", "TriggersService/GetEventSettings"],
+    ...["TriggersService/ListEventTypes", "TriggersService/GetEventType"],
   ],
   "they post events to endpoints, and start programs by triggers alone, as runs that ask": [
     ...[
@@ -293,6 +294,8 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["TriggersService/ReplayEvent", "TriggersService/ReplayEvents", "TriggersService/StartReplay"],
     ...["TriggersService/UpdateReplay", "TriggersService/CancelReplay", "TriggersService/TryNow"],
+    ...["TriggersService/PublishEvent", "TriggersService/PublishEvents", "TriggersService/PutEventType"],
+    ...["TriggersService/PutEventSettings", "TriggersService/RotateSubscriptionSecret"],
     ...["JobsService/CreateAskEndpoint", "JobsService/DeleteAskEndpoint"],
   ],
   "they take away what the acts need": [

@@ -1,4 +1,5 @@
 import { startTestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/server-process";
 import { openBrowser } from "../tools/browser.ts";
 import type { Playing } from "./leaks-playing.ts";
 
@@ -167,7 +168,31 @@ export async function usePosts({ call, server, secrets, words, receiver, pages }
   ).text();
   await (await fetch(`${server.url}/webhooks/calendar?token=wrong-${secrets["otherKey"]}`, { method: "POST" })).text();
   await call("TriggersService/SendTestEvent", { subscriptionId: subscription.id });
+  await publishEvents({ call, secrets, words });
   await subscribeAsAgent({ server, secrets, pages });
+}
+
+/** Events of the project's own, to an endpoint with credentials, whose signing secret is changed. */
+async function publishEvents({ call, secrets, words }: Pick<Playing, "call" | "secrets" | "words">): Promise<void> {
+  await using receiver = await startTestReceiver();
+  const credentials = {
+    headers: [{ name: "x-team", value: secrets["headerValue"] }],
+    bearer: { token: secrets["bearerToken"] },
+  };
+  const { subscription } = await call("TriggersService/CreateSubscription", {
+    endpointUrl: receiver.url,
+    toolkitSlug: "events",
+    credentials,
+  });
+  await call("TriggersService/RotateSubscriptionSecret", { id: subscription.id });
+  await call("TriggersService/PutEventSettings", { settings: { unknownTypes: "UNKNOWN_EVENT_TYPES_REFUSE" } });
+  await call("TriggersService/PutEventType", { name: "invoice.paid", schemaJson: '{"type":"object"}' });
+  const payloadJson = JSON.stringify({ total: 12 });
+  await call("TriggersService/PublishEvent", { type: "invoice.paid", payloadJson });
+  await call("TriggersService/PublishEvents", { events: [{ type: "invoice.paid", payloadJson: words["appSaid"] }] });
+  await until(() =>
+    receiver.requests.some(({ headers }) => headers.authorization === `Bearer ${secrets["bearerToken"]}`),
+  );
 }
 
 /** An agent's subscription over MCP, whose secret it changes. */

@@ -72,6 +72,17 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "at_key at_table entity_id",
     told: "counts",
   },
+  event_settings: {
+    definition: "settings",
+  },
+  event_type_versions: {
+    definition: "schema",
+    name: "name",
+  },
+  event_types: {
+    definition: "description sample schema",
+    name: "name",
+  },
   events: {
     event: "account dedupe_key payload",
     name: "entity_id toolkit_slug trigger_slug",
@@ -231,7 +242,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     told: "estimate note",
   },
   subscriptions: {
-    definition: "endpoint_url",
+    definition: "endpoint_url settings",
     sealed: "credentials former_secret signing_secret",
     digest: "cursor mcp_id",
     name: "entity_id event_types toolkit_slug trigger_slug",

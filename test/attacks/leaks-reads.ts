@@ -119,6 +119,10 @@ async function readTriggers(call: Playing["call"]): Promise<void> {
   await call("TriggersService/GetSubscription", { id: own.id });
   const { events } = await call("TriggersService/ListEvents", {});
   await Promise.all(events.map(({ id }: Json) => call("TriggersService/GetEvent", { id })));
+  await call("TriggersService/PollEvents", {});
+  await call("TriggersService/ListEventTypes", {});
+  await call("TriggersService/GetEventType", { name: "invoice.paid" });
+  await call("TriggersService/GetEventSettings", {});
   const { deliveries } = await call("TriggersService/ListDeliveries", { eventId: events[0].id });
   await call("TriggersService/GetDelivery", { id: deliveries[0].id });
   await call("TriggersService/ListDeliveryAttempts", { deliveryId: deliveries[0].id });

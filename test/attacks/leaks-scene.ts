@@ -26,6 +26,7 @@ const handedOut: Readonly<Record<string, { readonly fields: readonly string[]; r
   "AdminService/CreateApiKey": { fields: ["key"], why: "the key, once" },
   "GrantsService/CreateAgentKey": { fields: ["key"], why: "the key, once" },
   "TriggersService/CreateSubscription": { fields: ["signingSecret"], why: "the signing secret, once" },
+  "TriggersService/RotateSubscriptionSecret": { fields: ["signingSecret"], why: "the new signing secret, once" },
   "JobsService/CreateAskEndpoint": { fields: ["signingSecret"], why: "the signing secret, once" },
   "ToolsService/CallTool": { fields: ["resultJson"], why: "the result of a call that is ok is its caller's" },
   "AdminService/GetQuarantinedPost": { fields: ["body"], why: "the post as it came, to the administrator" },
@@ -35,7 +36,7 @@ const handedOut: Readonly<Record<string, { readonly fields: readonly string[]; r
 export async function playLeaks(): Promise<Scene> {
   const secrets = Object.fromEntries(
     `apiKey otherKey username password clientSecret projectSecret webhookSecret code access refresh argument unknownName
-    result programInput skillInput literal answered stepResult rowValue vaultValue embeddingsKey`
+    result programInput skillInput literal answered stepResult rowValue vaultValue embeddingsKey headerValue bearerToken`
       .split(/\s+/)
       .map((name) => [name, plant(name)]),
   ) as Record<string, string>;

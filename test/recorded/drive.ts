@@ -36,6 +36,8 @@ const roundsMax = 300;
 const patienceMs = 20_000;
 /** Real time after which what is under way may be waiting for the clock; on a busy machine, as long as this many looks at the store take. */
 const stillMs = 500;
+/** Real time in which a lease is renewed. */
+const renewalMs = 10_000;
 const stillLooks = 50;
 
 /**
@@ -65,16 +67,19 @@ async function untilQuiet({ clock, engine }: Driven): Promise<number | undefined
   let longestLookMs = 0;
   for (let movedAt = startedAt; ; await wait(pauseMs(movedAt))) {
     const lookedAt = performance.now();
-    const { isBusy, nextDueMs } = await engine.work();
+    const { isBusy, nextDueMs, leaseEndsMs = Number.POSITIVE_INFINITY } = await engine.work();
     longestLookMs = Math.max(longestLookMs, performance.now() - lookedAt);
     if (engine.faults.length > 0) throw new Error(`the engine failed: ${engine.faults.map(textOf).join("; ")}`);
     if (!isBusy) return nextDueMs;
     const now = performance.now();
     if (now - startedAt > patienceMs + 10 * stillLooks * longestLookMs)
       throw new Error("work is due, and nothing moves");
-    // An act that waits by the clock holds its work meanwhile. Moved on too early, the clock would end a lease that is about to be renewed.
-    if (now - movedAt < Math.max(stillMs, stillLooks * longestLookMs)) continue;
-    clock.moveOn();
+    // An act that waits by the clock holds its work meanwhile. Where the clock would move on past the end of a lease, the renewal of
+    // that lease is on its way.
+    const nextMs = clock.nextMs() ?? clock.now();
+    const enoughMs = nextMs < leaseEndsMs ? stillMs : renewalMs;
+    if (now - movedAt < Math.max(enoughMs, stillLooks * longestLookMs)) continue;
+    clock.moveTo(nextMs);
     movedAt = now;
   }
 }

@@ -27,13 +27,19 @@ export type EngineParts = {
 /** Whose key calls. */
 export type EngineCaller = { readonly projectId: ProjectId; readonly keyId: KeyId; readonly role: Role };
 
+/** Whether work is due, or held by a node; when the next of it is due, and when the first lease ends; undefined without one. */
+export type Work = {
+  readonly isBusy: boolean;
+  readonly nextDueMs: number | undefined;
+  readonly leaseEndsMs: number | undefined;
+};
+
 /** The engine of today with its services, as a node of its own. Disposing of it ends its work, and leaves the database open. */
 export type EngineUnderTest = AsyncDisposable & {
   start(): void;
   /** Looks for due work now. */
   wake(): void;
-  /** Whether work is due, or held by a node, and when the next of it is due; undefined when there is none. */
-  work(): Promise<{ readonly isBusy: boolean; readonly nextDueMs: number | undefined }>;
+  work(): Promise<Work>;
   jobs(caller: EngineCaller): Client<typeof JobsService>;
   contacts(caller: EngineCaller): Client<typeof ContactsService>;
   callTool(caller: EngineCaller, toolSlug: string, args: Readonly<Record<string, unknown>>): Promise<CallReply>;
@@ -84,13 +90,13 @@ export function createEngineUnderTest(parts: EngineParts): EngineUnderTest {
   };
 }
 
-async function readWork(db: Database, nowMs: number): ReturnType<EngineUnderTest["work"]> {
-  const [queue] = await db.sql.unsafe<{ busy: number; next: string | null }[]>(
+async function readWork(db: Database, nowMs: number): Promise<Work> {
+  const [queue] = await db.sql.unsafe<{ busy: number; next: string | null; lease: string | null }[]>(
     `select count(*) filter (where due_at <= $1::timestamptz or lease_until > $1::timestamptz)::int4 as busy,
-       min(due_at) as next from job_tasks`,
+       min(due_at) as next, min(lease_until) filter (where lease_until > $1::timestamptz) as lease from job_tasks`,
     [new Date(nowMs).toISOString()],
     { prepare: true },
   );
-  const next = queue?.next ?? null;
-  return { isBusy: queue?.busy !== 0, nextDueMs: next === null ? undefined : Date.parse(next) };
+  const msOf = (time: string | null | undefined) => (typeof time === "string" ? Date.parse(time) : undefined);
+  return { isBusy: queue?.busy !== 0, nextDueMs: msOf(queue?.next), leaseEndsMs: msOf(queue?.lease) };
 }

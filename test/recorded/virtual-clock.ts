@@ -4,8 +4,8 @@ import type { Clock } from "@svc/core";
 export type VirtualClock = Clock & {
   /** Moves on to a time and wakes every wait that is over by then. It never goes back. */
   moveTo(ms: number): void;
-  /** Moves on to where the next wait is over; nowhere when nobody waits. */
-  moveOn(): void;
+  /** When the next wait is over; undefined when nobody waits. */
+  nextMs(): number | undefined;
 };
 
 type Waiter = { readonly dueMs: number; readonly wake: () => void };
@@ -24,7 +24,7 @@ export function createVirtualClock(startMs: number): VirtualClock {
   return {
     now: () => nowMs,
     moveTo,
-    moveOn: () => moveTo(waiters.size === 0 ? nowMs : Math.min(...[...waiters].map(({ dueMs }) => dueMs))),
+    nextMs: () => (waiters.size === 0 ? undefined : Math.min(...[...waiters].map(({ dueMs }) => dueMs))),
     wait(ms, signal) {
       if (ms <= 0 || signal?.aborted) return Promise.resolve();
       if (signal === undefined) {

@@ -1,4 +1,4 @@
-import { type Definition, type DefinitionWorld, type Served, secretOf, signatureOf } from "./definition-world.ts";
+import { type Definition, type DefinitionWorld, type Served, signatureOf } from "./definition-world.ts";
 import type { Proof } from "./proof.ts";
 
 /** A proof over definitions. */
@@ -190,4 +190,3 @@ export const signs = (text: string) => ({
 // biome-ignore lint/suspicious/noExplicitAny: proofs read whatever is answered
 export const posted = (body: object, pick: (answer: any) => unknown, signed: typeof signs = signs) =>
   served(async (one) => pick(await one.post(body, signed)));
-void secretOf;

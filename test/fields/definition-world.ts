@@ -62,8 +62,8 @@ export type DefinitionWorld = {
   close(): Promise<void>;
 };
 
-/** What each variable of the deployment holds: the client's own names and secrets, told by their names. */
-const variable = (name: string) => `value-of-${name.toLowerCase()}`;
+/** What each variable of the deployment holds: the client's own names and secrets, told by their names. A secret of posts is a pair too. */
+const variable = (name: string) => `value-of${name.startsWith("SVC_WEBHOOK_") ? ":" : "-"}${name.toLowerCase()}`;
 /** A signature of a text by the secret that a variable holds. */
 export const signatureOf = (text: string, secretEnv: string, encoding: "hex" | "base64" = "hex") =>
   createHmac("sha256", variable(secretEnv)).update(text).digest(encoding);

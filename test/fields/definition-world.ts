@@ -62,13 +62,15 @@ export type DefinitionWorld = {
   close(): Promise<void>;
 };
 
-/** What each variable of the deployment holds: the client's own names and secrets, told by their names. A secret of posts is a pair too. */
-const variable = (name: string) => `value-of${name.startsWith("SVC_WEBHOOK_") ? ":" : "-"}${name.toLowerCase()}`;
+/** What each variable of the deployment holds: the client's own names and secrets, told by their names. */
+const variable = (name: string) => `value-of-${name.toLowerCase()}`;
 /** A signature of a text by the secret that a variable holds. */
 export const signatureOf = (text: string, secretEnv: string, encoding: "hex" | "base64" = "hex") =>
   createHmac("sha256", variable(secretEnv)).update(text).digest(encoding);
 /** The secret that a variable holds. */
 export const secretOf = variable;
+/** What a variable holds for a webhook that is verified by user name and password. */
+export const pairOf = (name: string) => `user:${variable(name)}`;
 
 /** Makes the world of definitions. */
 export async function createDefinitionWorld(): Promise<DefinitionWorld> {
@@ -117,7 +119,8 @@ async function serve(
     },
   };
   const node = createTestNode(db, {
-    ...{ clock, catalog, transport, variable, isSandbox: false, engines: ["jobs", "standing"] },
+    ...{ clock, catalog, transport, isSandbox: false, engines: ["jobs", "standing"] },
+    variable: JSON.stringify(toolkit).includes('"basic":true') ? pairOf : variable,
     deployment: deployment && deploymentOf(deployment),
   });
   const { id: projectId } = await createProject(db, `shop-${index}`, clock.now());

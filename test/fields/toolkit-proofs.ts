@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { type DefinitionProof, paid, posted, sends, served, shop, signs, tool } from "./definition-proofs.ts";
-import { type DefinitionWorld, secretOf } from "./definition-world.ts";
+import { type DefinitionWorld, pairOf, secretOf } from "./definition-world.ts";
 import { type Proofs, under } from "./proof.ts";
 import type { TokenRequest } from "./token-app.ts";
 
@@ -182,7 +182,7 @@ const [bearer, byBearer] = inHeader(
 );
 const [basic, byBasic] = inHeader(
   { basic: true },
-  { authorization: `Basic ${Buffer.from(shopSecret).toString("base64")}` },
+  { authorization: `Basic ${Buffer.from(pairOf(secretEnv)).toString("base64")}` },
 );
 const greeting = { method: "POST", when: { body: { kind: "hello" } }, answer: { status: 201, text: "hello" } };
 const greets = (part: object = {}) => withHmac({ handshakes: [{ ...greeting, ...part }] });

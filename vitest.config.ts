@@ -16,7 +16,8 @@ const named = (folder: string, ...names: string[]) => names.map((name) => `${fol
 
 /**
  * Tests that `npm test` leaves to `npm run test:rest`, which CI runs too: most of the console, recorded histories, lists of many rows, guides
- * that run as they are printed, long properties, and attacks and MCP tasks that start several processes.
+ * that run as they are printed, long properties, every command as a process, backups, deaths, and attacks and MCP tasks that start several
+ * processes. Without them `npm test` takes less than four minutes on two processors.
  */
 const rest = [
   ...named(
@@ -39,24 +40,33 @@ const rest = [
   ...named("test/console", "overview", "pages"),
   ...named(
     "test",
+    "allocation",
+    "authorization/waiting",
     "confirm-attacks",
     "confirm-model",
     "confirm-properties",
+    "crash/kill",
     "drill",
+    "fields/programs",
+    "golden/commands",
     "guides",
     "jobs/attack",
     "jobs/examples",
     "jobs/guides",
     "jobs/row-examples",
     "jobs/tutorial",
+    "jobs/wait",
     "mcp/conformance",
     "mcp/task-restart",
     "mcp/tasks",
     "operations",
+    "processes",
     "readme",
     "restored",
+    "serve",
     "site/site",
     "stations",
+    "stats",
     "toolkits-guide",
     "tools/hostile",
     "tools/providers",
@@ -64,8 +74,10 @@ const rest = [
   ),
   ...named("test/attacks", "audience", "leaks", "log", "quotas"),
   ...named("test", "conformance/sandbox", "recorded/database", "recorded/histories", "tools/every-tool"),
+  ...named("packages/db/src", "embedded/backup/backup", "embedded/backup/restore", "erasures/small-project"),
   ...named("packages/db/src", "embedded/postgres", "lists-of-jobs", "narrowed-lists", "walked-lists"),
-  ...named("packages/jobs/src/drive", "crash", "run-crash"),
+  ...named("packages/jobs/src/drive", "crash", "map-crash", "run-crash"),
+  ...named("packages/server/src", "vault/vault"),
 ];
 
 /** Floods, of which only a machine with nothing else to do can say what they cost others. `npm run test:attacks` runs them. */

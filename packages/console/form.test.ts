@@ -4,7 +4,7 @@ import { type FormFault, placeFaults, pointerTo, shownFaults } from "./src/form/
 import { type FieldSpec, readSchema, type Shape } from "./src/form/read-schema.ts";
 import { cellOf, cellText, emptyOf, numberOf, type Values, withoutSecrets } from "./src/form/value.ts";
 
-// Every input schema of the catalog, read as the form reads it.
+// Reads every input schema of the catalog in the same way as the form does.
 
 const catalog = await shippedCatalog();
 const forms = [...catalog.tools.values()].flatMap((tool) =>
@@ -13,7 +13,7 @@ const forms = [...catalog.tools.values()].flatMap((tool) =>
     : [{ slug: tool.slug, schema: tool.inputSchema, form: readSchema(JSON.stringify(tool.inputSchema)), tool }],
 );
 
-/** The fields of a form with their pointers, including those of the first item of each list. */
+/** Returns all fields of a form, each with its JSON Pointer. For a list, the fields of its first item are included. */
 function fieldsIn(shape: Shape, pointer = ""): { field: FieldSpec; pointer: string }[] {
   if (shape.type === "list") return fieldsIn(shape.item, pointerTo(pointer, 0));
   if (shape.type !== "object") return [];
@@ -78,7 +78,7 @@ test("nothing that a definition marks as sensitive is kept, wherever it stands",
   }
 });
 
-/** Returns a value for every field; SECRET if it may not be kept. */
+/** Returns a value for every field. The value is SECRET if the browser must not store the field's value. */
 function filled({ fields }: { fields: readonly FieldSpec[] }): Values {
   return Object.fromEntries(
     fields.map(({ name, shape, isKept }) => {

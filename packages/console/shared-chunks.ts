@@ -8,7 +8,7 @@ type Modules = {
 };
 
 const source = (path: string) => join(import.meta.dirname, "src", path);
-/** The entries: the console, and the pages of links, which must be small. */
+/** The two entry files of the console's build: the console itself, and the pages that links open, which must be small. */
 const consoleEntry = source("main.tsx");
 const linkEntries = [source("answer/main.tsx"), source("connect/main.tsx")];
 
@@ -31,7 +31,7 @@ export function createChunkNames(): (id: string, modules: Modules) => string | n
   };
 }
 
-/** The modules that are loaded with the console, with any page of a link, and with each page of the console. */
+/** The modules that are loaded with the console at start, with any page that a link opens, and with each page of the console. */
 type Reach = {
   readonly ofConsole: ReadonlySet<string>;
   readonly ofLinks: ReadonlySet<string>;

@@ -10,7 +10,7 @@ const call: SnippetCall = {
   url: "http://127.0.0.1:8080",
 };
 
-/** Returns the arguments that a shell passes to a command for this text. */
+/** Returns the words that a shell makes of this command line. */
 function wordsOf(command: string): string[] {
   const shown = command.replace(/^(?:npx svc|curl)/, "printf '%s\\0'");
   return execFileSync("sh", ["-c", shown], { encoding: "utf8" }).split("\0").slice(0, -1);

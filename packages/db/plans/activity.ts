@@ -29,7 +29,7 @@ const watched = [
   { kind: "ask", id: seededId("ask", 1) },
 ] as const;
 
-// Counters over time, pending work, and new rows.
+// Recorded query plans of statements on activity counters, pending work and new rows.
 plan("add_activity_minutes", (db) => addActivityMinutes(db, counts));
 plan("add_activity_hours", (db) => addActivityHours(db, counts));
 plan("query_activity_minutes", (db) => queryActivity(db, projectId, "minutes", query));

@@ -32,7 +32,7 @@ const ask: NewAsk = {
   defaultContinuation: "",
 };
 
-// Questions and their recipients.
+// Recorded query plans of statements on asks (questions to people) and their recipients.
 plan("lock_job_for_ask", (db) => lockJobOfAsk(db, jobId));
 plan("settle_ask", (db) => settleAsk(db, id, { state: "withdrawn" }));
 plan("pass_ask_on", (db) => passAskOn(db, id, { fromHop: 0, principalId: "p", deadlineAt: null }));

@@ -28,7 +28,7 @@ const unchained = { unknownBefore: nowMs, without: [] };
 const page = { after: seededId("aud", 20_000), limit: 51 };
 const ofActor = { actor: { actor: "admin" as const, id: null } };
 
-// The audit log.
+// Recorded query plans of statements on the audit log.
 plan("enter a deed", (db) => insertAuditEvent(db, event));
 plan("note the outcome of a deed", (db) => endAuditEvent(db, id, { outcome: "ok" }));
 plan("whether entries wait for places", (db) => hasUnchainedAuditEvents(db, unchained));
@@ -52,7 +52,7 @@ plan("give entries their places", (db) =>
     { id: seededId("aud", 200), position: 1_000_000, mac: bytes, hash: bytes, outcome: "ok", entityDigest: null },
   ]),
 );
-// A verification of the log reads all of it, entry by entry; this is its last part.
+// A check of the audit log reads all of its entries. This query is the last part of the check.
 plan("chains that are broken", findBrokenAuditChains);
 plan("projects that have a chain", (db) => findChainedProjects(db, [projectId]));
 plan("list_audit_events", (db) => listAuditEvents(db, { sinceMs: seededAt(5) }, page), {

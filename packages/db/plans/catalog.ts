@@ -9,14 +9,14 @@ import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
 const toolkit = { slug: "desk_new", definition: "{}", originDigest: Buffer.alloc(32), toolCount: 1, updatedAt: nowMs };
-// Project 1 has the maximum.
+// Project 60 can get a new toolkit. Project 1 cannot, because it has the maximum.
 const put = (db: Executor) => privateToolkitsForProject(db, seededId("prj", 60)).put(toolkit);
 const eventTypes = (db: Executor) => eventTypesForProject(db, projectId);
 const eventType = {
   ...{ name: "type-new", schema: "{}", description: "", sample: "{}", archivedAt: null, offered: false },
 };
 const keys = Array.from({ length: 100 }, (_, n) => ({ triggerSlug: "desk.changed", dedupeKey: `key-${n}` }));
-// Project 1 has this toolkit.
+// Project 1 has the toolkit `desk_5`.
 const remove = (db: Executor) => privateToolkitsForProject(db, projectId).delete("desk_5", nowMs);
 const limit = {
   ...{ name: "limit-new", toolkitSlug: "", keyExpression: "", concurrency: 1, rateMax: 0, ratePerMs: 0 },

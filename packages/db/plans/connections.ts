@@ -14,7 +14,7 @@ import { seededAt, seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
 const definition = { toolkitSlug: "tracker", isPrivate: false, isSandbox: false };
-/** Seeded accounts: an active one and a pending one. */
+/** Ids of two seeded accounts: an active one and a pending one. */
 const activeId = seededId("acc", 20);
 const pendingId = seededId("acc", 11);
 const credential = Buffer.from("sealed");
@@ -26,13 +26,13 @@ const account = {
 };
 const accounts = (db: Executor) => connectedAccountsForProject(db, projectId);
 
-/** A pending account replaces an active one and takes its references. */
+/** Activates the pending account. It replaces the active account and takes over its references. */
 function activate(db: Executor) {
   const referencesOf = () => ["r-new"];
   return activateAccount(db, account, { isNew: false, referencesOf, exclusiveOf: (references) => references });
 }
 
-// Connected accounts: creation, use and renewal.
+// Recorded query plans of statements that create, use and renew connected accounts.
 plan("activate a pending account", activate);
 plan("activate a new account", (db) => {
   const isNew = { ...account, id: seededId("acc", 500_000) };

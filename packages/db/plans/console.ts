@@ -33,7 +33,7 @@ const link = {
   ...{ purpose: "sign_in" as const, createdAt: nowMs, expiresAt: nowMs, spentAt: null },
 };
 
-// Sessions, seats and links of the console.
+// Recorded query plans of statements on the console's sessions, their keys (seats) and its links.
 plan("a session that nobody has", (db) => findConsoleSession(db, digest));
 plan("read_console_seats", (db) => listConsoleSeats(db, sessionId));
 plan("store a session", (db) =>

@@ -6,7 +6,7 @@ import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
 const contacts = (db: Executor) => contactsForProject(db, projectId);
-/** A new contact that is no approver, so that every check runs. */
+/** Adds a contact who is not an approver, so that every check of `put` runs. */
 const put = (db: Executor) => {
   const contact = { principalId: "new", name: "", isApprover: false, reach: null, createdAt: nowMs };
   return contacts(db).put(contact, 100_000);
@@ -14,7 +14,7 @@ const put = (db: Executor) => {
 /** `p5` is a contact of the first project without a pending ask. */
 const remove = (db: Executor) => contacts(db).delete("p5");
 
-// Contacts: the people whom a project's jobs may ask.
+// Recorded query plans of statements on contacts, the people whom a project's jobs may ask.
 plan("a contact", (db) => contacts(db).find("p5"));
 plan("contacts by their principals", (db) => contacts(db).findMany(["p5", "p6"]));
 plan("a page of contacts", (db) => contacts(db).list({ after: undefined, limit: 51 }), { statistics: ["fresh"] });

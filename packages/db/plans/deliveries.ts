@@ -41,7 +41,7 @@ import { seededAt, seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
 const owner = seededId("node", 1);
-/** The queue with 8,000 tasks and a dead endpoint. */
+/** The subscription whose queue has 8,000 tasks. Its endpoint never answers. */
 const deadQueue = seededId("sub", 1);
 const page = { after: undefined, limit: 51 };
 const day = 86_400_000;
@@ -62,10 +62,10 @@ const look = {
 };
 const keyEnd = { projectId, keyId: seededId("key", 501), nowMs };
 
-/** Matches little, so it reads up to its limit. */
+/** A filter that matches few events, so the query scans as many rows as it may. */
 const sought = { ...everyEvent, entityId: "nobody", payloadContains: "" };
 
-/** Keys of tasks in the dead queue. */
+/** Returns keys of tasks in the queue whose endpoint never answers. */
 function tasks(count: number): DeliveryTaskKey[] {
   return Array.from({ length: count }, (_, index) => {
     const queuedForMs = seededAt(index + 1);
@@ -83,7 +83,7 @@ function advance(db: Executor): Promise<boolean> {
   return advanceDeliveryEpoch(db, { epoch: 1, rowsMax: 100_000, lockMs: 1_000 });
 }
 
-// Events and their deliveries.
+// Recorded query plans of statements on events and their deliveries.
 plan("record_events", (db) => {
   const events = Array.from({ length: 200 }, (_, n) => newEvent(projectId, [deadQueue], { dedupeKey: `new-${n}` }));
   const routing = { version: 1, projects: new Map([[projectId, 1]]) };
@@ -108,12 +108,12 @@ plan("sweep_events", (db) =>
 );
 plan("visit_lanes", (db) => claimDeliveries(db, claimRequest(owner)), { rowsMax: { delivery_tasks: 260 } });
 plan("promote_deliveries", (db) => promoteDeliveries(db, nowMs, 100), {
-  // Few of the waiting tasks are due.
+  // Only a few of the waiting tasks are due, so the statement reads few rows.
   rowsMax: { delivery_tasks: 220 },
 });
 plan("read_delivery_epoch", (db) => readDeliveryEpoch(db));
 plan("claim_deliveries", (db) => claimDeliveries(db, claimRequest(owner)), {
-  // A dead endpoint's backlog costs one hop.
+  // The long queue of an endpoint that never answers costs only one index lookup.
   rowsMax: { delivery_tasks: 1_100 },
 });
 plan("settle_deliveries", (db) => settleDeliveries(db, owner, settlements(1)));
@@ -156,7 +156,7 @@ plan(
   "list_toolkit_events",
   (db) => eventsForProject(db, projectId).list({ ...everyEvent, toolkitSlug: "code_host" }, page),
   {
-    // One page and one hop for each of its seven triggers.
+    // The query reads one page, plus one page for each of the seven triggers.
     rowsMax: { events: 8 * 51 },
   },
 );
@@ -224,7 +224,7 @@ plan(
   { statistics: ["fresh"] },
 );
 
-// Subscriptions and their health.
+// Recorded query plans of statements on subscriptions and the health of their endpoints.
 plan("end_subscriptions_of_key", (db) => endSubscriptionsOfKey(db, keyEnd));
 plan("end_narrowed_subscriptions", (db) => endNarrowedSubscriptions(db, keyEnd, ["calendar"]));
 plan("find_ended_subscriptions", (db) => findEndedSubscriptions(db, nowMs, 100));

@@ -17,7 +17,7 @@ function erasedOf(table: PgTable) {
   return erased;
 }
 
-// Erasures and exports scan a project: `small-project.test.ts` checks that they read no rows of others.
+// Erasures and exports scan the rows of a project. `small-project.test.ts` checks that they read no rows of other projects.
 plan("the next jobs of a project", (db) => scanProject(db, erasedOf(jobs), page));
 plan("the next programs of a project", (db) => scanProject(db, erasedOf(standingPrograms), page));
 plan("the next runs of a project", (db) => scanProject(db, erasedOf(standingRuns), page));
@@ -28,14 +28,14 @@ plan("the next calls of a project", (db) =>
     .where(isNext(erasedOf(toolCalls), page)),
 );
 
-// Erasures find and delete the entity's rows: every rule of every table. Codes and links expire within the hour, and backfills are deleted
-// some days after their end.
+// An erasure finds and deletes the entity's rows in every table. It may read these three tables completely, because they stay small: codes
+// and links expire within an hour, and backfills are deleted some days after their end.
 const wholeReads = ["grant_codes", "console_links", "standing_backfills"];
 plan("erase an entity", eraseWholeEntity, { wholeReads });
 plan("erase a project", eraseWholeProject, { wholeReads });
 plan("erase a run by its key", eraseRun);
 
-// The erasures themselves, and an app's keys for an account.
+// Recorded query plans of erasures, and of the keys that an app holds for an account.
 plan("begin the erasure of a project", (db) =>
   beginErasure(db, { projectId: seededId("prj", 9), entityId: undefined }, { nowMs }),
 );

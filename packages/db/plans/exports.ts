@@ -8,7 +8,7 @@ import { exportWholeEntity } from "./planner/whole-erasures.ts";
 const named = { projectId: seededId("prj", 9), entityId: "ada" };
 const oneUuid = "018bcfe5-6800-7000-8000-000000000001";
 
-// An export of an entity: every relation and rule of every table, the first page and the next.
+// Recorded query plans of an export of an entity: the first and second page of each table that has rows of the entity.
 plan("export an entity", exportWholeEntity);
 
 for (const erased of erasedTables.filter(({ key }) => key !== undefined)) {

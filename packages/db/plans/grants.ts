@@ -52,7 +52,7 @@ const grant = {
 };
 const token = { digest, grantId, kind: "access" as const, expiresAt: nowMs, spentAt: null };
 
-// Grants, their clients, codes and tokens.
+// Recorded query plans of statements on OAuth grants, their clients, codes and tokens.
 plan(["store a client", "forget_unused_grant_clients"], (db) => insertGrantClient(db, client, 1_000));
 plan("a client by its id", (db) => findGrantClient(db, "client_7"));
 plan("note the use of a client", (db) => touchGrantClient(db, "client_7", nowMs));

@@ -15,7 +15,7 @@ const projectId = seededId("prj", 1);
 const callId = seededId("call", 7);
 const hookId = seededId("hok", 7);
 
-/** Creates a hook in a project with thousands. */
+/** Creates a hook in a project that already has thousands of hooks. */
 function create(db: Executor) {
   const hook = { id: seededId("hok", 500_000), endpointUrl: "", signingSecret: Buffer.alloc(1), position: 0 };
   const asked = { phase: "before", toolkitSlugs: [], accessClasses: [], isActive: true, createdAt: nowMs } as const;
@@ -25,7 +25,7 @@ function create(db: Executor) {
   );
 }
 
-// Hooks and their decisions.
+// Recorded query plans of statements on hooks and their decisions.
 plan("find_call_hooks", (db) => findCallHooks(db, [projectId, seededId("prj", 9)]));
 plan("the hooks of a project", (db) => callHooksForProject(db, seededId("prj", 9)).list());
 plan("make a hook", create);

@@ -9,7 +9,7 @@ import { plan } from "./planner/plan.ts";
 import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** A job with thousands of undo entries. */
+/** A seeded job that has thousands of undo entries. */
 const jobId = seededId("job", 1);
 const newJobId = seededId("job", 500_001);
 const digest = Buffer.from("f".repeat(64), "hex");
@@ -33,7 +33,7 @@ const newJob = {
   tasks: [{ jobId: newJobId, kind: "run", subject: "", projectId, dueAt: nowMs }],
 } as const;
 
-/** Submits a job with an idempotency key, whose first step has begun. */
+/** Submits a job with an idempotency key. The job's first step has already begun. */
 async function submit(db: Executor) {
   const { job, events, tasks } = newJob;
   const keyed = { ...job, principalChain: [...job.principalChain], idempotencyKey: "new" };
@@ -48,7 +48,7 @@ async function addChild(db: Executor) {
   await insertChildJobs(db, [{ job: owned, events, tasks }], nowMs);
 }
 
-// Jobs written with the query builder: those with an idempotency key, and child jobs.
+// Recorded query plans of statements that the query builder writes for jobs with an idempotency key and for child jobs.
 plan("the job of a new idempotency key", (db) => findKeyedJob(db, projectId, "new"));
 plan("store a keyed job", submit);
 plan("store a job that another runs", addChild);

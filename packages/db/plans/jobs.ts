@@ -33,7 +33,7 @@ import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** A job with thousands of rows, entries and events. */
+/** A seeded job that has thousands of rows, undo entries and log events. */
 const jobId = seededId("job", 1);
 const owner = seededId("node", 1);
 const lease: JobTaskLease = { jobId, kind: "run", subject: "", leaseToken: 1 };
@@ -99,7 +99,9 @@ const stepReceipt: StepReceiptDocument = {
 const step = { stepId: "s", ordinal: 0, receipt: stepReceipt, output: null };
 const call = callOf(projectId, { id: seededId("call", 500_000), jobId, outcome: "running" });
 
-/** Plans the insert of jobs: jobs that begin with a call, or jobs that wait for a node. */
+/**
+ * Records the query plan of the statement that inserts jobs. `begins`: true if the jobs begin with a call, false if they wait for a node.
+ */
 function planInsert(name: string, count: number, { begins }: { begins: boolean }): void {
   const newJobs = Array.from({ length: count }, (_, index) => {
     const id = seededId("job", 500_000 + index);
@@ -111,7 +113,7 @@ function planInsert(name: string, count: number, { begins }: { begins: boolean }
   plan(name, (db) => insertJobBatch(db, { program, newJobs, nowMs }));
 }
 
-// Jobs and their rows.
+// Recorded query plans of statements on jobs and their rows.
 planInsert("insert_jobs", 2, { begins: true });
 planInsert("insert_jobs_lone_begun", 1, { begins: true });
 planInsert("insert_jobs_lone", 1, { begins: false });
@@ -174,7 +176,7 @@ const rowPage = {
 };
 plan("commit_job_page", (db) => commitJobPage(db, runCommit, rowPage));
 
-/** Plans a commit of the first jobs, each with this change. */
+/** Records the query plan of a commit that applies this change to the first seeded jobs. */
 function planCommit(name: string, count: number, change: Partial<JobChange>): void {
   const commits = leases.slice(0, count).map(({ jobId: id }) => ({
     ...runCommit,
@@ -242,13 +244,13 @@ plan(["find_unswept_jobs", "sweep_job_set_rows", "sweep_job_rows", "finish_job_s
   sweepJobRows(db, seededAt(9_600), 1_000),
 );
 plan("lock_ended_jobs", (db) => sweepEndedJobs(db, endedBatch), {
-  // One of forty has no task.
+  // The statement also reads jobs without a task. They are one in forty.
   rowsMax: { jobs: 2_000, job_tasks: 2_000 },
 });
 plan("delete_ended_jobs", (db) => sweepEndedJobs(db, endedBatch));
 plan("the job of an idempotency key", (db) => findKeyedJob(db, projectId, "k6"));
 plan("list_jobs", (db) => jobsForProject(db, projectId).list(everyJob, page), {
-  // A page for each of two statuses, and the page itself.
+  // The list reads a page of jobs for each of two statuses, and then the programs of the page that it returns.
   rowsMax: { jobs: 4 * 51, job_programs: 51 },
 });
 plan(
@@ -280,7 +282,7 @@ plan("find_skill", (db) => skillsForProject(db, projectId).find({ slug: "skill_1
 plan("list_skills", (db) => skillsForProject(db, projectId).list());
 plan("list_skill_versions", (db) => skillsForProject(db, projectId).listVersions("skill_1"));
 
-// Due work.
+// Recorded query plans of statements that find due work.
 plan(
   "claim_job_tasks",
   (db) =>

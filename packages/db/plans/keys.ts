@@ -16,7 +16,7 @@ const key = {
   ...{ digest: Buffer.alloc(32, 9), createdAt: nowMs },
 };
 
-// Keys: creation, use and revocation.
+// Recorded query plans of statements that create, use and revoke keys.
 plan("store a key", (db) => createApiKey(db, key));
 plan("store a key unless it is known", (db) => ensureApiKey(db, key));
 plan("revoke a key", (db) => revokeApiKey(db, keyId, nowMs));

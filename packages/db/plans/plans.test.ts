@@ -12,10 +12,10 @@ import { type PlannedReads, recordingOf } from "./planner/recording.ts";
 import { forgetStatistics, type Statistics, seeded } from "./planner/seed.ts";
 import { sourcesIn, watchQueries } from "./planner/unrun-queries.ts";
 
-// Every statement has a plan in this folder, and plans.snap records the tables and indexes each reads, for all statistics. After a change,
-// record again with `npx vitest run packages/db/plans/plans.test.ts -u` and review the difference.
+// Every statement of packages/db has a plan in this folder. plans.snap records which tables and indexes each reads, for all states of the
+// statistics. After a change, record again with `npx vitest run packages/db/plans/plans.test.ts -u` and review the difference.
 
-/** A statement that a plan's run sent, and its plans. */
+/** A statement that was sent when a plan ran, and the query plans of this statement. */
 type RecordedRun = {
   readonly name: string;
   readonly plan: Plan;
@@ -23,22 +23,23 @@ type RecordedRun = {
   readonly planned: PlannedReads[];
 };
 
-/** Tables of few rows: one in all, or one per node, restore or rotation of the vault key. */
+/** Tables with only a few rows: one in all, or one per node, restore or rotation of the vault key. */
 const smallTables = ["old_subkeys", "restores", "routing_state", "vault_nodes", "vault_rotations"];
 
 const modes: readonly PlanMode[] = ["custom", "generic"];
 const everyStatistics: readonly Statistics[] = ["fresh", "stale", "absent"];
 const recorded: RecordedRun[] = [];
-/** Statements sent by the runs of plans. */
+/** Statements that each plan sent when it ran. */
 const sent = new Map<Plan, readonly SentStatement[]>();
-/** Places in the package that send a query and that no plan runs. */
+/** Places in packages/db that send a query and that no plan runs. */
 let unrun: string[] = [];
 
 for (const file of readdirSync(import.meta.dirname)) {
   if (file.endsWith(".ts") && !file.endsWith(".test.ts")) await import(join(import.meta.dirname, file));
 }
 
-// Running statements leaves dead rows, which change plans. So plans are made on a separate copy, and a recording is the same each time.
+// Running statements leaves dead rows, which change query plans. So the statements run on this copy, and query plans are made on another
+// copy. A recording is then the same each time.
 const running = await createTestDatabase({ filled: seeded });
 const { db, drop } = await createTestDatabase({ filled: seeded });
 afterAll(async () => {
@@ -58,10 +59,10 @@ beforeAll(async () => {
   await planAll("absent");
   await analyze();
   await planAll("fresh");
-  // Thousands of plans take longer than a hook's limit on a busy machine.
+  // On a busy machine, thousands of query plans take longer than the default limit of this hook.
 }, 600_000);
 
-/** Makes statistics from all rows of all tables: from a sample, plans would differ between runs. */
+/** Collects statistics from all rows of all tables. A sample of rows would make query plans differ between test runs. */
 async function analyze(): Promise<void> {
   await withTransaction(db, async ({ sql }) => {
     await sql.unsafe("set local default_statistics_target = 200; analyze");
@@ -80,7 +81,7 @@ async function planAll(statistics: Statistics): Promise<void> {
   }
 }
 
-/** Runs a plan, and returns its statements. */
+/** Runs a plan. Returns the statements that it sent, with their query plans. */
 async function recordedOf(plan: Plan): Promise<RecordedRun[]> {
   const isMeant = (text: string) => plan.names.some((name) => isNamed(text, statementOf(name) ?? ""));
   const all = await sentBy(running.db, plan.run, plan.isSlow === true ? isMeant : undefined);
@@ -94,7 +95,7 @@ async function recordedOf(plan: Plan): Promise<RecordedRun[]> {
   });
 }
 
-/** Returns the statement that a plan's name stands for, if any. */
+/** Returns the statement that a plan's name refers to; undefined if there is none. */
 function statementOf(name: string): string | undefined {
   const [statement = ""] = name.split(",");
   return statementNames().includes(statement) ? statement : undefined;
@@ -104,7 +105,7 @@ function isNamed(text: string, statement: string): boolean {
   return text.startsWith(`/* ${statement} */`);
 }
 
-/** True if a text is a query without a name that the server plans. */
+/** True if a text is a query that PostgreSQL plans and that has no name. */
 function isQuery(text: string): boolean {
   return !/^(?:\/\* |set local |savepoint |release |rollback |lock table |truncate )/.test(text);
 }
@@ -118,7 +119,7 @@ test("what every statement reads is as recorded", async () => {
 
 test("every statement has a plan", () => {
   const known = new Set(recorded.map(({ name }) => statementOf(name)));
-  // Statements of other tests, which may share the process, are named test_.
+  // Other tests, which may run in the same process, name their statements `test_…`.
   expect(statementNames().filter((name) => !known.has(name) && !name.startsWith("test_"))).toEqual([]);
 });
 
@@ -156,7 +157,7 @@ test("every index is read by a statement", async () => {
     where c.relnamespace = 'public'::regnamespace and not i.indisunique order by 1`;
   const reads = recorded.flatMap(({ planned }) => planned.flatMap((one) => Object.values(one.reads.access).flat()));
   const read = new Set(reads.map((one) => one.split("(")[0]));
-  // A unique index is also a rule, even if no statement reads it.
+  // A unique index is needed even if no statement reads it, because it is also a rule.
   expect(rows.map(({ name }) => name).filter((name) => !read.has(name))).toEqual([]);
 });
 

@@ -104,7 +104,7 @@ const ofJob = { jobId: seededId("job", 1), accountId: undefined, keyId: undefine
 
 const ofEntity: ToolCallFilter = { ...everyCall, entityId: "entity-6" };
 
-// The ledger of tool calls.
+// Recorded query plans of statements on the ledger (the record of tool calls).
 plan("put_tool_calls", (db) => putToolCalls(db, [call]));
 plan("insert_keyed_tool_calls", (db) => beginKeyedToolCalls(db, [{ ...call, idempotencyKey: "new" }]));
 plan("find_idempotency_keys", (db) =>
@@ -142,14 +142,14 @@ plan("list_calls_of_entity", (db) =>
 
 const pace = { projectId, limitName: "limit-1", key: "key-1", pace: { shares: {} }, revision: "2", madeFrom: "1" };
 
-// Call limits and their usage.
+// Recorded query plans of statements on call limits and their usage.
 plan("find_call_limits", (db) => findCallLimits(db, [projectId, seededId("prj", 7)]));
 plan("read_call_paces", (db) => readCallPaces(db, [pace, { ...pace, key: "key-2" }]));
 plan("write_call_paces", (db) => writeCallPaces(db, [{ ...pace, expiresAt: nowMs }]));
 plan("sweep_call_paces", (db) => sweepCallPaces(db, seededAt(500), 100));
 plan("the call limits of a project", (db) => callLimitsForProject(db, seededId("prj", 9)).list());
 
-// Connected accounts and private toolkits.
+// Recorded query plans of statements on connected accounts and private toolkits.
 plan("find_account_references", (db) => findAccountReferences(db, [{ toolkitSlug: "watcher", reference: "r7" }]));
 plan("the references that accounts give up", (db) => releaseAccountReferences(db, projectId, [seededId("acc", 20)]));
 plan("find_active_accounts", (db) => findActiveAccounts(db, { ...definition, projectId, entityId: "entity-20" }));
@@ -183,7 +183,7 @@ plan(
 );
 plan("read_catalog_version", (db) => privateToolkitsForProject(db, projectId).version());
 
-// Projects, keys, the quarantine and the server itself.
+// Recorded query plans of statements on projects, keys, the quarantine and the server itself.
 plan("database_time", (db) => readDatabaseTime(db));
 plan("probe_writes", (db) => probeWrites(db));
 plan("hold_deployment_routing", (db) => holdDeploymentRouting(db));
@@ -208,7 +208,7 @@ plan("make the first project", (db) => createFirstProject(db, "new", nowMs), {
 plan("set the policy of a project", (db) =>
   setProjectPolicy(db, projectId, { planApproval: "always", redirectUrls: [], quotas: {} }),
 );
-// Nodes cache the list of projects and read all of them at each change.
+// Nodes keep a copy of the list of projects, and read all projects again after each change.
 plan("the deployment's routing", (db) => readDeploymentRouting(db));
 plan("a page of projects", (db) => listProjects(db, page), { statistics: ["fresh"] });
 plan("the key of a caller", (db) => findCallerKey(db, Buffer.from("7".padStart(64, "0"), "hex")));

@@ -12,7 +12,7 @@ import { seededId } from "./planner/seed.ts";
 const id = seededId("qrn", 7);
 const body = Buffer.from("sealed");
 
-// Posts that no project received.
+// Recorded query plans of statements on incoming webhook posts that no project received.
 plan("keep posts that nobody could take", (db) =>
   putQuarantinedPosts(db, [
     {

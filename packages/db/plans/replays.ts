@@ -28,7 +28,7 @@ const started: NewReplay = {
   },
 };
 
-/** Starts a replay in a project without replays. */
+/** Values for the start of a replay, in a project that has no replays. */
 const moved: ReplayMove = {
   ...{ id, state: "running", reason: "", waitsForId: null, total: 1, uncountedFromId: null, queued: 1 },
   ...{ positionEventId: position.eventId, positionSubscriptionId: position.subscriptionId },
@@ -39,14 +39,14 @@ function start(db: Executor) {
   return replaysForProject(db, seededId("prj", 5_000)).start(started, 10);
 }
 
-/** Ends a running replay. */
+/** Cancels a running replay. */
 function cancel(db: Executor) {
   return replaysForProject(db, projectId).change(id, () => ({ state: "cancelled", endedAt: nowMs, updatedAt: nowMs }));
 }
 
 const paused = { id: seededId("sub", 7), projectId, createdAt: seededAt(1), pausedReplayId: id };
 
-// Throttled replays.
+// Recorded query plans of statements on throttled replays.
 plan("open the replay of a pause", async (db) => {
   await openPause(db, { ...paused, pausedReplayId: null }, nowMs, seededId("rpl", 500_001));
   await openPause(db, { ...paused, pausedReplayId: seededId("rpl", 500_001) }, nowMs, id);
@@ -58,7 +58,7 @@ plan("end pauses that are too old", async (db) => {
   await expirePauses(db, { beforeMs: seededAt(10), nowMs, limit: 100 });
 });
 plan("find_replay_matches", (db) => findReplayMatches(db, filter, position, { limit: 50, events: 100 }), {
-  // However many events exist: a scan is bounded, and reads fewer events for more subscriptions.
+  // The maximum does not grow with the number of events: each scan is bounded, and reads fewer events if there are more subscriptions.
   rowsMax: { events: 5_000 },
 });
 plan("count_replay_matches", (db) => countReplayMatches(db, filter, firstEventAt(seededAt(10_000))), {

@@ -5,7 +5,7 @@ import { plan } from "./planner/plan.ts";
 
 const sealed = Buffer.from("sealed");
 
-/** Reads a table's first row and the rows after it. */
+/** Page of a table to read: its first row and the rows after it. */
 const page = { oldBefore: Buffer.alloc(12, 0xff), limit: 500 };
 
 async function afterFirst(db: Executor, table: string): Promise<string> {

@@ -10,9 +10,9 @@ const resume = async (db: Executor) => {
   await resumeRestored(db, { nowMs, isNothingSince: false });
 };
 
-// Work that a restored database held back.
+// Recorded query plans of statements on the work that a restored database does not run until an operator releases it.
 plan("note that the store was restored", (db) => noteRestore(db, note, nowMs));
 plan("the last restore", (db) => findRestore(db));
-// Each project separately, once per restore; ended jobs are not read.
+// Counts the jobs of each project once after a restore. It does not read jobs that have ended.
 plan("the jobs that a held store would run", (db) => countHeldWork(db), { rowsMax: { jobs: 1_000 } });
 plan("resume a held store", resume, { rowsMax: { jobs: 1_000 } });

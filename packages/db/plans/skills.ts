@@ -12,13 +12,13 @@ const added = {
   accessClass: "read",
 } as const;
 
-/** Promotes a program to a new skill in a project with thousands. */
+/** Promotes a program to a new skill, in a project that already has thousands of skills. */
 function add(db: Executor) {
   const event = () => ({ type: "promoted", stepId: "", payload: "{}", principalChain: null });
   return skillsForProject(db, projectId).add(added, event, { skills: 1_000_000, versions: 1_000 });
 }
 
-// Skills: promotion and deletion.
+// Recorded query plans of statements that promote and delete skills.
 plan("add a version of a skill", add);
 plan("delete a skill", (db) => skillsForProject(db, projectId).delete({ slug: "skill_1", version: 0 }, nowMs));
 plan("delete a version of a skill", (db) =>

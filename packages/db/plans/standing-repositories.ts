@@ -23,7 +23,7 @@ import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** A program with thousands of runs, a hundred of them started. */
+/** A seeded program that has thousands of runs. A hundred of them have started. */
 const programId = seededId("stp", 1);
 const newProgramId = seededId("stp", 500_000);
 const backfillId = seededId("bkf", 1);

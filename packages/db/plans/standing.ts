@@ -104,10 +104,10 @@ import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** A program with thousands of runs. */
+/** A seeded program that has thousands of runs. */
 const programId = seededId("stp", 1);
 const programIds = Array.from({ length: 20 }, (_, index) => seededId("stp", index + 1));
-/** A program with thousands of queued runs of one concurrency key. */
+/** A seeded program that has thousands of queued runs, all with the same concurrency key. */
 const queuedId = seededId("stp", 2);
 const queuedIds = [queuedId, ...programIds.slice(2)];
 const runId = seededId("srn", 1);
@@ -171,7 +171,7 @@ const change: StandingProgramChange = {
 
 const everyRun = { state: undefined, reason: undefined, sinceMs: undefined, untilMs: undefined };
 
-// Standing programs, their runs and due tasks.
+// Recorded query plans of statements on standing programs (schedules), their runs and due tasks.
 plan(
   "claim_due_tasks",
   (db) => claimDueTasks(db, { owner: seededId("node", 1), nowMs, leaseUntilMs: nowMs + 30_000, limit: 10 }),

@@ -10,7 +10,7 @@ import { plan } from "./planner/plan.ts";
 import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** A project without subscriptions: the first one has the maximum. */
+/** A project without subscriptions. Project 1 cannot get a new one, because it has the maximum. */
 const emptyProjectId = seededId("prj", 700);
 const page = { after: undefined, limit: 51 };
 const hourMs = 3_600_000;
@@ -21,12 +21,12 @@ const asks = (db: Executor) => askEndpointsForProject(db, projectId);
 const agents = (db: Executor) => agentSubscriptionsForProject(db, projectId);
 
 const endpoint = { id: seededId("sub", 500_000), endpointUrl, signingSecret, createdAt: nowMs };
-/** An agent's subscription with a new key: each seeded key belongs to a grant. */
+/** A subscription that an agent makes, with a key that belongs to no grant. All seeded keys belong to a grant. */
 const ofAgent: NewAgentSubscription = {
   ...{ ...endpoint, toolkitSlug: "calendar", triggerSlug: "calendar.changed" },
   ...{ entityId: "", mcpId: "mcp_new", cursor: "", keyId: seededId("key", 500_000), expiresAt: nowMs + hourMs },
 };
-/** The key of a seeded agent's subscription in the first project. */
+/** Key of an agent's seeded subscription in project 1. */
 const agentKeyId = seededId("key", 501);
 
 async function subscribe(db: Executor): Promise<void> {
@@ -49,7 +49,7 @@ async function sweep(db: Executor): Promise<void> {
   if (first === undefined || others.length === 0) throw new Error("none or one has ended");
 }
 
-// Subscriptions to events: creation, change and deletion.
+// Recorded query plans of statements that create, change and delete subscriptions.
 plan("make a subscription", (db) =>
   subscriptionsForProject(db, emptyProjectId).create({ ...endpoint, toolkitSlug: "", triggerSlug: "" }),
 );

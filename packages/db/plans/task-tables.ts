@@ -1,7 +1,7 @@
 import { compactTasks } from "../src/task-tables/epochs.ts";
 import { plan } from "./planner/plan.ts";
 
-// A compaction of a task table reads all of its rows and writes them again, up to a maximum.
+// A compaction reads all rows of a task table and writes them again, up to a maximum.
 for (const table of ["delivery_tasks", "job_tasks"] as const)
   plan(`compact ${table}`, (db) => compactTasks(db, { table, rowsMax: 100_000, lockMs: 1_000 }), {
     wholeReads: [table],

@@ -13,7 +13,7 @@ import { seededAt, seededId } from "./planner/seed.ts";
 const projectId = seededId("prj", 1);
 const digests = ["d7", "d8", "d10"];
 
-// Embedding vectors of tools' texts.
+// Recorded query plans of statements on the embedding vectors of tool texts.
 plan("read_tool_vectors", (db) => readToolVectors(db, digests, projectId));
 plan("claim_tool_vectors", (db) =>
   claimToolVectors(db, [{ digest: "new", projectId }], { untilMs: nowMs + 60_000, nowMs }),

@@ -42,11 +42,11 @@ const dataKeyOf = (scope: ProjectId | "deployment") => ({ scope, use: "seal" as 
 plan("data keys by their number", (db) => listDataKeys(db, 500));
 plan("the data keys of projects", (db) => findDataKeys(db, [projectId, seededId("prj", 7)]));
 plan("the data keys of the deployment", (db) => findDataKeys(db, ["deployment"]));
-// After a change, a process that holds all keys finds the deleted ones.
+// A process with a copy of all data keys reads their numbers after a change, to find those that were deleted.
 plan("the numbers of all data keys", (db) => listDataKeyNumbers(db));
 plan("keep data keys", (db) => putDataKeys(db, [dataKeyOf(projectId), dataKeyOf("deployment")], nowMs));
 plan("wrap a data key anew", (db) => rewrapDataKey(db, 7, sealed));
-// A rotation reads all keys at its end, scope by scope.
+// At its end, a rotation of the vault key reads all data keys, one scope after another.
 plan(
   "remove the data keys that a rotation replaced",
   async (db) => {
@@ -57,7 +57,7 @@ plan(
 );
 plan("destroy the data keys of a project", (db) => destroyDataKeys(db, projectId));
 
-// Counts all keys: a node compares the count to detect a deleted key.
+// Counts all data keys. A node compares the count with its own to detect a deleted key.
 plan("the version of the vault", (db) => readVaultVersion(db));
 plan("the last rotation", (db) => findVaultRotation(db));
 plan("the vault keys that are refused", (db) => listRetiredVaultKeys(db));
@@ -74,10 +74,10 @@ plan("change which vault key wraps", (db) => replaceVaultCheck(db, sealed));
 plan("keep what vault keys derived that go", (db) =>
   putOldSubkeys(db, [{ keyId: "gone", purpose: "p", secret: sealed }], nowMs),
 );
-// Reads all of them; a rotation adds few.
+// Reads all old derived keys. There are few, because each rotation adds only a few.
 plan("what vault keys derived that are gone", (db) => listOldSubkeys(db));
 
-// A deployment has few, and reads all of them.
+// Reads all secrets of the deployment, because there are only few.
 plan("the secrets of the deployment", (db) => secretsOfDeployment(db).list());
 plan("a secret of the deployment", (db) => secretsOfDeployment(db).find("s-7"));
 plan("keep a secret of the deployment", (db) => secretsOfDeployment(db).put(secret));

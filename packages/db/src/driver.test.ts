@@ -18,13 +18,13 @@ function open(options: { url: string; connectionsMax: number }): Database {
   return opened;
 }
 
-/** Ends all sessions that `open` started. */
+/** Ends all database sessions of the pools that `open` created. */
 function endSessions(): Promise<unknown> {
   return db.sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
     where application_name = 'victim' and datname = current_database()`;
 }
 
-/** Starts a proxy to the server that can be cut: each of its connections then ends with a reset. */
+/** Starts a proxy in front of the server. `cut()` breaks the proxy: it resets each of its connections. */
 async function startCutter(): Promise<{ url: string; cut(): void }> {
   const { hostname, port: serverPort } = new URL(url);
   const sockets = new Set<Socket>();
@@ -87,7 +87,7 @@ test("a transaction that lost its session writes nothing more", async () => {
   const lost = single.sql.begin(async (tx) => {
     await tx`insert into written values (1)`;
     await endSessions();
-    // By now the pool has a new session, on the connection that the transaction used.
+    // The pool has opened a new session in place of the one that the transaction used.
     await errorOf(echo(single, [1]));
     await echo(single, [1]);
     await tx`insert into written values (2)`;
@@ -134,12 +134,12 @@ test("under load every query is settled with its own answer while sessions are e
   await Promise.all(workers);
 });
 
-/** Returns the URL of the test's database with another port, or several hosts and ports. */
+/** Returns the URL of the test's database, with other hosts and ports. */
 function withHosts(...hosts: string[]): string {
   return url.replace(new URL(url).host, hosts.join(","));
 }
 
-/** Returns a `host:port` without a server. */
+/** Returns an address `host:port` where no server listens. */
 async function deadHost(): Promise<string> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -158,7 +158,7 @@ test("of several hosts the one that answers is used, anywhere in the list", asyn
       expect(answers).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]]);
       await pool.sql`select 1`;
       await endSessions();
-      // Idle connections notice it with their next query.
+      // Connections that are idle notice the end of their sessions at the next query.
       await Promise.all([1, 2, 3].map(() => errorOf(echo(pool, [0]))));
     }
   }
@@ -186,13 +186,13 @@ test("a database that takes no connections is unavailable until it does, and a s
   const single = open({ url, connectionsMax: 1 });
   await echo(single, [1]);
   const [server] = await db.sql`select current_database() as name`;
-  // From another database: PostgreSQL cannot close a database to others while the statement's own session uses it.
+  // This session uses another database. PostgreSQL cannot close a database to new sessions while the statement's own session uses it.
   const elsewhere = open({ url: databaseUrl(url, "postgres"), connectionsMax: 1 });
   const name = elsewhere.sql(server?.["name"]);
   await elsewhere.sql`alter database ${name} with allow_connections false`;
   await endSessions();
   const refused = [];
-  // Idle connections notice it with their next query.
+  // Connections that are idle notice the end of their sessions at the next query.
   for (let n = 0; n < 3; n++) refused.push(await errorOf(echo(single, [n])));
   await elsewhere.sql`alter database ${name} with allow_connections true`;
   expect(refused.map(isUnavailable)).toEqual([true, true, true]);

@@ -14,8 +14,8 @@ import { standingProgramsForProject } from "./standing/programs.ts";
 import { standingRunsForProject } from "./standing/runs.ts";
 import { addProject } from "./test-rows.ts";
 
-// 50,000 rows of each kind, a tenth of them in `npm test`, and every combination of a list's filters: if nothing matches, the search ends
-// early.
+// Fills tables with 50,000 rows of each kind (a tenth of them in `npm test`), and tries every combination of a list's filters. If nothing
+// matches, the search must end early.
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -25,16 +25,16 @@ const each = repeats({ sample: 5_000, whole: 50_000 });
 const page = { after: undefined, limit: 51 };
 const uuid = "00000000-0000-7000-8000-000000000001";
 const programId = idOfUuid("stp", uuid);
-/** The parent of a third of the jobs. */
+/** Id of a job that is the parent of a third of the jobs. */
 const parentJobId = idOfUuid("job", "00000000-0000-7000-8000-ffffffffffff");
-/** All its runs were skipped; those of the other have ended. */
+/** A standing program whose runs were all skipped. The runs of the other program have ended. */
 const skippingId = idOfUuid("stp", "00000000-0000-7000-8000-000000000002");
 const soonMs = Date.now() + 30 * 86_400_000;
 
 const owner = `'${uuidOfId(projectId)}'::uuid`;
 const id = "('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid";
 
-/** A third each of a standing program, of a skill and of a parent, and a few approval dry runs. */
+/** A third of these jobs belongs to a standing program, a third to a skill, and a third to a parent job. A few are approval dry runs. */
 const filling = [
   `insert into job_programs (project_id, digest, program_hash, pins) values (${owner}, '', '', '{}')`,
   `insert into jobs (id, project_id, status, mode, skill_slug, standing_program_id, parent_job_id, child_key, program_digest, params, step_args, key_id, principal_chain, content_digest, estimate, used, saga, created_at, updated_at, finished_at)

@@ -11,22 +11,23 @@ import { eventsForProject } from "./events/repo.ts";
 import { jobsForProject } from "./jobs/repo.ts";
 import { addProject } from "./test-rows.ts";
 
-// A project with 50,000 rows of each kind that a list can filter, none of them matching: the search ends early.
+// Fills a project with 50,000 rows of each kind that a list can filter. None of them matches the filters, and the search must still end
+// early.
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
 const projectId = await addProject(db);
 const stranger = await addProject(db);
-/** Every 500th row among those of `projectId` belongs to it. */
+/** Project that owns every 500th row of the large project's range. */
 const small = await addProject(db);
-/** A project whose jobs appear only in lists that request their kind. */
+/** A project whose jobs appear only in lists that ask for their kind, such as child jobs. */
 const parent = await addProject(db);
 const rows = 50_000;
 const readMax = 500;
 const page = { after: undefined, limit: 51 };
 
-/** Returns the SQL for rows whose ids are in the order of `n`. */
+/** Returns the SQL that inserts rows with the numbers `first` to `last`. Their ids are in the order of the numbers. */
 function filling(owner: ProjectId, [first, last]: readonly [number, number]): string[] {
   const id = "('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid";
   const own = `'${uuidOfId(owner)}'::uuid`;
@@ -47,7 +48,7 @@ function filling(owner: ProjectId, [first, last]: readonly [number, number]): st
   ];
 }
 
-/** Child jobs, approval dry runs and simulation runs, a third each. */
+/** Child jobs, approval dry runs and simulation runs, a third of the rows each. Ordinary lists contain none of them. */
 const unlisted = `insert into jobs (id, project_id, status, mode, simulated_from, parent_job_id, child_key, program_digest, params, step_args, key_id, principal_chain, content_digest, estimate, used, saga, created_at, updated_at, finished_at)
   select id, '${uuidOfId(parent)}', 'succeeded', (array['live', 'rehearse', 'simulate'])[1 + n % 3], case when n % 3 = 2 then id end,
     case when n % 3 = 0 then id end, case when n % 3 = 0 then '' end, '', '{}', '{}', id, '{}', '', '{}', '{}', '{}', now(), now(), now()
@@ -64,7 +65,7 @@ beforeAll(async () => {
     `insert into job_programs (project_id, digest, program_hash, pins) values ('${uuidOfId(small)}', '', '', '{}')`,
   ];
   await Promise.all(texts.map((text) => db.sql.unsafe(text)));
-  // As left by the search for lost calls, which continues every minute.
+  // Sets the position that the search for lost calls would have stored. This search runs every minute.
   await db.sql.unsafe("update ledger_state set settled_before = (select id from tool_calls order by id desc limit 1)");
 });
 
@@ -123,7 +124,7 @@ const lists: readonly [string, (tx: Executor) => Promise<readonly unknown[]>][] 
   ["expired accounts of a toolkit", accounts({ toolkitSlug: "code_host", state: "expired" })],
 ];
 
-/** Lists in which the small project has more than a page. */
+/** Returns the lists of which the small project has more than one page. */
 const listsOf = (owner: ProjectId): readonly [string, (tx: Executor) => Promise<readonly unknown[]>][] => [
   ["events", (tx) => eventsForProject(tx, owner).list(everyEvent, page)],
   ["events of a toolkit", (tx) => eventsForProject(tx, owner).list({ ...everyEvent, toolkitSlug: "code_host" }, page)],
@@ -141,14 +142,14 @@ const listsOf = (owner: ProjectId): readonly [string, (tx: Executor) => Promise<
   ["asks", (tx) => asksForProject(tx, owner).list({ ...everyAsk, state: undefined }, page)],
 ];
 
-/** Returns the maximum rows it reads, over the ways to plan it. Nodes use generic plans (`connect.ts`). */
+/** Returns the maximum number of rows that a list reads, over all ways to plan its statements. Nodes use generic plans (`connect.ts`). */
 async function readCount(list: (tx: Executor) => Promise<unknown>): Promise<number> {
   const all = await sentBy(db, list);
   if (all.length === 0) throw new Error("nothing was sent");
   const modes: readonly PlanMode[] = ["custom", "generic"];
   let most = 0;
   for (const mode of modes) {
-    // On flash, and with a server's default disk costs.
+    // Disk costs to plan with: those for flash disks, and the default of a PostgreSQL server.
     for (const randomPageCost of [1.1, 4]) {
       let count = 0;
       for (const sent of all) {
@@ -174,7 +175,7 @@ test.each(["absent", "fresh"])(
 );
 
 test("lists of a small project cost no more because of a large one", async () => {
-  // With two projects, a generic plan estimates half of the rows for each.
+  // With two projects in a table, a generic plan expects that each has half of the rows.
   for (const table of ["tool_calls", "job_asks"]) {
     await db.sql.unsafe(`delete from ${table} where project_id = '${uuidOfId(stranger)}'`);
     await db.sql.unsafe(`vacuum analyze ${table}`);

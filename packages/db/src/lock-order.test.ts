@@ -18,7 +18,7 @@ import { reportSubscriptionFailures, reportSubscriptionRecoveries } from "./subs
 import { addProject, addSubscription, callOf, fillQueue, newEvent, nowMs, settlement } from "./test-rows.ts";
 
 // Statements that write the same rows lock them in one order, or skip locked rows. Otherwise two of them deadlock, and PostgreSQL ends one
-// (40P01) after a second: its caller gets the error that the database is unavailable.
+// of them (40P01) after a second. The caller of this one then gets the error that the database is unavailable.
 
 const { db, url, drop } = await createTestDatabase();
 afterAll(drop);
@@ -27,9 +27,9 @@ const owner = createId("node", nowMs);
 const [a, b, c] = ["a", "b", "c"] as const;
 
 /**
- * Runs two writers of the same three rows or keys, each in its given order, while `hold` locks the middle one. One after the other runs as
- * far as it can, then the middle one is released. With opposite orders, each then holds the row that the other needs last. `isFar`: true
- * once a writer has run as far as it can, if it neither ends nor waits there.
+ * Runs two writers that write the same three rows or keys, each in its own order. `hold` locks the middle row first, so both writers stop
+ * at it or before it; then the lock is released. If the writers lock in opposite orders, each now holds a row that the other needs, and
+ * they deadlock. `isFar`: returns true when a writer has gone as far as it can, for writers that neither end nor wait there.
  */
 async function meet(
   hold: (tx: Executor) => Promise<unknown>,
@@ -46,7 +46,7 @@ async function meet(
       const running = run().finally(() => {
         isOver = true;
       });
-      // The test handles a rejection where it awaits.
+      // The test awaits `running` later and handles its rejection there.
       running.catch(() => {});
       met.push(running);
       await until(

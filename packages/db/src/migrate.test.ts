@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Copies the migrations and adds one dated `when`. */
+/** Copies the folder of migrations, and adds a migration with the date `when`. */
 async function withMigration(name: string, when: number): Promise<string> {
   const copy = join(folder, name);
   await cp(migrationsFolder, copy, { recursive: true });
@@ -31,7 +31,7 @@ async function withMigration(name: string, when: number): Promise<string> {
   return copy;
 }
 
-/** Copies the migrations up to one. */
+/** Copies the migrations up to and including the one named `tag`. */
 async function upTo(tag: string): Promise<string> {
   const copy = join(folder, tag);
   await cp(migrationsFolder, copy, { recursive: true });
@@ -77,7 +77,7 @@ test("posts that were accepted before keys were kept by their digest are duplica
   const projectId = createId("prj", nowMs);
   const keys = ["k", "a\\b", "é", "gone"];
   for (const [index, dedupeKey] of keys.entries()) {
-    // The last one is past its retention: only its key is left.
+    // The last of these events is older than the retention, so only its dedupe key is left.
     const kind = dedupeKey === "gone" ? "swept" : "event";
     await store.db.sql`
       insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)

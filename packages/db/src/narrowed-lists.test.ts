@@ -12,15 +12,15 @@ import type { ConnectedAccountFilter } from "./connections/account.ts";
 import { connectedAccountsForProject } from "./connections/repo.ts";
 import { addProject, nowMs } from "./test-rows.ts";
 
-// A project with 50,000 rows of each kind, a fifth of them in `npm test`, and every combination of a list's filters: if nothing matches,
-// the search ends early. No value is rare, and each occurs only together with certain others.
+// Fills a project with 50,000 rows of each kind (a fifth of them in `npm test`), and tries every combination of a list's filters. If
+// nothing matches, the search must end early. No value is rare, but each occurs only together with certain values of other columns.
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
-/** Rows that succeeded, were answered, or were superseded. */
+/** A project with rows that succeeded, were answered, or were superseded. */
 const usual = await addProject(db);
-/** Rows that failed, are pending, or are active. */
+/** A project with rows that failed, are pending, or are active. */
 const unusual = await addProject(db);
 const each = repeats({ sample: 5_000, whole: 50_000 });
 const page = { after: undefined, limit: 51 };
@@ -78,7 +78,7 @@ const asks: NarrowedList<AskFilter> = {
   },
   list: (tx, filter) => asksForProject(tx, usual).list(filter, page),
   isLeftOut: ({ state, principalId, jobId, standingProgramId }) =>
-    // A job asks a few times. A standing program's asks are read completely.
+    // These combinations are left out: a job has only a few asks, and all asks of a standing program are read.
     jobId !== undefined || (standingProgramId !== undefined && (state ?? principalId) !== undefined),
 };
 
@@ -91,7 +91,7 @@ const accounts: NarrowedList<ConnectedAccountFilter> = {
     state: ["pending", "active", "expired", "superseded"],
   },
   list: (tx, filter) => connectedAccountsForProject(tx, usual).list(filter, page, nowMs),
-  // An entity has a few accounts.
+  // Combinations with an entity are left out, because an entity has only a few accounts.
   isLeftOut: ({ entityId }) => entityId !== "",
 };
 

@@ -19,7 +19,7 @@ import type { NewEvent } from "./events/record.ts";
 import { createProject } from "./projects/repo.ts";
 import { subscriptionsForProject } from "./subscriptions/repo.ts";
 
-/** Default time of tests that do not need a particular one. */
+/** Time that tests use if they need no particular time. */
 export const nowMs = Date.UTC(2026, 0, 5, 9, 0, 0);
 
 /** Adds a project with a unique name. */
@@ -27,7 +27,7 @@ export async function addProject(db: Executor): Promise<ProjectId> {
   return (await createProject(db, randomBytes(6).toString("hex"), nowMs)).id;
 }
 
-/** Adds a subscription to every trigger. */
+/** Adds a subscription that receives events of every trigger. */
 export async function addSubscription(db: Executor, projectId: ProjectId): Promise<SubscriptionId> {
   const id = createId("sub", nowMs);
   const signingSecret = Buffer.from("sealed");
@@ -43,7 +43,10 @@ export async function addSubscription(db: Executor, projectId: ProjectId): Promi
   return id;
 }
 
-/** Returns an event with one unleased delivery per subscription, changed by `changes`. */
+/**
+ * Returns an event with one delivery for each subscription. No node holds a lease on the deliveries. `changes` replaces fields of the
+ * event.
+ */
 export function newEvent(
   projectId: ProjectId,
   subscriptions: readonly SubscriptionId[] = [],
@@ -70,7 +73,7 @@ export function newEvent(
   };
 }
 
-/** Returns a claim request without limits that matter. */
+/** Returns a request to claim deliveries. Its limits are so high that they have no effect. `changes` replaces fields of the request. */
 export function claimRequest(owner: NodeId, changes: Partial<DeliveryClaimRequest> = {}): DeliveryClaimRequest {
   return {
     owner,
@@ -87,7 +90,7 @@ export function claimRequest(owner: NodeId, changes: Partial<DeliveryClaimReques
   };
 }
 
-/** Returns the settlement of a first attempt that was delivered, changed by `changes`. */
+/** Returns the result of a first attempt that delivered the event. `changes` replaces fields of the result. */
 export function settlement(
   projectId: ProjectId,
   task: DeliveryTaskKey,
@@ -148,12 +151,12 @@ export async function fillQueue(
   });
 }
 
-/** Returns the event that `fillQueue` stored with a delivery: both have the same UUID. */
+/** Returns the event of a delivery that `fillQueue` stored. Its id has the same UUID as the delivery. */
 export function eventOf(id: DeliveryId): EventId {
   return idOfUuid("evt", uuidOfId(id));
 }
 
-/** Returns a successful call, changed by `changes`. */
+/** Returns a successful tool call. `changes` replaces fields of the call. */
 export function callOf(projectId: ProjectId, changes: Partial<CallRecord> = {}): CallRecord {
   const createdAt = changes.createdAt ?? nowMs;
   return {

@@ -9,8 +9,8 @@ import { eventsForProject } from "./events/repo.ts";
 import type { WalkedPage } from "./sql/filter.ts";
 import { addProject } from "./test-rows.ts";
 
-// Lists without an index for their filter: 45,000 rows of each kind, of which every 9,000th matches, and as many of another project among
-// them.
+// Tests lists that have no index for their filter. There are 45,000 rows of each kind. Every 9,000th row matches the filter, and as many
+// rows of another project match too.
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -20,7 +20,10 @@ const stranger = await addProject(db);
 const rows = 45_000;
 const sought = 5;
 const jobId = idOfUuid("job", "00000000-0000-7000-8000-000000000001");
-/** Has a third of the deliveries, like two others; the other project's are spread over them. */
+/**
+ * A subscription with a third of the deliveries. Two other subscriptions have the rest. Deliveries of the other project are spread over all
+ * three.
+ */
 const subscriptionId = idOfUuid("sub", "00000000-0000-7000-8000-000000000001");
 
 function filling(owner: ProjectId, kind: string): string[] {

@@ -14,10 +14,10 @@ import styles from "./answer-page.module.css";
 import type { LinkedAsk, LinkQuestion, SettledAsk } from "./asked.ts";
 import { changesFault } from "./changes-fault.ts";
 
-/** The body that the page posts as an answer. */
+/** Body of the request with which the page sends an answer. */
 type Answer = { continuation: string; overridesJson: string; note: string };
 
-/** Loaded when the person chooses an answer that changes something, because most questions need no form. */
+/** Loaded only when the person chooses an answer that changes arguments. Most questions need no form for changes. */
 const Changes = lazy(() => import("./changes.tsx"));
 
 /**
@@ -31,7 +31,7 @@ function QuestionForm({
   isSending,
 }: {
   asked: LinkQuestion;
-  /** Faults in the changes that were sent last. */
+  /** Errors in the changes that the person sent last. */
   wrong: PlacedFaults | undefined;
   onAnswer: (answer: Answer) => void;
   isSending: boolean;
@@ -132,7 +132,7 @@ export function AnswerPage({ first, send }: { first: LinkedAsk; send: (body: obj
     setRefusal(undefined);
     const sent = await send(given);
     const isSettled = "refusal" in sent && sent.refusal.reason === "ASK_SETTLED";
-    // If another person answered first, an empty post makes the service return the settled question: who answered, and how.
+    // If another person answered first, posting an empty body returns the settled question, so that the page shows who answered, and how.
     const shown = isSettled ? await send({}) : sent;
     setIsSending(false);
     setIsLate(isSettled);
@@ -161,7 +161,10 @@ export function AnswerPage({ first, send }: { first: LinkedAsk; send: (body: obj
   );
 }
 
-/** Draws the reason why the service refused an answer. A fault of a field is shown at the field: this notice then only links to it. */
+/**
+ * Draws the reason why the service refused an answer. An error about a field is shown at the field, so this notice only links to that
+ * field.
+ */
 function RefusalNotice({ refusal: { message, help }, isOfChanges }: { refusal: PageRefusal; isOfChanges: boolean }) {
   const [title, says] = isOfChanges
     ? [

@@ -43,8 +43,8 @@ export function placeFailure<Field extends string>(
   const { message, faults } = failureOf(error);
   const at: Partial<Record<Field, string>> = {};
   for (const { field, help } of faults) {
-    // The text that is shown at the field. If there are several errors, the message lists all of them, so only the help about this field's
-    // error is shown.
+    // Text for the field. If the call has several errors, the whole message lists all of them. So only the help about the error of this
+    // field is shown.
     const says = faults.length === 1 ? `${message}. ${help}`.trim() : help || message;
     const named = fields.find((name) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}/`));
     if (named === undefined) return { at: {}, rest: error };

@@ -25,7 +25,7 @@ test("a row is shown as it was last read, and stays where it is", () => {
 });
 
 test("what is in view is read again by the tokens of its pages, and what the newest page has by none", () => {
-  // Ten rows arrived in the meantime: the first page has them before its own.
+  // Ten new rows came to the list between the two reads. So the second read of the first page has them before the old rows.
   const pages = [
     { token: "", count: 210 },
     { token: "second", count: 200 },

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import { useLookMs } from "./live-state.ts";
 import { type Rows, useRows } from "./rows.ts";
 
-/** Rows of a list that keeps growing. New rows wait in `fresh` until they are shown. */
+/** Rows of a list to which new rows are added. New rows stay in `fresh` until the page shows them. */
 export type LiveRows<Row> = Rows<Row> & {
   fresh: { count: number; show: () => void };
   /**

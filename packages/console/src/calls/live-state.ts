@@ -55,8 +55,8 @@ export function useLookMs(method: { name: string; parent: { typeName: string } }
 }
 
 /**
- * For each kind of notice (by its number): the calls to make again. Only the names of the calls are here, because their messages load with
- * their pages.
+ * For each kind of notice (by its number), the calls whose data is read again. Only the names of the calls are listed, because their
+ * message types load together with their pages.
  */
 export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
   1: ["svc.v1.TriggersService/ListEvents"],
@@ -65,7 +65,7 @@ export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
     "svc.v1.TriggersService/GetDelivery",
     "svc.v1.TriggersService/ListDeliveryAttempts",
     "svc.v1.TriggersService/GetSubscription",
-    // The rows of this list show the state of each event's deliveries, so a change of a delivery changes the list.
+    // This list shows the state of each event's deliveries. So when a delivery changes, the list is read again.
     "svc.v1.TriggersService/ListEvents",
   ],
   3: ["svc.v1.ToolsService/ListToolCalls", "svc.v1.ToolsService/GetToolCall"],

@@ -46,7 +46,8 @@ export function useWrite<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   { isSecret = false, ...then }: WriteOptions<I, O> = {},
 ): Write<I, O> {
-  // The last call, which is known at once. The page shows the pending state a moment later, and a second press may come before that moment.
+  // The last call. It is kept in a ref, because the page shows its pending state a moment later, and a second press may come before that
+  // moment.
   const last = useRef<Made<MessageShape<O>>>(undefined);
   const mutation = useMutation(method, { ...then, ...(isSecret && { gcTime: 0 }) });
   const sendAsync = (input: MessageInitShape<I>) => {

@@ -13,7 +13,7 @@ export type FieldProps<Kind extends Shape = Shape> = {
   readonly fallback: string;
   readonly isRequired: boolean;
   readonly isSensitive: boolean;
-  /** JSON Pointer of the value within the arguments. */
+  /** JSON Pointer to the value in the arguments of the tool. */
   readonly pointer: string;
   readonly value: unknown;
   readonly faults: PlacedFaults;
@@ -24,7 +24,7 @@ export type FieldProps<Kind extends Shape = Shape> = {
 /** Draws a field of any kind. Fields that contain other fields receive this function, so that kinds do not import each other. */
 export type DrawField = (props: FieldProps) => ReactNode;
 
-/** Returns the faults of the field itself as one text. Returns undefined if there are none. */
+/** Returns the errors of this field as one text, without those of inner fields. Undefined if there are none. */
 export function faultAt({ faults, pointer }: Pick<FieldProps, "faults" | "pointer">): string | undefined {
   return faults.get(pointer)?.join("; ");
 }

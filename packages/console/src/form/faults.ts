@@ -1,11 +1,11 @@
 import type { Shape } from "./read-schema.ts";
 
-/** Returns the JSON Pointer (RFC 6901) to a property or an item of the value at `pointer`. */
+/** Returns the JSON Pointer (RFC 6901) that `step` (a property or the index of an item) adds to `pointer`. */
 export function pointerTo(pointer: string, step: string | number): string {
   return `${pointer}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-/** Returns the steps of a JSON Pointer. */
+/** Returns the parts of a JSON Pointer: names of properties and indexes of items. */
 function stepsOf(pointer: string): string[] {
   return pointer
     .split("/")
@@ -13,15 +13,18 @@ function stepsOf(pointer: string): string[] {
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** One fault of the arguments, as the service reports it. If a property is missing, `pointer` is its parent and `missing` is its name. */
+/**
+ * One error in the arguments, as the service reports it. If a property is missing, `pointer` is the pointer of its parent object, and
+ * `missing` is its name.
+ */
 export type FormFault = { readonly pointer: string; readonly message: string; readonly missing?: string };
 
-/** Fault texts by the JSON Pointer of the field that shows them. The empty pointer belongs to faults of the whole form. */
+/** Error texts by the JSON Pointer of the field that shows them. The empty pointer has the errors of the whole form. */
 export type PlacedFaults = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Returns the faults by the field that shows them. A fault inside a JSON cell, or at a value without a field, is shown at the nearest
- * parent that has a field.
+ * Returns the errors by the field that shows them. An error inside a JSON field, or at a value that has no field, is shown at the nearest
+ * field around it.
  */
 export function placeFaults(shape: Shape, faults: readonly FormFault[]): PlacedFaults {
   const placed = new Map<string, string[]>();
@@ -34,8 +37,8 @@ export function placeFaults(shape: Shape, faults: readonly FormFault[]): PlacedF
 }
 
 /**
- * Returns the faults of fields that the user has left. `left`: the pointers of those fields. A field inside a left field also counts as
- * left; "" in `left` means every field.
+ * Returns the errors of fields that the user has left, because errors are not shown while the user types. `left`: the JSON Pointers of
+ * these fields. A field inside such a field also counts as left; "" in `left` means every field.
  */
 export function shownFaults(faults: PlacedFaults, left: ReadonlySet<string>): PlacedFaults {
   const isLeft = (pointer: string) =>
@@ -43,7 +46,7 @@ export function shownFaults(faults: PlacedFaults, left: ReadonlySet<string>): Pl
   return new Map([...faults].filter(([pointer]) => isLeft(pointer)));
 }
 
-/** True if the field or any field inside it has a fault. */
+/** True if the field or any field inside it has an error. */
 export function isAtFault(faults: PlacedFaults, pointer: string): boolean {
   return [...faults.keys()].some((key) => key === pointer || key.startsWith(`${pointer}/`));
 }

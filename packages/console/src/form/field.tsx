@@ -35,7 +35,7 @@ function TextCell(props: FieldProps<Extract<Shape, { type: "text" }>>) {
 
 const day = /^\d{4}-\d\d-\d\d$/;
 
-/** Draws a field for a day, such as 2026-03-14. A value that the user wrote as JSON in another format is shown as text. */
+/** Draws a field for a day, such as 2026-03-14. A value in another format, which the user may have written as JSON, is shown as text. */
 function DateCell(props: FieldProps<Extract<Shape, { type: "date" }>>) {
   const text = props.value === undefined ? "" : plainText(props.value);
   return (
@@ -89,7 +89,9 @@ function drawField(props: FieldProps): ReactNode {
   return <Field key={props.pointer} {...props} />;
 }
 
-/** Draws a field for a number, kept as typed. If the text is not a number, it is kept, and the service reports the fault. */
+/**
+ * Draws a field for a number. It keeps the text that the user typed, even if the text is not a number. The service then reports the error.
+ */
 function NumberCell(props: FieldProps<Extract<Shape, { type: "number" }>>) {
   const { shape, value, fallback, onChange } = props;
   const [typed, setTyped] = useState("");
@@ -112,19 +114,19 @@ function NumberCell(props: FieldProps<Extract<Shape, { type: "number" }>>) {
   );
 }
 
-/** Draws a choice among the values that a schema lists. */
+/** Draws a field to choose one of the values that the schema lists. */
 function ChoiceCell({ shape, ...props }: FieldProps<Extract<Shape, { type: "choice" }>>) {
   return <ValueChoice {...props} options={shape.options} />;
 }
 
-/** A choice of three values: true, false, or not set. */
+/** Draws a field to choose between true, false, and not set. */
 function BooleanCell({ shape: _, ...props }: FieldProps<Extract<Shape, { type: "boolean" }>>) {
   return <ValueChoice {...props} options={[true, false]} />;
 }
 
 /**
- * Draws a choice among values of any type. Options are identified by their index. A value that the user wrote as JSON and that is not among
- * the options is shown unchanged.
+ *  * Draws a choice among values of any type. The index of a value identifies it. A value that the user wrote as JSON and that is not among
+ *    the options is shown unchanged.
  */
 function ValueChoice({ options, ...props }: Omit<FieldProps, "shape"> & { options: readonly unknown[] }) {
   const { value, fallback, onChange } = props;

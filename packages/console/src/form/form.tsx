@@ -11,7 +11,7 @@ import { type Values, valuesOf } from "./value.ts";
 /** Maximum number of optional fields that are shown directly. If there are more, they are folded behind a line that opens them. */
 const optionalShown = 5;
 
-/** Draws the fields of a schema, required fields first. Faults of the whole form are shown above the fields. */
+/** Draws the fields of a schema, required fields first. Errors of the whole form are shown above the fields. */
 export function Form({
   shape,
   values,
@@ -26,7 +26,7 @@ export function Form({
   const isOpen = useRef(false);
   const required = shape.fields.filter(({ isRequired }) => isRequired);
   const optional = shape.fields.filter(({ isRequired }) => !isRequired);
-  // If a form has only a few optional fields, they are shown directly, because opening them would be one more step.
+  // If a form has only a few optional fields, they are shown without folding, because unfolding would be one more step for the user.
   const isShort = required.length === 0 && optional.length <= optionalShown;
   const filled = optional.filter(({ name }) => values[name] !== undefined).length;
   isOpen.current ||=

@@ -1,4 +1,4 @@
-/** The kinds of value that a form has fields for. Any other value is `json`: a cell that takes it as JSON. */
+/** The kinds of values that a form has fields for. A value of any other kind is `json`: the user writes it as JSON. */
 export type Shape =
   | { readonly type: "text"; readonly format: string; readonly isLong: boolean }
   | { readonly type: "number"; readonly isInteger: boolean }
@@ -9,7 +9,7 @@ export type Shape =
   | ObjectShape
   | JsonShape;
 
-/** A value with fields of its own. */
+/** A value that is an object, whose properties have their own fields. */
 export type ObjectShape = { readonly type: "object"; readonly fields: readonly FieldSpec[] };
 
 /**
@@ -18,7 +18,7 @@ export type ObjectShape = { readonly type: "object"; readonly fields: readonly F
  */
 export type JsonShape = { readonly type: "json"; readonly takesText: boolean; readonly isLine: boolean };
 
-/** One property of an object, and the content of its field (label, hint, default). */
+/** One property of an object, and what its field shows (label, hint, default). */
 export type FieldSpec = {
   readonly name: string;
   readonly shape: Shape;
@@ -48,7 +48,7 @@ type Schema = {
 
 /** Maximum number of characters of a text that gets a field with a single line. If a text may be longer, its field has several lines. */
 const lineMax = 500;
-/** Names of properties that usually hold sentences. */
+/** Names of properties that usually hold longer texts. They get a field with several lines. */
 const longNames = /^(?:text|body|description|content|message|html|notes?|comment|summary|markdown)$/;
 
 /**
@@ -104,7 +104,7 @@ function isKept(schema: Schema, shape: Shape): boolean {
   return !isSecret(schema) && !(shape.type === "json" && JSON.stringify(schema).includes('"x-sensitive":true'));
 }
 
-/** Returns a value as readers expect it: a text without quotes, anything else as JSON. */
+/** Returns a value as text for display: a string without quotes, anything else as JSON. */
 export function plainText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
@@ -137,7 +137,7 @@ function textShape({ format = "", maxLength = 0 }: Schema, name: string): Shape 
   return { type: "text", format, isLong };
 }
 
-/** A list of lists is shown as JSON, because a form for it would not be easier. */
+/** A list inside a list is shown as JSON, because a form with nested lists would not be easier to use. */
 function listShape(items: Schema): Shape {
   const item = shapeOf(items);
   return item.type === "list" ? jsonShape(["array"]) : { type: "list", item, isKept: isKept(items, item) };

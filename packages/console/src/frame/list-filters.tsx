@@ -4,19 +4,19 @@ import { TypedFilter } from "../ui/fields/suggest-field.tsx";
 import { Switch } from "../ui/fields/switch.tsx";
 import { ClearFilters } from "../ui/rows/list-states.tsx";
 
-/** Properties of every part of a list page. */
+/** Properties that every part of a list page gets, such as its filters and its panel. */
 export type ListPart<Row, Search> = {
-  /** Empty in the administrator's pages. */
+  /** Id of the project whose pages are open. Empty on the administrator's pages. */
   projectId: string;
   search: Search;
-  /** Sets search parameters in the address. The parameters that are not named stay unchanged. */
+  /** Sets search parameters in the page's address. Parameters that are not given stay unchanged. */
   change: (to: Search) => void;
   rows: readonly Row[];
   /** Reads the list again. */
   reload: () => void;
 };
 
-/** A component. */
+/** A React component that is a part of a page. */
 export type PagePart<Props> = (props: Props) => ReactNode;
 
 /** Search parameters of any page. */
@@ -25,11 +25,11 @@ export type AnySearch = Record<string, string | undefined>;
 /** The filter of one search parameter: its kind and its label. A filter may also be a component, which draws itself. */
 type ListFilter<Row, Search> =
   | PagePart<ListPart<Row, Search>>
-  /** A text field. `suggestion` returns the text that the field suggests from a row. */
+  /** A text field. `suggestion`: returns the text of a row that the field suggests to the user. */
   | { typed: string; placeholder?: string; short?: boolean; suggestion?: (row: Row) => string }
   /** A choice among values: a fixed list, or a hook that reads the list. Choosing a value also sets the parameters in `also`. */
   | { choice: string; options: Options | ((part: ListPart<Row, Search>) => Options); also?: Search }
-  /** A time range: the filter of `range`, which also sets `since` and `until`. */
+  /** A choice of a time range. It sets the search parameters `range`, `since` and `until`. */
   | { span: string }
   /** A switch that is on by default. `off` is the value of the parameter when the switch is off. */
   | { switch: string; off: string }
@@ -53,7 +53,7 @@ export function FilterRow<Row>({
   const { search, change } = part;
   const named = Object.entries(filters).flatMap(([name, filter]) => (filter === undefined ? [] : [{ name, filter }]));
   const cleared = named.flatMap(({ name, filter }) => {
-    // A switch changes how the list is shown, so clearing the filters does not change it.
+    // A switch changes how the list is shown and filters no rows, so clearing the filters leaves it unchanged.
     if ("switch" in filter) return [];
     return "span" in filter ? [name, "since", "until"] : [name];
   });

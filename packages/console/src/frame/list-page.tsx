@@ -72,7 +72,7 @@ type RowOf<
   Field extends keyof MessageShape<O>,
 > = MessageShape<O>[Field] extends readonly (infer Row)[] ? Row : never;
 
-/** The page of a list whose rows are read by a call. */
+/** Declaration of a list page whose rows are read by a call of the API. */
 type ListCall<
   I extends DescMessage,
   O extends DescMessage,

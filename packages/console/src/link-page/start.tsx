@@ -10,7 +10,7 @@ import { Notice } from "../ui/notice/notice.tsx";
 import { sentence } from "../words/text.ts";
 import styles from "./start.module.css";
 
-/** The properties in which the pages of links (answer, connect) differ. */
+/** The properties in which the two pages that links open (`answer`, `connect`) differ. */
 export type LinkPage = {
   /** Path of the console's endpoint that the page posts to. */
   path: "answer" | "connect";
@@ -75,7 +75,7 @@ function LinkFrame({ children }: { children: ReactNode }) {
   );
 }
 
-/** Shown until the service answers. */
+/** Draws the page of a link until the service answers. */
 function LinkWaits() {
   return <h1>One moment…</h1>;
 }

@@ -13,6 +13,6 @@ export function forgetKept(): void {
   try {
     for (const name of Object.values(keptNames)) localStorage.removeItem(name);
   } catch {
-    // The browser's storage is off, so there is nothing to delete.
+    // The browser's storage is not available, so there is nothing to delete.
   }
 }

@@ -25,7 +25,7 @@ function readStored(): Session | undefined {
     const stored: unknown = JSON.parse(localStorage.getItem(storedAs) ?? "null");
     return isSession(stored) ? stored : undefined;
   } catch {
-    // The browser's storage is off, or it has data of another version of the console. In both cases no user is signed in.
+    // The browser's storage is not available, or it has data of another version of the console. In both cases no user is signed in.
     return undefined;
   }
 }
@@ -48,7 +48,7 @@ export function setSession(session: Session | undefined): void {
     if (session === undefined) localStorage.removeItem(storedAs);
     else localStorage.setItem(storedAs, JSON.stringify(session));
   } catch {
-    // The browser's storage is off, so the session lasts only while the page is open.
+    // The browser's storage is not available, so the session lasts only while the page is open.
   }
   for (const listener of listeners) listener();
 }

@@ -2,14 +2,14 @@ import { keptNames } from "../session/kept-names.ts";
 import { parseSearch } from "./search-params.ts";
 
 const storedAs = keptNames.filters;
-/** Parameters that hold only for the moment (times, the open row, dialogs). They are not stored with the user's filters. */
+/** Parameters that are valid only for a moment (times, the open row, dialogs). They are not stored with the user's filters. */
 const momentary = ["open", "since", "until", "start", "dialog", "connect", "for", "like"];
 
 function read(): Record<string, string> {
   try {
     return JSON.parse(localStorage.getItem(storedAs) ?? "{}") as Record<string, string>;
   } catch {
-    // The browser's storage is off, so filters are kept only while the page is open.
+    // The browser's storage is not available, so filters are kept only while the page is open.
     return {};
   }
 }
@@ -30,7 +30,7 @@ export function keepFilters(path: string, search: string): void {
   try {
     localStorage.setItem(storedAs, JSON.stringify(kept));
   } catch {
-    // The browser's storage is off, so the filters are kept only while the page is open.
+    // The browser's storage is not available, so the filters are kept only while the page is open.
   }
 }
 
@@ -42,7 +42,7 @@ export function areFilters(search: Record<string, string>): boolean {
   return Object.keys(search).some((name) => !noFilters.includes(name));
 }
 
-/** Returns the user's last filters of a list, without parameters that held only for the moment (for example the open row). */
+/** Returns the user's last filters of a list, without parameters that are valid only for a moment (for example the open row). */
 export function lastFilters(path: string): Record<string, string> {
   const search = parseSearch(kept[path] ?? "");
   return Object.fromEntries(Object.entries(search).filter(([name]) => !momentary.includes(name)));

@@ -5,7 +5,7 @@ import type { QueryClient, QueryKey } from "@tanstack/react-query";
 import { methodsOfKind, setStreamOpen } from "../calls/live-state.ts";
 import { transportFor } from "../session/transport.ts";
 
-/** Time in which notices are collected before one read, in milliseconds. */
+/** Time in milliseconds for which notices of changes are collected. The affected lists are then read once. */
 const gatheredMs = 200;
 
 /**

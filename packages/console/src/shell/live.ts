@@ -37,7 +37,7 @@ export function useLiveProject(projectId: string): void {
   }, [projectId, queries, isOn]);
 }
 
-/** Calls `run` again each time it ends, until the signal aborts. */
+/** Calls `run` again each time its promise ends, until the signal aborts. */
 async function keepOn(run: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     // An error of the stream can be ignored here, because lists poll while it is closed and show their own errors.

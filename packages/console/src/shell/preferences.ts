@@ -13,7 +13,7 @@ function read(): Preferences {
   try {
     return { ...defaults, ...(JSON.parse(localStorage.getItem(storedAs) ?? "{}") as Partial<Preferences>) };
   } catch {
-    // The browser's storage is off, so the settings last only while the page is open.
+    // The browser's storage is not available, so the settings last only while the page is open.
     return defaults;
   }
 }
@@ -24,7 +24,7 @@ export function setPreferences(change: Partial<Preferences>): void {
   try {
     localStorage.setItem(storedAs, JSON.stringify(current));
   } catch {
-    // The browser's storage is off, so the settings last only while the page is open.
+    // The browser's storage is not available, so the settings last only while the page is open.
   }
   applyTheme();
   for (const listener of listeners) listener();

@@ -2,30 +2,33 @@ import { drizzle } from "drizzle-orm/postgres-js";
 import type postgres from "postgres";
 import { type Database, type Executor, withTransaction } from "../../src/connect.ts";
 
-/** A statement as the driver received it. */
+/** SQL text and parameters of a statement, as the database driver received them. */
 export type SentStatement = { readonly text: string; readonly parameters: readonly unknown[] };
 
 /**
- * `custom`: planned for the given values, as in a prepared statement's first five runs. `generic`: planned for any values, as mostly after
- * them.
+ * How PostgreSQL plans a statement. `custom`: for the given parameter values, as in the first five runs of a prepared statement. `generic`:
+ * for any values, as in most later runs.
  */
 export type PlanMode = "custom" | "generic";
 
-/** Reads of a plan, by table of svc. */
+/** What a query plan reads and writes, by table of svc. */
 export type TableReads = {
-  /** Writes: `update jobs`. */
+  /** Kind of write and table, for example `update jobs`. */
   readonly writes: readonly string[];
-  /** By table: indexes with the columns they are searched by (`jobs_pkey(id)`), `Seq Scan`, or `ctid`. */
+  /**
+   * Table name and the ways in which the plan reads the table: an index with the columns of its search (`jobs_pkey(id)`), `Seq Scan`, or
+   * `ctid`.
+   */
   readonly access: Readonly<Record<string, readonly string[]>>;
-  /** By table: rows read over all loops, including filtered ones. 0 if the plan was not run. */
+  /** Table name and the number of rows read over all loops, including rows that a filter dropped. 0 if the statement was not run. */
   readonly rows: Readonly<Record<string, number>>;
-  /** Buffers read, cached or not, without planning. 0 if the plan was not run. */
+  /** Number of buffers (pages) read, cached or not, without those read for planning. 0 if the statement was not run. */
   readonly buffers: number;
-  /** True if it sorts rows that an index could return in order. */
+  /** True if the plan sorts rows that an index could return in order. */
   readonly isSorted: boolean;
 };
 
-/** Runs `run` in a transaction, rolls it back, and returns the statements it sent. */
+/** Runs the function `run` in a transaction, rolls the transaction back, and returns the statements that `run` sent. */
 export async function sentBy(
   db: Database,
   run: (executor: Executor) => Promise<unknown>,
@@ -36,7 +39,7 @@ export async function sentBy(
   await rolledBack(db, async (tx) => {
     const sql = new Proxy(tx.sql, {
       get(target, name) {
-        // The query builder reads the options of the whole pool.
+        // The query builder reads the driver's options, which only the pool has and a transaction does not.
         if (name === "options") return db.sql.options;
         if (name !== "unsafe") return Reflect.get(target, name, target);
         return (text: string, parameters: readonly unknown[] = [], options: object = {}) => {
@@ -53,17 +56,25 @@ export async function sentBy(
   return sent;
 }
 
-/** How to plan a statement. `randomPageCost`: by default as in the embedded database, and as recommended for every server on flash. */
+/**
+ * How to plan a statement. `randomPageCost`: PostgreSQL's setting `random_page_cost`. The default is the value of the embedded database,
+ * which is also the value recommended for flash disks.
+ */
 export type ExplainOptions = { readonly mode: PlanMode; readonly isRun?: boolean; readonly randomPageCost?: number };
 
-/** Returns the plan of a statement. With `isRun` it is also run and rolled back, so that the numbers of rows are known. */
+/**
+ * Returns the query plan of a statement. With `isRun`, it also runs the statement and rolls it back, so that the numbers of rows are known.
+ */
 export async function explain(db: Database, statement: SentStatement, options: ExplainOptions): Promise<TableReads> {
   const [reads] = await explainAll(db, [statement], options);
   if (reads === undefined) throw new Error("the server told no plan");
   return reads;
 }
 
-/** Returns the plans of statements in order, in one transaction with one message each; the messages take most of the time. */
+/**
+ * Returns the query plans of statements, in their order. It uses one transaction and one message per statement, because the round trips
+ * take most of the time.
+ */
 export async function explainAll(
   db: Database,
   statements: readonly SentStatement[],
@@ -124,7 +135,7 @@ function nodesOf(node: RawNode): RawNode[] {
 
 const columnsByIndex = new WeakMap<Database, Promise<Map<string, string[]>>>();
 
-/** Returns the columns of every index of svc, read once per database. */
+/** Returns the columns of every index of svc. They are read from the database once and then cached. */
 function indexColumns(db: Database): Promise<Map<string, string[]>> {
   const known = columnsByIndex.get(db) ?? readIndexColumns(db);
   columnsByIndex.set(db, known);
@@ -143,7 +154,7 @@ function readsOf(nodes: readonly RawNode[], columns: Map<string, string[]>): Tab
   const rows: Record<string, number> = {};
   for (const node of nodes) {
     const table = node["Relation Name"];
-    // Ignores the server's own tables.
+    // Skips PostgreSQL's own tables, and nodes of the plan that do not scan a table.
     if (table === undefined || table.startsWith("pg_") || !node["Node Type"].includes("Scan")) continue;
     access[table] ??= new Set();
     for (const one of accessesOf(node, columns)) access[table].add(one);
@@ -155,7 +166,7 @@ function readsOf(nodes: readonly RawNode[], columns: Map<string, string[]>): Tab
     writes: [...new Set(writing.map((node) => `${node.Operation?.toLowerCase()} ${node["Relation Name"]}`))].sort(),
     access: Object.fromEntries(Object.entries(access).map(([table, found]) => [table, [...found].sort()])),
     rows,
-    // Buffers of the first node include all nodes below it.
+    // The first node of a plan counts the buffers of all nodes below it.
     buffers: (nodes[0]?.["Shared Hit Blocks"] ?? 0) + (nodes[0]?.["Shared Read Blocks"] ?? 0),
     isSorted: nodes.some((node) => node["Node Type"].endsWith("Sort")),
   };
@@ -163,7 +174,7 @@ function readsOf(nodes: readonly RawNode[], columns: Map<string, string[]>): Tab
 
 function accessesOf(node: RawNode, columns: Map<string, string[]>): string[] {
   if (node["Node Type"] === "Bitmap Heap Scan") {
-    // Its indexes are in the nodes below.
+    // A bitmap scan names its indexes in the nodes below it.
     const below = (node.Plans ?? []).flatMap(nodesOf).filter((child) => child["Node Type"] === "Bitmap Index Scan");
     return below.map((child) => indexAccess(child, columns));
   }
@@ -179,9 +190,10 @@ function indexAccess(node: RawNode, columns: Map<string, string[]>): string {
 }
 
 function isSearched(column: string, condition: string): boolean {
-  // A plan brackets an expression differently from its index's definition.
+  // PostgreSQL may put brackets around an expression in a plan where the definition of the index has none, so both are compared without
+  // brackets.
   if (/\W/.test(column)) return withoutBrackets(condition).includes(withoutBrackets(column));
-  // Columns of other tables have their alias and a dot in front.
+  // A plan writes columns of other tables with an alias and a dot in front. The expression must not match those.
   return new RegExp(`(?<![.\\w])${column}(?!\\w)`).test(condition);
 }
 

@@ -2,21 +2,23 @@ import { repeats } from "@svc/testing/sample";
 import type { Database, Executor } from "../../src/connect.ts";
 import { explainAll, type PlanMode, type SentStatement, sentBy } from "./explain.ts";
 
-/** A list with optional filters, and test values for each filter. A new filter without values does not compile. */
+/** A list with optional filters, and test values for each filter. TypeScript requires values for every filter, including a new one. */
 export type NarrowedList<Filter extends object> = {
   readonly name: string;
-  /** A filter that matches everything. */
+  /** The filter that matches every row. */
   readonly every: Filter;
   readonly values: { readonly [Name in keyof Filter]-?: readonly Filter[Name][] };
   readonly list: (db: Executor, filter: Filter) => Promise<readonly unknown[]>;
-  /** True for combinations of filters that may be slow. */
+  /** Returns true for combinations of filters that may be slow and are not tested. */
   readonly isLeftOut?: (filter: Filter) => boolean;
 };
 
-/** Maximum rows that a list may read if nothing matches. */
+/** Maximum rows that a list may read if no row matches its filters. */
 const readMax = 500;
 
-/** Returns the combinations of filters that find nothing, and the numbers of rows they read if that exceeds the maximum. */
+/**
+ * Returns the combinations of filters that match no row and still read more rows than the maximum, with the number of rows that each reads.
+ */
 export async function farReads<Filter extends object>(
   db: Database,
   { name, every, values, list, isLeftOut = () => false }: NarrowedList<Filter>,
@@ -43,8 +45,8 @@ export async function farReads<Filter extends object>(
 }
 
 /**
- * Ways to plan statements: generic plans on flash, as nodes use them (`connect.ts`). The full test also uses custom plans, and a server
- * with the default disk costs.
+ * Ways to plan each statement. The default is a generic plan for flash disks, as nodes use it (`connect.ts`). The full test adds custom
+ * plans, and the disk costs that a PostgreSQL server has by default.
  */
 const ways: readonly (readonly [mode: PlanMode, randomPageCost: number])[] = [
   ["generic", 1.1],
@@ -54,7 +56,7 @@ const ways: readonly (readonly [mode: PlanMode, randomPageCost: number])[] = [
 ];
 const waysTried = ways.slice(0, repeats({ sample: 1, whole: 4 }));
 
-/** Returns the maximum rows that each statement reads, over the ways to plan it. */
+/** Returns the number of rows that each statement reads. It is the highest number over all ways to plan the statement. */
 async function readCounts(db: Database, statements: readonly SentStatement[]): Promise<number[]> {
   const most = statements.map(() => 0);
   for (const [mode, randomPageCost] of waysTried) {

@@ -1,30 +1,30 @@
 import type { Executor } from "../../src/connect.ts";
 import type { Statistics } from "./seed.ts";
 
-/** Sends the statements of a plan, and possibly others. */
+/** Sends the statements whose plan is recorded. It may also send other statements. */
 type Run = (executor: Executor) => Promise<unknown>;
 
-/** Rules of a plan that are not in its recording. */
+/** Rules for a query plan that the recording in plans.snap does not contain. */
 type PlanOptions = {
-  /** Statistics with which it must be planned well; by default all. Pages that only people request need fresh ones. */
+  /** States of the statistics for which the plan must be good. Default: all. Pages that only people request need only fresh statistics. */
   readonly statistics?: readonly Statistics[];
-  /** By table: maximum rows that are read, when it is run with fresh statistics. */
+  /** Table name and the maximum number of rows that the statement may read from it, when it runs with fresh statistics. */
   readonly rowsMax?: Readonly<Record<string, number>>;
-  /** True if it takes seconds on tables without statistics: the run ends with the statement, which is not executed. */
+  /** True if the statement takes seconds on tables without statistics. Then it is planned and not executed. */
   readonly isSlow?: boolean;
-  /** Tables that it may read completely, in addition to small ones. */
+  /** Tables that the statement may read completely, in addition to small tables. */
   readonly wholeReads?: readonly string[];
 };
 
-/** Statements to send, and the rules of their plans. */
+/** The names of statements, the function that sends them, and rules for their query plans. */
 export type Plan = PlanOptions & { readonly names: readonly string[]; readonly run: Run };
 
-/** The plans of all imported files. */
+/** The plans that all imported files have declared. */
 export const plans: Plan[] = [];
 
 /**
- * Declares the plan of a run's statements. A name up to its comma names a statement; any other name stands for all queries of the query
- * builder in the run.
+ * Declares the query plan of the statements that `run` sends. The part of a name before its comma is the name of a statement. Any other
+ * name means all queries that the query builder sends in the run.
  */
 export function plan(names: string | readonly string[], run: Run, options: PlanOptions = {}): void {
   plans.push({ names: [names].flat(), run, ...options });

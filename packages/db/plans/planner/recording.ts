@@ -1,17 +1,20 @@
 import type { PlanMode, TableReads } from "./explain.ts";
 import type { Statistics } from "./seed.ts";
 
-/** The reads of a statement, with the mode and statistics it was planned with. */
+/** The tables and indexes that a statement reads, if planned with this mode and these statistics. */
 export type PlannedReads = { readonly mode: PlanMode; readonly statistics: Statistics; readonly reads: TableReads };
 
 /** The name of a recorded statement, and its plans. */
 export type RecordedStatement = { readonly name: string; readonly planned: readonly PlannedReads[] };
 
-/** Returns the text of a recording: by name one line per statement, and below it the reads that occur only in some circumstances. */
+/**
+ * Returns the text of a recording: one line for each statement, by name. Below the line are the reads that occur only with some modes or
+ * statistics.
+ */
 export function recordingOf(statements: readonly RecordedStatement[]): string {
   const byName = Map.groupBy(statements, ({ name }) => name);
   const blocks = [...byName].map(([name, ofName]) => {
-    // Different texts with the same reads share a line.
+    // Statements with one name and the same reads share a line.
     const lines = new Set(ofName.map(({ planned }) => linesOf(planned)));
     return [name, ...[...lines].sort()].join("\n");
   });
@@ -37,7 +40,7 @@ function factsOf({ access, isSorted }: TableReads): string[] {
   return isSorted ? [...reads, "sort"] : reads;
 }
 
-/** Returns the circumstances in which a fact is true; empty if in all of them. */
+/** Returns the modes and statistics with which a fact is true. Empty if it is true with all of them. */
 function whenOf(planned: readonly PlannedReads[], fact: string): string {
   const holding = planned.filter(({ reads }) => factsOf(reads).includes(fact));
   if (holding.length === planned.length) return "";

@@ -2,10 +2,10 @@ import { type Id, type IdPrefix, idOfUuid } from "@svc/core";
 import type { Database } from "../../src/connect.ts";
 import { nowMs } from "../../src/test-rows.ts";
 
-// Rows for plans: 10,000 and more in every table, most of them of one project, one job or one queue, because an even distribution would
-// hide bad plans for the largest. All ids are computed, so that a plan can name any row.
+// Test rows for query plans: 10,000 and more in every table. Most belong to one project, one job or one queue, because an even distribution
+// would hide plans that are bad for the largest. All ids are computed, so that a plan can name any row.
 
-/** Numbers of the kinds of ids, so that no two tables share an id. */
+/** A number for each kind of id, so that no two tables share an id. */
 const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   prj: 1,
   key: 2,
@@ -30,12 +30,15 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   hok: 21,
 };
 
-/** Returns when row `n` of a table was created: one second after the previous one, in the day before `nowMs`. */
+/**
+ * Returns the time at which row `n` of a table was created, epoch milliseconds. Each row is one second newer than the previous one, and all
+ * were created within a day before `nowMs`.
+ */
 export function seededAt(n: number): number {
   return nowMs - 86_400_000 + n * 1_000;
 }
 
-/** Returns the id of row `n` of the table whose ids have this prefix. */
+/** Returns the id of row `n` in the table whose ids have this prefix. */
 export function seededId<Prefix extends keyof typeof kinds>(prefix: Prefix, n: number): Id<Prefix> {
   const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");
   const time = hex(seededAt(n), 12);
@@ -44,19 +47,20 @@ export function seededId<Prefix extends keyof typeof kinds>(prefix: Prefix, n: n
   return idOfUuid(prefix, uuid.join("-"));
 }
 
-/** Rows of the largest tables; the others have half of them. */
+/** Number of rows in each of the largest tables. Other tables have half of it. */
 const rowsMax = 20_000;
 
-/** Returns the SQL that fills every table from one share of the rows to another. */
+/** Returns the SQL that adds rows to every table: from the row number `from`, up to `share` of all rows. */
 function seedingOf(from: number, share: number): string[] {
   const id = (prefix: keyof typeof kinds, n: string) => `seeded_id(${kinds[prefix]}, ${n})`;
   const series = (rows: number) => `generate_series(${Math.ceil(rows * from) + 1}, ${Math.ceil(rows * share)}) as n`;
   const half = rowsMax / 2;
-  // Fifty projects are busy, and project 1 has two of five rows.
+  // Returns the SQL for the project of row `n`. Project 1 has two of five rows; the rest is spread over 49 other projects.
   const owner = (n = "n") => id("prj", `case when ${n} % 5 < 2 then 1 else 2 + ${n} % 49 end`);
   const one = id("prj", "1");
   const digest = (n = "n") => `decode(lpad(to_hex(${n}), 64, '0'), 'hex')`;
-  // The first queue is long and its endpoint dead, fifty have forty tasks each, the others a few.
+  // SQL for the queue of row `n`. The first queue has 8,000 tasks and an endpoint that never answers, about fifty queues have forty tasks
+  // each, and the others a few.
   const lane = "case when n <= 8000 then 1 when n <= 10000 then 2 + n % 50 else 52 + n % 400 end";
   const ofProjectOne = "5 * (n % 4000) + 1";
   return [
@@ -81,7 +85,7 @@ function seedingOf(from: number, share: number): string[] {
      select ${one}, ${id("dlv", "100000 + n")}, ${id("evt", ofProjectOne)}, ${id("sub", lane)}, 'pending', seeded_at(n) from ${series(12_000)}`,
     `insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at)
      select ${id("dlv", "100000 + n")}, ${one}, ${id("sub", lane)}, ${id("evt", ofProjectOne)}, seeded_at(n) from ${series(12_000)}`,
-    // Nearly all of these wait for a future time.
+    // Nearly all of these tasks are due only in the future.
     `insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at, epoch)
      select ${id("dlv", "200000 + n")}, ${one}, ${id("sub", "452 + n % 5000")}, ${id("evt", ofProjectOne)},
        seeded_at(n) + case when n % 200 = 0 then interval '0' else interval '2 days' end, 0 from ${series(half)}`,
@@ -171,7 +175,7 @@ function seedingOf(from: number, share: number): string[] {
      select seeded_at(case when n <= 5000 then n else 100000 + n end), ${owner()}, ${id("evt", "1000000 + n")}, 'desk.changed', n from ${series(half)}`,
     `insert into standing_run_events (event_id, program_id, run_id) select ${id("evt", "n")}, ${id("stp", "1 + n % 100")}, ${id("srn", "1 + n / 10")} from ${series(half)}`,
     `insert into standing_dedupe (program_id, key, until) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
-    // Nearly all of them have ended.
+    // Nearly all of these replays have ended.
     `insert into replays (id, project_id, state, toolkit_slug, trigger_slug, only_undelivered, since, until, per_second, position_event_id, position_subscription_id, paced_at, created_at, updated_at, ended_at)
      select ${id("rpl", "n")}, ${owner()}, case when n % 500 = 1 then 'running' when n % 500 = 2 then 'paused' else 'done' end, '', '', false,
        seeded_at(1), seeded_at(20000), 50, ${id("evt", "n + 15000")}, ${id("sub", "1")}, seeded_at(n), seeded_at(n), seeded_at(n),
@@ -227,13 +231,16 @@ const functions = [
    return (lpad(to_hex(${seededAt(0)} + n * 1000), 12, '0') || '7' || lpad(to_hex(kind), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid`,
 ];
 
-/** State of the database's statistics. */
+/** State of the statistics that PostgreSQL plans with. */
 export type Statistics = "fresh" | "stale" | "absent";
 
-/** The database for plans: `createTestDatabase({ filled: seeded })`. */
+/** The filled database on which query plans are made: `createTestDatabase({ filled: seeded })`. */
 export const seeded = { name: "seeded", fill: seed };
 
-/** Fills a test database. Its statistics are then stale: made when it had a hundredth of the rows. Only tests make others. */
+/**
+ * Fills a test database. Its statistics are then stale, because they were collected when it had a hundredth of the rows. A test can make
+ * them fresh or delete them.
+ */
 async function seed(db: Database): Promise<void> {
   const tables = await db.sql<{ name: string }[]>`select tablename as name from pg_tables where schemaname = 'public'`;
   await db.sql.begin(async (tx) => {
@@ -243,13 +250,13 @@ async function seed(db: Database): Promise<void> {
   });
   await db.sql.unsafe("analyze");
   await db.sql.begin(async (tx) => {
-    // A busy machine takes longer than a request may.
+    // On a busy machine this takes longer than the time limit of statements.
     await tx.unsafe("set local statement_timeout = 0");
     for (const text of seedingOf(0.01, 1)) await tx.unsafe(text);
   });
 }
 
-/** Removes a database's statistics, as in a new one. Needs a superuser, which tests have. */
+/** Deletes the statistics of a database, so that it plans like a new database. Needs a superuser; the tests run as one. */
 export async function forgetStatistics(db: Database): Promise<void> {
   const ours = "select oid from pg_class where relnamespace = 'public'::regnamespace";
   await db.sql.unsafe(`delete from pg_statistic where starelid in (${ours})`);

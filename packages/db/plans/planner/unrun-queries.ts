@@ -3,12 +3,15 @@ import { type Profiler, Session } from "node:inspector/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Places that send a query, by the query builder or as text. Node blanks out types, so positions in a file are positions in the running code. */
+/**
+ * Places in a source that send a query, by the query builder or as text. Node replaces types by spaces, so a position in the file is also
+ * the position in the running code.
+ */
 const queryPattern = /\.orm\b|\bsql\.unsafe\b|\.sql[<`]/g;
 
 /**
- * Counts from now on which code of this process runs. The returned function lists the places in files of `folder` that send a query and did
- * not run since: `file:line`.
+ * Begins to count which code of this process runs. The returned function lists the places (`file:line`) in the files of `folder` that send
+ * a query and have not run since then.
  */
 export async function watchQueries(folder: string, files: readonly string[]): Promise<() => Promise<string[]>> {
   const session = new Session();
@@ -27,14 +30,14 @@ export async function watchQueries(folder: string, files: readonly string[]): Pr
   };
 }
 
-/** Returns the lines of a source with a query that did not run in any script it was loaded as. */
+/** Returns the lines of a source that send a query and that have not run in any loaded copy of the file. */
 function unrunOf(source: string, loaded: readonly Profiler.ScriptCoverage[]): number[] {
   const places = [...source.matchAll(queryPattern)].map(({ index }) => index);
   const unrun = places.filter((place) => !loaded.some((script) => countAt(script, place) > 0));
   return unrun.map((place) => source.slice(0, place).split("\n").length);
 }
 
-/** Returns how often the code at a position ran: the count of the smallest range around it. */
+/** Returns how often the code at a position ran. This is the count of the smallest measured range around the position. */
 function countAt({ functions }: Profiler.ScriptCoverage, place: number): number {
   const around = functions
     .flatMap(({ ranges }) => ranges)

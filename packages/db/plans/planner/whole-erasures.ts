@@ -20,12 +20,13 @@ const owner: PlantedOwner = {
 const askedEvent = seededId("evt", 900_001);
 const times = { graceMs: 0, jobsMs: 600_000, pollMs: 0 };
 
-/** Inserts a project with a row of an entity in every table that can have one; these statements are not part of the run. */
+/** Inserts a project with a row of an entity in every table that can have such rows. These statements are not recorded. */
 async function plant({ sql, orm }: Executor): Promise<void> {
   await (sql as postgres.TransactionSql).savepoint(async (inner) => {
     await inner`insert into projects (id, name, created_at) values (${uuidOfId(owner.projectId)}, 'planted', now())`;
     await plantRows({ sql: inner, orm }, owner);
-    // Cases in which an export needs more than the entity's id in a row, or a row that belongs to one of the entity's rows.
+    // Adds rows for the cases in which an export needs more than the entity's id in a row: for example a row that belongs to another row of
+    // the entity.
     const isPlanted = inner`o::text like ${`%${owner.marker}/%`}`;
     for (const table of ["standing_rates", "standing_dedupe", "call_paces"])
       await inner`insert into ${inner(table)} select (jsonb_populate_record(o, '{"key":"ada"}')).* from ${inner(table)} o where ${isPlanted}`;
@@ -59,7 +60,7 @@ export function eraseWholeProject(tx: Executor): Promise<void> {
   return erase(tx, undefined);
 }
 
-/** Deletes a run by its key, as for a run whose program stays: in a whole erasure, runs of the entity's programs are deleted with them. */
+/** Deletes one run by its key, as if its program stayed. The erasure of a whole entity would delete the run together with its program. */
 export async function eraseRun(tx: Executor): Promise<void> {
   const erased = erasedTables.find(({ table }) => table === standingRuns);
   if (erased === undefined) throw new Error("runs are not declared");
@@ -79,7 +80,7 @@ export async function eraseRun(tx: Executor): Promise<void> {
   await deleteRows({ tx, erasure, left: 1_000, counts: new Map() }, erased, rows);
 }
 
-/** Exports an entity that has a row in every table, with pages of one row: each table's first page and the next. */
+/** Exports an entity that has a row in every table. Pages have one row, so that each table has a first page and a second one. */
 export async function exportWholeEntity(tx: Executor): Promise<void> {
   await plant(tx);
   for await (const page of exportEntity(tx, owner, { bytesMax: 1 }))

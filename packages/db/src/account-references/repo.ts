@@ -21,7 +21,7 @@ export function putAccountReferences(db: Executor, references: readonly AccountR
 
 const columns = selectList(accountReferences, namesBut(accountReferences), "r");
 
-/** Uses the primary key. */
+/** Finds each reference by the primary key. */
 const selectReferences = compose(
   "find_account_references",
   { wanted: rows(fieldsOf(accountReferences, "toolkitSlug", "reference")) },

@@ -57,7 +57,7 @@ function newestOf(kind: keyof typeof states): string {
     where '${kind}' = any($3::text[]) and r.project_id = $1::uuid order by r.id desc limit $5::int4) ${kind}s`;
 }
 
-/** Uses primary keys. Reads the newest rows first, and stops at a given id. */
+/** Reads rows by primary key, the newest first, and stops at a given id. */
 const selectNew = statement<ChangedRow>(
   "read_new_of_project",
   `select * from (select 'event' as kind, id, '' as state, 0 as turn, true as final from events
@@ -95,7 +95,7 @@ const selectAgain = statement<ChangedRow>(
   `${againOf("delivery", "$1")} union all ${againOf("call", "$2")} union all ${againOf("job", "$3")} union all ${againOf("ask", "$4")}`,
 );
 
-/** Returns the current states of rows that the caller already knows. Deleted rows are absent from the result. */
+/** Returns the current states of given rows, which the caller has read before. Deleted rows are absent from the result. */
 export async function readWatchedAgain(
   db: Executor,
   rows: readonly Pick<WatchedRow, "kind" | "id">[],
@@ -137,7 +137,7 @@ const openMax = 500;
 
 const columns = selectList(events, namesBut(events), "e");
 
-/** Uses the primary key. */
+/** Finds events by the primary key. */
 const selectEvents = statement<RawRow<Row<typeof events>>>(
   "read_watched_events",
   `select ${columns.text} from unnest($2::uuid[]) as k(id)

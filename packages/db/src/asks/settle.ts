@@ -24,7 +24,7 @@ const settlePending = statement<{ id: string }>(
 export async function settleAsk(
   tx: Executor,
   id: Id<"ask">,
-  end: /** `overrides`: as answered, sealed, if the decision has them masked. */
+  end: /** `overrides`: the answered values, encrypted. They are given only if the decision contains them masked. */
     | { state: "answered" | "defaulted"; decision: AskDecisionDocument; overrides?: Uint8Array | undefined }
     | { state: "withdrawn"; decision?: undefined; overrides?: undefined },
 ): Promise<boolean> {
@@ -32,7 +32,7 @@ export async function settleAsk(
   return (await settlePending(tx, [uuidOfId(id), end.state, decision, end.overrides ?? null])).length > 0;
 }
 
-/** Uses the primary key. */
+/** Finds the ask by its primary key. */
 const addEvent = statement<{ id: string }>(
   "add_ask_event",
   "update job_asks set event_ids = event_ids || $2::text where id = $1::uuid",
@@ -55,7 +55,7 @@ export async function countRefusedAnswer(tx: Executor, id: Id<"ask">): Promise<n
   return row?.refused ?? 0;
 }
 
-/** Uses the primary key of `jobs`. */
+/** Finds the job by its primary key. */
 const countStrayAnswers = statement<{ refused: number }>(
   "count_unasked_answer",
   "update jobs set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
@@ -67,7 +67,7 @@ export async function countStrayAnswer(tx: Executor, jobId: Id<"job">): Promise<
   return row?.refused ?? 0;
 }
 
-/** Uses the primary key. */
+/** Finds the ask by its primary key. */
 const exhaust = statement<{ id: string }>(
   "exhaust_ask",
   "update job_asks set exhausted = true, deadline_at = null where id = $1::uuid and state = 'pending' returning id",
@@ -87,7 +87,7 @@ function withChain<Job extends Pick<Row<typeof jobs>, "keyId" | "principalChain"
   return { ...job, principalChain: chainOfJob(job) };
 }
 
-/** Uses the primary key. */
+/** Finds the job by its primary key. */
 const lockForAnswer = statement<RawRow<LockedJobRow>>(
   "lock_job_for_ask",
   `select ${columns.text} from jobs where id = $1::uuid for no key update`,
@@ -100,8 +100,8 @@ export async function lockJobOfAsk(tx: Executor, jobId: Id<"job">): Promise<Lock
 }
 
 /**
- * Stores the contact that was reached. If several contacts were reached for one question, the row keeps the call to the current recipient.
- * Uses the primary key.
+ * Stores that svc reached a contact. If svc asked several contacts the same question, the row keeps only the call to the current recipient.
+ * Finds the ask by its primary key.
  */
 const recordContact = statement<{ id: string }>(
   "note_ask_reached",
@@ -126,7 +126,7 @@ export async function recordAskContact(tx: Executor, id: Id<"ask">, reached: Con
   await recordContact(tx, [uuidOfId(id), principalId, toolSlug, entityId, toolCallId, isoTime(deliveredAt), hopIndex]);
 }
 
-/** Uses the primary key. */
+/** Finds the ask by its primary key. */
 const passOn = statement<{ id: string }>(
   "pass_ask_on",
   `update job_asks set hop_index = $2::int4 + 1, principal_id = $3::text, deadline_at = $4::timestamptz,

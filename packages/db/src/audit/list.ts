@@ -45,7 +45,7 @@ const page = { table: "audit_events", columns: selectList(auditEvents, namesBut(
 const actorKey = "(actor || coalesce(actor_id::text, ''))";
 const from = "$1::uuid";
 
-/** Uses the primary key. */
+/** Finds entries by the primary key. */
 const selectAll = pageStatement("list_audit_events", {
   ...page,
   found: newestIn("audit_events", { key: {}, from }),

@@ -24,13 +24,13 @@ const everything = {
 const page = (limit: number, after?: Id<"call">) => ({ after, limit });
 const keyed = (call: CallRecord, idempotencyKey = "k") => ({ ...call, idempotencyKey });
 
-/** Returns the call that holds a key. */
+/** Returns the call that holds an idempotency key; undefined if none does. */
 async function findKeyHolder(executor: Executor, projectId: ProjectId, key: string) {
   const [holder] = await findToolCallKeyHolders(executor, [{ projectId, key }]);
   return holder;
 }
 
-/** Begins one call. Returns the call that holds its key; undefined if this one does. */
+/** Begins one call with an idempotency key. Returns the call that already holds this key; undefined if the new call gets it. */
 async function beginKeyedCall(db: Database, call: CallRecord & { idempotencyKey: string }) {
   const [isFree] = await beginKeyedToolCalls(db, [call]);
   return isFree ? undefined : findKeyHolder(db, call.projectId, call.idempotencyKey);
@@ -182,7 +182,7 @@ test("a sweep ends what has run since before a time, of every project, and nothi
   const fresh = callOf(one, { outcome: "running" });
   await putToolCalls(db, [...old, fresh, callOf(one, { createdAt: nowMs - 1 })]);
   const lost = { message: "lost", limit: 2 };
-  // Each step continues after the last call that the previous one scanned.
+  // Each step begins after the last call that the previous step scanned.
   const steps = [];
   for (let step = 0; step < 4; step++) steps.push(await doubtRunningToolCalls(db, { ...lost, beforeMs: nowMs }));
   expect(steps.map(({ looked }) => looked)).toEqual([2, 2, 1, 0]);

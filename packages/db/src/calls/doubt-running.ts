@@ -11,7 +11,7 @@ const doubted = `outcome = case access_class when 'read' then 'timeout' else 'ou
      failure = case access_class when 'read' then 'timeout' else 'outcome_unknown' end,
      idempotency_key = case access_class when 'read' then null else idempotency_key end`;
 
-/** Uses the primary key. */
+/** Finds the call by its primary key. */
 const doubtRunning = statement<{ id: string }>(
   "doubt_running_call",
   `update tool_calls set ${doubted}, message = $3::text

@@ -7,7 +7,7 @@ import type { RawRow } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 
-/** Additional filters for a scan of calls; at least one is set. */
+/** Filters that the scan of calls checks row by row; at least one of them is set. */
 export type WalkedCallFilter = {
   readonly jobId: Id<"job"> | undefined;
   readonly accountId: AccountId | undefined;

@@ -108,7 +108,8 @@ test("deleting a toolkit revokes the accounts connected to it, and no other", as
   await repositoryOf(projectId).put(toolkitOf("shop"));
   await repositoryOf(otherId).put(toolkitOf("shop"));
   expect(await repositoryOf(projectId).delete("shop", nowMs + 5)).toBe(true);
-  // The account keeps its references, which identify the owner of its events, but they route nothing.
+  // The deleted toolkit's account keeps its references, which identify the owner of its events. Incoming posts are not routed by them any
+  // more.
   const erased = { state: "revoked", credential: null, references: ["ref"], refreshAt: null, updatedAt: nowMs + 5 };
   for (const find of revoked) expect(await find()).toMatchObject(erased);
   for (const find of kept)

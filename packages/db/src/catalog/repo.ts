@@ -11,7 +11,7 @@ import { statement } from "../sql/statement.ts";
 /** A toolkit definition of one project's own, as JSON text. */
 export type PrivateToolkit = { slug: string; definition: string; originDigest: Buffer };
 
-/** The private toolkits of one project. Every change increments the project's catalog version in the same transaction. */
+/** The private toolkits of one project. Each change to them also increments the project's catalog version in the same transaction. */
 export type PrivateToolkitRepository = {
   /**
    * Returns the version of the project's catalog. It grows with every change; 0 before the first change. Uses the primary key of

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Adds 100 accounts of one project, a tenth of them active, each with its own entity. */
+/** Adds 100 accounts to one project. A tenth of them are active. Each belongs to a different entity. */
 async function fill() {
   const projectId = await addProject(db);
   await db.sql`

@@ -171,7 +171,7 @@ test("a failing subscription gives nothing before its backoff has passed, then o
   expect((await claimDeliveries(db, claimRequest(me, { nowMs: nowMs - 9_001 }))).deliveries).toEqual([]);
   const { deliveries } = await claimDeliveries(db, claimRequest(me));
   expect(deliveries).toMatchObject([{ subscriptionId: id, probe: true }]);
-  // The backoff now lasts as long as the probe's lease.
+  // The backoff of the endpoint now lasts until the probe's lease ends.
   expect((await claimDeliveries(db, claimRequest(other, { nowMs: nowMs + 29_999 }))).deliveries).toEqual([]);
   expect((await claimDeliveries(db, claimRequest(other, { nowMs: nowMs + 30_000 }))).deliveries).toHaveLength(1);
 });

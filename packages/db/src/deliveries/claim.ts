@@ -155,9 +155,9 @@ const zeroUuid = "00000000-0000-0000-0000-000000000000";
 const promotedMax = 2_000;
 
 /**
- * Claims up to `limit` due deliveries for the node `owner`. The comment at `claim` describes order and fairness. If a claim begins with the
- * first queue, it also moves tasks whose retry wait has ended into their queues. It then scans the queues again. So waiting tasks are moved
- * only once per round through all queues.
+ * Claims up to `limit` due deliveries for the node `owner`. The comment on the statement `claim` describes order and fairness. If the scan
+ * begins with the first queue, it also moves tasks whose retry wait has ended into their queues, and then scans the queues a second time.
+ * So tasks are moved only once per round through all queues.
  */
 export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);
@@ -165,7 +165,7 @@ export async function claimDeliveries(db: Executor, request: DeliveryClaimReques
   const visit = { after, most: request.queuesMax, lowPriority, nowMs };
   const before = await scanQueues(db, visit);
   const endsWaits = before.hasDue && request.after === undefined && !lowPriority;
-  // Usually no waiting task is due. The claim then skips this statement.
+  // `hasNews`: true if waiting tasks became due and were moved. Usually none is due, and the claim skips this statement.
   const hasNews = endsWaits && (await promoteDeliveries(db, nowMs, promotedMax)) > 0;
   const { queues, hasLowPriority } = hasNews ? await scanQueues(db, visit) : before;
   const open = queues.filter((queue) => !queue.ended).map((queue) => queue.subscriptionId);

@@ -23,7 +23,7 @@ test("a delivery is superseded by a later one of its event to its subscription, 
   const first = await add(projectId, again, 3_000);
   const replayed = await add(projectId, again, 4_000);
   const alone = await add(projectId, once, 3_000);
-  // The same event to another subscription, and of another project.
+  // The same event for another subscription, and an event of another project.
   await add(projectId, { ...once, subscription: again.subscription }, 4_000);
   await add(other, once, 4_000);
   expect(await countSuperseded(db, projectId, [first, replayed, alone])).toBe(1);

@@ -87,7 +87,7 @@ export type DeliveryTaskKey = {
   behind: boolean;
 };
 
-/** Fields that identify the task of a delivery and its lease, each with the type of its SQL parameter. */
+/** Fields of a task's key (the delivery and its lease), each with the SQL type of its parameter. */
 export const taskKeyFields = {
   id: idOf("dlv"),
   subscriptionId: idOf("sub"),

@@ -68,7 +68,7 @@ test("the pending deliveries of an inactive subscription end, a batch at a time;
     nextAttemptAt: null,
     lastError: expect.stringMatching(/^subscription_inactive: /),
   });
-  // After the lease has expired, its owner can no longer settle the task.
+  // After its lease has expired, the node can no longer settle the task (store its result).
   expect(await expireDeliveries(db, subscriptionId, nowMs + 30_000, 5)).toBe(2);
   expect(await deliveries.find(inFlight.id)).toMatchObject({ state: "dead_letter" });
 });

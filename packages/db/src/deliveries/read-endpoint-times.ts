@@ -42,10 +42,7 @@ export type DeliveryEndpoint = Pick<
 
 const endpointColumns = selectList(subscriptions, ["id", "active", "failingSince", "backoffUntil"], "s");
 
-/**
- * The statement finds each subscription with one lookup by the primary key of the table subscriptions. The table also contains ask
- * endpoints, so these are found too.
- */
+/** Finds each subscription by its primary key. The table also has the endpoints that receive asks (questions), so these are found too. */
 const selectEndpoints = statement<RawRow<DeliveryEndpoint>>(
   "find_delivery_endpoints",
   `select ${endpointColumns.text} from unnest($2::uuid[]) u(id)

@@ -75,7 +75,7 @@ export function deliveriesForProject(db: Executor, projectId: ProjectId): Delive
       walkDeliveries(db, projectId, filter, { ...idBounds(filter, page.after), limit: page.limit }),
     async findAttempts(id) {
       const [row] = await db.orm.select({ attemptLog }).from(deliveries).where(own(id));
-      // Attempts are numbered again here. The stored numbers count only the attempts of the retry schedule, without manual attempts.
+      // Numbers the attempts from 1 again. The stored numbers count only the attempts of the retry schedule, without manual attempts.
       return row?.attemptLog.map((entry, index) => ({ ...entry, number: index + 1 }));
     },
   };

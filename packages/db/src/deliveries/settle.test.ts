@@ -122,8 +122,8 @@ test("texts and headers of any kind come back as they were", async () => {
 });
 
 /**
- * Settles `count` deliveries of a new database in waves, each after the next one was queued, and in so many batches. Returns the share of
- * HOT updates and the heap size per delivery.
+ * Settles `count` deliveries of a new database in waves, with `batches` statements per wave. Each wave is settled after the next one was
+ * queued. Returns the share of HOT updates and the size of the table per delivery.
  */
 async function settleInWaves(
   count: number,
@@ -140,14 +140,14 @@ async function settleInWaves(
       from pg_stat_user_tables where relname = 'deliveries'`;
     return row!;
   };
-  // A reader of the rows keeps their old versions alive.
+  // This replaces a reader of the rows: while it reads, PostgreSQL keeps the old versions of rows. Without autovacuum they stay as well.
   await one.sql`alter table deliveries set (autovacuum_enabled = false)`;
   const before = await read();
   let underWay: DeliveryTaskKey[] = [];
   for (let queued = 0; queued <= count; queued += waveSize) {
     const ended = underWay;
     underWay = queued < count ? await fillQueue(one, projectId, lane, { count: waveSize, owner: me }) : [];
-    // In another order than they were claimed, if there are several.
+    // The batches are settled in another order than they were claimed.
     for (let batch = batches - 1; batch >= 0; batch--) {
       const settled = ended.filter((_, index) => index % batches === batch).map((task) => settlement(projectId, task));
       expect(await settleDeliveries(one, me, settled)).toEqual([]);
@@ -161,7 +161,7 @@ async function settleInWaves(
 
 test("pages have room for settlements under load, and not much of it stays empty at ordinary rates", async () => {
   expect((await settleInWaves(800, 10, 2)).hotShare).toBeGreaterThan(0.98);
-  // Nothing is pruned within a batch, so a page that one batch filled has room for two versions of all its rows.
+  // PostgreSQL frees no space during a batch. So a page that one batch filled must have space for two versions of all its rows.
   expect((await settleInWaves(800, 80, 1)).hotShare).toBeGreaterThan(0.98);
   const calm = await settleInWaves(200, 2, 1);
   expect(calm.hotShare).toBeGreaterThan(0.98);

@@ -9,7 +9,7 @@ afterAll(drop);
 
 type Box = { readonly width: number; readonly height: number };
 
-/** Version 1 had only squares. */
+/** In version 1, a box was always a square, so it had only `side`. */
 const box = documentType<Box>("shelf.box", [({ side }) => ({ width: Number(side), height: Number(side) }), asWritten]);
 
 test("a document without a version is of the first; it and every later one are read in today's form", () => {

@@ -1,5 +1,5 @@
-// A minimal service that tests can kill. It starts the database in argv[2] and prints a JSON line with its URL or its error. In mode
-// "write" (argv[3]) it then commits rows one at a time, and prints each number after its commit. In mode "idle" it only runs.
+// A minimal service that tests can kill. It starts the database in the folder argv[2], and prints a JSON line with its URL or its error. In
+// mode "write" (argv[3]) it then commits rows one at a time, and prints each number after its commit. In mode "idle" it only runs.
 import { openDatabase } from "../connect.ts";
 import { startEmbeddedPostgres } from "./postgres.ts";
 

@@ -14,13 +14,13 @@ import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostg
 import { startOwner } from "./test-owner.ts";
 
 const isRoot = process.getuid?.() === 0;
-// A clock that waits a tenth of the time.
+// A clock whose waits take a tenth of the time, so that the tests run faster.
 const hurriedClock: Clock = {
   now: () => systemClock.now() * 10,
   wait: (ms, signal) => systemClock.wait(ms / 10, signal),
 };
 
-// Most tests start and stop their own servers on one database, because creating one takes longest.
+// Most tests start and stop their own servers on this one database, because creating a database takes longest.
 const dataDir = await createTestDataDir();
 const servers: EmbeddedPostgres[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop())));
@@ -77,7 +77,7 @@ async function serverPid(): Promise<number> {
   return Number.parseInt(await readFile(join(dataDir, "postgres", "data", "postmaster.pid"), "utf8"), 10);
 }
 
-/** Replaces the process id in PostgreSQL's lock file. */
+/** Writes another process id into PostgreSQL's lock file, as if that process were the server. */
 async function claimLockFor(pid: number): Promise<void> {
   const path = join(dataDir, "postgres", "data", "postmaster.pid");
   await writeFile(path, (await readFile(path, "utf8")).replace(/^\d+/, String(pid)));
@@ -214,7 +214,7 @@ test.runIf(isRoot)(
     const owner = startOwner(folder, "idle", { uid: 1000, gid: 1000 });
     expect(JSON.parse((await owner.nextLine()) ?? "{}")).toHaveProperty("url");
     await owner.kill();
-    // Root runs PostgreSQL as the owner of the data.
+    // If root runs the service, PostgreSQL runs as the owner of the data.
     const asRoot = await start({ dataDir: folder });
     expect(await query(asRoot.url, "select 1 as one")).toEqual([{ one: 1 }]);
     await asRoot.stop();

@@ -48,7 +48,7 @@ const common = {
   max_connections: "100",
   timezone: "UTC",
   log_timezone: "UTC",
-  // Number of processes that send the write-ahead log to other servers: none, because the embedded server does not replicate.
+  // Maximum processes that send the write-ahead log to other servers: none, because the embedded server does not replicate.
   max_wal_senders: "0",
   max_logical_replication_workers: "0",
   // Compiling (JIT) costs more than it saves for short, repeated statements. For the same reason, no parallel workers are used.

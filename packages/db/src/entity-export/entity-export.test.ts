@@ -50,7 +50,7 @@ async function exported({ projectId, entityId }: PlantedOwner) {
   return { texts, counts };
 }
 
-/** Returns the columns that contain a marker and that the export may show. */
+/** Returns the columns that an export may show and in which any row contains the marker. */
 async function markedColumns(marker: string): Promise<string[]> {
   const marked: string[] = [];
   for (const { table, entity } of erasedTables) {
@@ -74,7 +74,8 @@ test("an export has what an entity's rows hold in every column but secrets, noth
   };
   const [ada, adam, otherAda] = [owner(here, "ada", 101), owner(here, "adam", 102), owner(there, "ada", 103)];
   for (const one of [ada, adam, otherAda]) await plantRows(db, one);
-  // A key that contains more than the id may belong to an entity with a longer id: it is not exported, but erased.
+  // A key that contains more than the entity's id may belong to another entity with a longer id. So an export leaves such a row out, and an
+  // erasure deletes it.
   for (const table of ["call_paces", "standing_rates", "standing_dedupe"]) {
     await db.sql.unsafe(`update "${table}" set key = 'ada' where key like '%marker-101%'`);
   }
@@ -94,7 +95,8 @@ test("an export has what an entity's rows hold in every column but secrets, noth
   expect((await exported(ada)).counts).toEqual({});
 });
 
-// Few rows that are deleted soon: programs have some backfills, links and codes live for minutes.
+// Tables that may be scanned completely. They have few rows, which are deleted soon: some backfills per program, and links and codes that
+// live for minutes.
 const small = new Set(["standing_backfills", "console_links", "grant_codes"]);
 
 test("what goes with a row is found by an index of it, to be exported and to be erased: no table is gone through", async () => {

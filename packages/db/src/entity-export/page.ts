@@ -171,14 +171,14 @@ function exportedRow(table: PgTable, projectId: ProjectId, row: Record<string, u
 
 function exportedValue(column: PgColumn, stored: unknown): unknown {
   const type = column.getSQLType();
-  // This also exports a word that only a newer version of svc knows, unchanged.
+  // A value that only a newer version of svc knows is exported unchanged.
   if (type === "text" || (type === "text[]" && Array.isArray(stored))) return stored;
   if (type === "jsonb") return documentOf(column, stored);
   const value: unknown = column.mapFromDriverValue(stored);
   return typeof value === "number" && type.startsWith("timestamp") ? isoTime(value) : value;
 }
 
-// Stored documents were written by JSON.stringify, so their depth is already limited.
+// Limits no depth. svc wrote the stored documents itself with JSON.stringify, so their depth is already limited.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
 /**

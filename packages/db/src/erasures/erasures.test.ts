@@ -62,10 +62,10 @@ test("an erased entity is in no table any more; another of its project, and one 
   expect(await beginErasure(db, { projectId: here, entityId: "ada" }, { nowMs })).toEqual(erasure);
   const done = await finish(erasure);
   expect(done).toMatchObject({ state: "done", entityId: "", finishedAt: nowMs });
-  // The nodes' cached catalogs lose its skills too.
+  // The erasure also removes the entity's skills from the catalogs that nodes cache.
   expect(await versionOf(here)).toBeGreaterThan(versions[0]);
   expect(await versionOf(there)).toBe(versions[1]);
-  // A browser belongs to no entity: it may have the seats of others.
+  // A browser session belongs to no entity, because it may have the keys of several entities. So the erasure keeps it.
   expect(await tablesWith(db, ada.marker)).toEqual(["console_sessions"]);
   expect(await tablesWith(db, bob.marker)).toEqual(before);
   expect(await tablesWith(db, otherAda.marker)).toEqual(before);
@@ -210,7 +210,7 @@ test.each([
     await plantRows(db, { projectId, entityId: "ada", number, marker: `marker-${number}` });
     const own = `project_id = '${uuidOfId(projectId)}' and id <> md5('none')::uuid`;
     await db.sql.unsafe(`update jobs set finished_at = null, cancel_requested_at = null, ${without} where ${own}`);
-    // Their standing program names another entity, so it stays with its runs.
+    // The standing program of these runs no longer names the entity, so the erasure keeps the program and its runs.
     await db.sql.unsafe(`update standing_programs set binding = null where project_id = '${uuidOfId(projectId)}'`);
     await db.sql.unsafe(
       "update standing_versions set estimate = (select estimate from jobs where id = md5('none')::uuid)",
@@ -276,7 +276,7 @@ test("what was under way while an entity is erased, and is recorded then, goes b
 
 test("two nodes work on an erasure, and on one of its project at the same time: each row is counted once, and both end", async () => {
   const projectId = (await createProject(db, "two nodes", nowMs)).id;
-  // Characters with a meaning in SQL, JSON and regular expressions.
+  // An id with characters that have a meaning in SQL, JSON or regular expressions.
   const entityId = `o'd%_"\\[a-z]+(x|$)^*?{2}. <&> \u00e9\u{1f600}`;
   await plantRows(db, { projectId, entityId, number: 521, marker: "marker-521" });
   await plantRows(db, { projectId, entityId: "bob", number: 522, marker: "marker-522" });

@@ -9,8 +9,8 @@ import { erasedTables } from "../schema/erased-tables.ts";
 import { beginErasure } from "./repo.ts";
 import { stepErasure } from "./step.ts";
 
-// The seeded projects share tables of 10,000 rows and more; this project has a fiftieth of them. The numbers of rows that statements read
-// show if an export or erasure scans the rows of others, however it is planned.
+// This project has few rows in tables of 10,000 rows and more, which it shares with other projects. If an export or erasure scans rows of
+// the others, the number of rows that its statements read shows it, with any query plan.
 
 const { db, drop } = await createTestDatabase({ filled: seeded });
 afterAll(drop);
@@ -19,7 +19,7 @@ const projectId: ProjectId = seededId("prj", 9);
 const entityId = "entity-6";
 const nowMs = seededAt(400_000);
 const times = { graceMs: 0, jobsMs: 0, pollMs: 1_000 };
-/** Tables without an index by project, because their rows are few and deleted within a day. */
+/** Tables without an index by project. Their rows are few and are deleted within a day. */
 const swept = new Set(["console_links", "grant_codes"]);
 
 const own = new Map<string, number>();
@@ -27,7 +27,7 @@ const own = new Map<string, number>();
 beforeAll(async () => {
   for (const table of ["jobs", "standing_versions"])
     await db.sql.unsafe(`update ${table} set estimate = '{"entities":[]}'`);
-  // Rows of a program belong to its project; the seed has put some into others.
+  // Moves rows of a program to the project of the program. The seed has put some of them into other projects.
   await db.sql.unsafe(
     "delete from standing_runs r using standing_programs p where p.id = r.program_id and p.project_id <> r.project_id",
   );
@@ -80,7 +80,7 @@ test.each([
   const begun = await beginErasure(db, { projectId, entityId: erased }, { nowMs });
   expect(begun.finishedAt).toBeNull();
   await db.sql.unsafe("analyze");
-  // Each statement at its first occurrence, when most of its rows still exist.
+  // Texts of statements that were already counted. Each statement is counted at its first run, when most of its rows still exist.
   const known = new Set<string>();
   for (let steps = 0, looks = 0, table = ""; steps < 300; steps++) {
     const sent = looks < 3 ? await sentBy(db, (tx) => stepErasure(tx as never, nowMs, times)) : [];

@@ -7,7 +7,7 @@ import { estimateDocument } from "../documents/programs.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
 
-/** Owner of test rows. `number` makes their ids; each column that can contain `marker` does. */
+/** Owner of test rows. `number` is a part of their ids. Every column that can contain the text `marker` contains it. */
 export type PlantedOwner = {
   readonly projectId: ProjectId;
   readonly entityId: string;
@@ -15,7 +15,7 @@ export type PlantedOwner = {
   readonly marker: string;
 };
 
-/** Table that a column of ids references, by column name. */
+/** Name of a column with ids, and the table that it references. */
 const named: Readonly<Record<string, string>> = {
   job_id: "jobs",
   program_id: "standing_programs",
@@ -31,7 +31,7 @@ const named: Readonly<Record<string, string>> = {
   delivery_id: "deliveries",
 };
 
-/** Columns whose values an erasure reads. */
+/** Columns whose values an erasure reads, and the value that each test row gets. */
 const special: Readonly<Record<string, (owner: PlantedOwner) => string>> = {
   "jobs.binding": ({ entityId, marker }) => json({ entityId, marker }),
   "jobs.estimate": ({ entityId }) => text(estimateDocument.write({ ...noEstimate, entities: [entityId] })),
@@ -41,7 +41,7 @@ const special: Readonly<Record<string, (owner: PlantedOwner) => string>> = {
   "console_links.target": ({ entityId, marker }) => json({ connect: { entityId, marker } }),
   "standing_runs.source_key": (owner) => text(`e:${idOfUuid("evt", uuidOf("events", owner.number))}`),
   "job_asks.event_ids": (owner) => `array[${text(idOfUuid("evt", uuidOf("events", owner.number)))}]`,
-  // These values connect tasks and inbox events to their owners.
+  // Values of columns that connect delivery tasks and inbox events to their owners.
   "deliveries.next_attempt_at": () => "'2026-01-05T09:00:00Z'",
   "delivery_tasks.due_at": () => "'2026-01-05T09:00:00Z'",
   "events.received_at": () => "'2026-01-05T09:00:00Z'",
@@ -91,7 +91,7 @@ export async function tablesWith(db: Executor, marker: string): Promise<string[]
   return found;
 }
 
-/** Rows referenced by foreign keys come first. */
+/** Returns the tables in an order in which rows that foreign keys reference are inserted first. */
 function ownersFirst() {
   const first = ["console_sessions", "api_keys", "grants"];
   const rank = (table: PgTable) => (first.indexOf(getTableName(table)) + first.length + 1) % (first.length + 1);

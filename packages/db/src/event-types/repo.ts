@@ -12,12 +12,12 @@ export type EventTypeRow = Omit<Row<typeof eventTypes>, "projectId">;
 /** A version of a type's schema. */
 type EventTypeVersionRow = Pick<Row<typeof eventTypeVersions>, "version" | "createdAt">;
 
-/** The properties of a type that a caller sets. */
+/** The properties of an event type that a caller sets. */
 export type NewEventType = Omit<EventTypeRow, "version" | "createdAt" | "updatedAt">;
 
 /**
- * Result of storing a type. `other_case`: a type has the same name in other letters. `too_many`: the project has as many types as it may
- * have. Nothing is stored then.
+ *  * Result of storing a type. `other_case`: another type has the same name with other upper and lower case. `too_many`: the project has as
+ *    many types as it may have. Nothing is stored then.
  */
 export type PutEventTypeResult =
   | { readonly outcome: "put"; readonly type: EventTypeRow }
@@ -25,8 +25,8 @@ export type PutEventTypeResult =
   | { readonly outcome: "too_many" };
 
 /**
- * Options of storing a type. `most`: maximum number of types of the project. `isNew`: true if a type with the same name stays as it is. `isTrial`:
- * true if nothing is stored.
+ *  * Options for storing an event type. `most`: maximum number of types of the project. `isNew`: true if a type with the same name stays as
+ *    it is. `isTrial`: true if nothing is stored.
  */
 type PutEventType = { readonly most: number; readonly isNew?: boolean; readonly isTrial?: boolean };
 
@@ -94,7 +94,8 @@ export function eventTypesForProject(db: Executor, projectId: ProjectId): EventT
     },
     put: (type, nowMs, { most, isNew = false, isTrial = false }) =>
       withTransaction(db, async (tx) => {
-        // Locks the project's row. So two changes of one type get different versions, and only one of two new types gets the last place.
+        // Locks the project's row. So if the same type is changed twice at once, each change gets its own version. If two types are added
+        // at once, only one of them can use the last place below the maximum.
         if (!isTrial) await touchCatalog(tx, projectId);
         const lower = sql`lower(name) = lower(${type.name})`;
         const [known] = await tx.orm.select(columns).from(eventTypes).where(and(ofProject, lower));
@@ -106,7 +107,7 @@ export function eventTypesForProject(db: Executor, projectId: ProjectId): EventT
         if (known !== undefined && isNew) return { outcome: "put", type: known };
         const isSame = known?.schema === type.schema;
         const version = (known?.version ?? 0) + (isSame ? 0 : 1);
-        // Archiving an archived type again keeps the time of the first.
+        // If the type is already archived, it keeps the time at which it was first archived.
         const archivedAt = type.archivedAt === null ? null : (known?.archivedAt ?? type.archivedAt);
         const change = { ...type, archivedAt, version, updatedAt: nowMs };
         const row = { ...change, createdAt: known?.createdAt ?? nowMs };

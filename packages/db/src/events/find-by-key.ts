@@ -7,7 +7,9 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
 const columns = selectList(events, ["id", "triggerSlug", "dedupeKey"], "e");
 
-/** One lookup in the index events_dedupe for each key. `offset 0` prevents a join that reads all keys. */
+/**
+ * Uses the index events_dedupe, with one lookup per key. With `offset 0`, PostgreSQL cannot use a join instead, which would read all keys.
+ */
 const selectByKey = compose(
   "find_events_by_key",
   { wanted: rows(fieldsOf(events, "projectId", "triggerSlug", "dedupeKey")) },
@@ -19,7 +21,10 @@ const selectByKey = compose(
 /** A dedupe key of a trigger's events. */
 type EventKey = { readonly triggerSlug: string; readonly dedupeKey: string };
 
-/** Returns a function that returns the id of a project's event by its key. Undefined if no event has the key. */
+/**
+ * Returns the ids of a project's events with these keys, as a function from a key to the id. The function returns undefined if no event has
+ * the key.
+ */
 export async function findEventsByKey(
   db: Executor,
   projectId: ProjectId,

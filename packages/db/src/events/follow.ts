@@ -18,29 +18,35 @@ export type FollowedEvents = {
   readonly readableToolkits: readonly string[];
 };
 
-/** Range of a look at the events of a project. */
+/** Range of events that one look (one read of a project's new events) scans. */
 type LookRange = {
   /** Lower bound of the event ids, inclusive. */
   readonly fromUuid: string;
   /** Upper bound of the event ids, exclusive. */
   readonly beforeUuid: string;
-  /** Snapshot of the reader's previous look. Events that were visible in it are left out. */
+  /** Snapshot of the reader's previous look (read). Events that were visible in it are left out, because the reader already has them. */
   readonly seen: string;
-  /** Snapshot of this look, if it has begun. Events that were not visible in it are left out. Undefined for the first page of a look. */
+  /**
+   * Snapshot of this look (read of new events), if it has begun. Events that were not visible in it are left out. Undefined for the first
+   * page of a look.
+   */
   readonly snapshot: string | undefined;
   readonly limit: number;
 };
 
-/** Result of a look at events. */
+/** Result of a look, which is one read of a project's new events. */
 export type Look = {
-  /** Name of the database. It changes if the database is restored, or if another server takes over. Snapshots belong to one store. */
+  /**
+   * Name of the database. It changes if the database is restored or another server takes over, because snapshots of one database mean
+   * nothing in another.
+   */
   readonly store: string;
   readonly snapshot: string;
   /** UUIDs of the new events, oldest first. */
   readonly uuids: readonly string[];
-  /** Number of events that the look scanned, at most 20,000. */
+  /** Number of events that this read scanned, at most 20,000. */
   readonly scanned: number;
-  /** Last scanned event, if the look ended there because of its maximum. Undefined if it reached the end of its range. */
+  /** Last scanned event, if this read stopped at its maximum number of events. Undefined if it reached the end of its range. */
   readonly walkedTo: string | undefined;
 };
 
@@ -50,13 +56,13 @@ type LookRow = Omit<Look, "walkedTo"> & { readonly last: string | null };
 export const emptySnapshot = "1:1:";
 
 /**
- * Returns the SQL of a look. It scans a range of an index forward, and compares whole rows in the order of the index, so that PostgreSQL
- * cannot use another index.
+ *  * Returns the SQL of a look (one read of a project's new events). It scans a range of an index forward, and compares whole rows in the
+ *    order of the index, so that PostgreSQL cannot use another index.
  * - An event is new if the transaction that inserted it (`xmin`) was not visible in the previous snapshot. `xmin` has 32 bits. The other
  *   bits come from the next transaction id, because a visible row is older than that id.
  * - The scan reads no payloads.
- * - The name of the store: the server's identifier, the timeline of its log (another server that takes over begins a new one), and the
- *   number of restores.
+ * - The name of the database consists of the server's identifier, the timeline of its log (another server that takes over begins a new
+ *   one), and the number of restores.
  */
 const lookOf = (key: string, values: string) => `with look as materialized (
     select coalesce($5::text, pg_current_snapshot()::text)::pg_snapshot as snapshot, $4::pg_snapshot as seen,
@@ -77,10 +83,10 @@ const lookOf = (key: string, values: string) => `with look as materialized (
     (select count(*)::int4 from scanned) as scanned, (select id::text from scanned order by id desc limit 1) as last
   from look`;
 
-/** Uses the primary key events_key. */
+/** Finds a project's events by the index events_key. */
 const lookAtProject = statement<LookRow>("look_at_events", lookOf("project_id", "$1::uuid"));
 
-/** Uses the index events_trigger. */
+/** Finds the events of one trigger by the index events_trigger. */
 const lookAtTrigger = statement<LookRow>(
   "look_at_events_of_trigger",
   lookOf("trigger_slug, project_id", "$11::text, $1::uuid"),
@@ -110,7 +116,7 @@ export async function lookForEvents(
   return { ...look, walkedTo: look.scanned === walkRowsMax ? (last ?? undefined) : undefined };
 }
 
-/** Reads events by their keys, up to the one whose payload exceeds the maximum size; always the first. */
+/** Reads events by their keys until their payloads together exceed the maximum size. The first event is always read. */
 const readPage = statement<RawRow<Row<typeof events>>>(
   "read_followed_events",
   `select ${columns.text} from (
@@ -120,8 +126,8 @@ const readPage = statement<RawRow<Row<typeof events>>>(
 );
 
 /**
- * Returns the events with these UUIDs, oldest first. Leaves out events that were deleted, and those after which the payloads together would
- * exceed `bytesMax`. The first event is never left out for its size.
+ *  * Returns the events with these UUIDs, oldest first. Leaves out events that were deleted. Stops before the payloads together exceed
+ *    `bytesMax`, but always returns the first event.
  */
 export async function readFollowedEvents(
   db: Executor,
@@ -174,7 +180,10 @@ const selectMatches = statement<{ event_id: string; subscription_id: string }>(
   `select e.id as event_id, s.id as subscription_id ${matches} order by e.id, s.id limit $8::int4`,
 );
 
-/** Reads events by the bounds of their primary key, then the subscriptions of the project, and then the deliveries of each pair. */
+/**
+ * Reads events by a range of their primary key, then the project's subscriptions, and then the deliveries of each pair of event and
+ * subscription.
+ */
 const countMatches = statement<{ count: string }>("count_matches", `select count(*) as count ${matches}`);
 
 /** Returns at most `limit` pairs of an event and a matching subscription, oldest event first. Uses the primary key of events. */

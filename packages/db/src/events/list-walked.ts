@@ -23,7 +23,7 @@ const max = String(walkRowsMax);
 const bounds = { from: "$2::uuid", before: "$3::uuid", max };
 const ofProject = { project_id: "$1::uuid" };
 
-/** Cheap conditions come first. The payload comes last, because PostgreSQL may store it outside the row. */
+/** The conditions on a scanned event, cheap ones first. The payload is compared last, because PostgreSQL may store it outside the row. */
 const fits = `w.kind = 'event' and ($5::text = '' or w.toolkit_slug = $5::text) and ($6::text = '' or w.entity_id = $6::text)
   and ($7::text = '' or strpos(w.payload, $7::text) > 0)`;
 
@@ -36,7 +36,7 @@ const selectWalked = statement<RawRow<Row<typeof events>>>(
 
 const ofTrigger = { trigger_slug: "$8::text", ...ofProject };
 
-/** Uses the index events_trigger. */
+/** Reads the events of one trigger by the index events_trigger. */
 const selectWalkedOfTrigger = statement<RawRow<Row<typeof events>>>(
   "walk_events_of_trigger",
   `select ${columns.text} from (${scanOf("events", "*", { key: ofTrigger, ...bounds })}) w where ${fits}

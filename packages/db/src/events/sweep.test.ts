@@ -115,7 +115,7 @@ test("a replay and a sweep at the same moment: a delivery never outlives its eve
   const { projectId, subscription, tasks } = await settledQueue(2);
   const [first, second] = tasks.map(({ id }) => eventOf(id));
   const replay = (eventId = first) => [{ id: createId("dlv", nowMs), eventId: eventId!, subscriptionId: subscription }];
-  // An uncommitted replay: the sweep skips its event.
+  // The replay is not committed yet, so the sweep (deletion of old events) skips the event that the replay delivers again.
   await withTransaction(db, async (tx) => {
     await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, lowPriority: false }, replay(first));
     expect(await sweepProjectEvents(db, projectId, always, 100)).toBe(1);
@@ -124,7 +124,7 @@ test("a replay and a sweep at the same moment: a delivery never outlives its eve
   expect([await count("events"), await count("delivery_tasks")]).toEqual([1, 1]);
   expect((await enqueueDeliveries(db, { projectId, dueAtMs: nowMs, lowPriority: false }, replay(second))).size).toBe(1);
 
-  // An uncommitted sweep: the replay waits, and finds the event deleted.
+  // The sweep (deletion of old events) is not committed yet. The replay waits for it, and then finds the event deleted.
   await db.sql`delete from delivery_tasks`;
   await db.sql`update deliveries set state = 'delivered'`;
   const [late] = replay(first);
@@ -138,7 +138,7 @@ test("a replay and a sweep at the same moment: a delivery never outlives its eve
   expect([await count("events"), await count("deliveries"), await count("delivery_tasks")]).toEqual([0, 0, 0]);
 });
 
-/** Resolves when a session waits for another's lock. */
+/** Resolves when a database session waits for a lock that another session holds. */
 async function waiting(): Promise<void> {
   for (;;) {
     const rows =

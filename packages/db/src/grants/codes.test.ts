@@ -32,7 +32,8 @@ test("many registrations displace the oldest unused clients, never a used one or
   await touchGrantClient(db, "a_used", nowMs);
   await register("e", nowMs + 10, 3);
   expect(await ids()).toEqual(["a_used", "c_let_in", "d", "e"]);
-  // The concurrent registrations read c_let_in as unused, and wait for its row, which its first grant has changed.
+  // The first grant of the client `c_let_in` has changed the client's row and is not committed. The concurrent registrations still read the
+  // client as unused, and wait for this row.
   let flood: Promise<void> | undefined;
   await withTransaction(db, async (tx) => {
     await touchGrantClient(tx, "c_let_in", nowMs);
@@ -51,7 +52,7 @@ test("many registrations displace the oldest unused clients, never a used one or
 test("a sender with many registrations displaces its own clients, and an unused one of another sender stays", async () => {
   const { db } = database;
   await db.sql`delete from grant_clients`;
-  // The characters after `client_` identify the sender.
+  // In an id of a client, the characters after `client_` identify the address that registered the client.
   await register("client_honestA", nowMs, 5);
   for (let index = 0; index < 20; index++) await register(`client_floods${index}`, nowMs + 1 + index, 5);
   await register("client_secondB", nowMs + 30, 5);

@@ -73,7 +73,7 @@ const columns = `${grantColumns.text}, ${keyColumns.text},
 const keys = `cross join lateral (select * from api_keys one where one.id = g.key_id offset 0) k
   cross join lateral (select * from api_keys one where one.id = g.voucher_key_id offset 0) v`;
 
-/** Uses the index grants_project. */
+/** Reads a project's grants by the index grants_project. */
 const listPage = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
   "list_grants",
   `select ${columns} from (
@@ -92,7 +92,7 @@ export async function listGrants(
   return rows.map((row) => keyColumns.read(grantColumns.read(row)));
 }
 
-/** Uses the index grants_project. */
+/** Finds a grant of a project by the index grants_project. */
 const readOne = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
   "read_grant",
   `select ${columns} from (select * from grants where project_id = $1::uuid and id = $3::uuid offset 0) g ${keys}`,

@@ -9,8 +9,8 @@ import { renewJobLeases } from "./lease.ts";
 import { claimJobTasks, holdJobTask, putJobTasks, releaseJobTasks } from "./queue.ts";
 import type { JobTaskLease, NewJobTask } from "./task.ts";
 
-// A job that ends holds its own task and makes its parent's task due, in one transaction. A writer of a node's leases needs both tasks. The
-// parent is older, so its task is the first of the two in any order of keys.
+// When a child job ends, one transaction locks the task of the child and makes the task of the parent due. A statement that writes all
+// leases of a node needs both tasks too. The parent is older, so its task is the first of the two in the order of keys.
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ function runOf(jobId: Id<"job">, projectId: ProjectId): NewJobTask {
   return { jobId, kind: "run", subject: "", projectId, dueAt: nowMs };
 }
 
-/** Creates the runs of a job and its child, leased by one node. */
+/** Creates run tasks for a job and its child job, both leased by one node. */
 async function family() {
   const { db } = database;
   const projectId = await addProject(db);
@@ -41,7 +41,7 @@ async function family() {
   };
 }
 
-/** Runs `write` during the transaction that ends the child: it finishes, or waits for the transaction. */
+/** Runs `write` while the transaction that ends the child job is open. `write` either finishes, or waits for this transaction. */
 async function whileChildEnds<T>({ ofChild, wakeParent }: Awaited<ReturnType<typeof family>>, write: () => Promise<T>) {
   const { db } = database;
   let written: Promise<T> | undefined;
@@ -51,7 +51,7 @@ async function whileChildEnds<T>({ ofChild, wakeParent }: Awaited<ReturnType<typ
     written = write().finally(() => {
       isDone = true;
     });
-    // The test handles a rejection where it awaits.
+    // The test awaits `written` later and handles its rejection there.
     written.catch(() => {});
     await until(async () => isDone || (await isAnyWaiting()));
     await wakeParent(tx);
@@ -59,14 +59,14 @@ async function whileChildEnds<T>({ ofChild, wakeParent }: Awaited<ReturnType<typ
   return written;
 }
 
-/** True if a session of the test waits for another. */
+/** True if a database session of the test waits for another session. */
 async function isAnyWaiting(): Promise<boolean> {
   const found = await database.db.sql`
     select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   return found.length > 0;
 }
 
-/** Returns the ends of the leases; null for a released one. */
+/** Returns the time at which each lease ends; null for a lease that was released. */
 async function untilOf({ leases }: { readonly leases: readonly JobTaskLease[] }): Promise<(number | null)[]> {
   const ids = arrayLiteral(leases.map(({ jobId }) => uuidOfId(jobId)));
   const rows = await database.db.sql<{ until: string | null }[]>`

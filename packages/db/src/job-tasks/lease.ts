@@ -57,7 +57,7 @@ export async function renewJobLeases(
   });
 }
 
-/** Uses the primary key. */
+/** Finds the task by its primary key. */
 const takeRun = statement<{ lease_token: string }>(
   "take_run_task",
   `insert into job_tasks (job_id, kind, subject, project_id, due_at, lease_owner, lease_token, lease_until)

@@ -144,7 +144,7 @@ export async function endJobTask(db: Executor, lease: JobTaskLease): Promise<boo
   return (await endTask(db, [uuidOfId(jobId), kind, subject, leaseToken])).length > 0;
 }
 
-/** Uses the primary key. */
+/** Finds the task by its primary key. */
 const holdTask = statement<{ job_id: string }>(
   "hold_job_task",
   `select job_id from job_tasks where job_id = $1::uuid and kind = $2::text and subject = $3::text and lease_token = $4::int8
@@ -160,7 +160,7 @@ export async function holdJobTask(tx: Executor, lease: JobTaskLease): Promise<bo
   return (await holdTask(tx, [uuidOfId(jobId), kind, subject, leaseToken])).length > 0;
 }
 
-/** Uses the primary key. */
+/** Finds the task by its primary key. */
 const moveTask = statement<{ job_id: string }>(
   "move_job_task",
   `update job_tasks set due_at = $5::timestamptz, lease_owner = null, lease_until = null

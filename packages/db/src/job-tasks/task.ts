@@ -30,7 +30,7 @@ export type FirstLease = { readonly owner: NodeId; readonly untilMs: number };
 
 const leasedTaskFields = fieldsBut(jobTasks, "losses");
 
-/** New tasks as parameter rows of a statement. A task may have a lease (time-limited claim of a node) already when it is created. */
+/** New tasks as parameter rows of an SQL statement. A new task may already have a lease, which gives it to one node for a limited time. */
 export const leasedTaskRows = rows(leasedTaskFields);
 
 /** Returns a new task as a row of `leasedTaskRows`. */

@@ -29,7 +29,7 @@ const selectKeyed = statement<{ digest: Buffer }>(
   "select content_digest as digest from job_attempts where job_id = $1::uuid and idempotency_key = $2::text",
 );
 
-/** Uses primary keys. Only a job that has ended and has its receipt starts another attempt. */
+/** Finds the job by its primary key. Only a job that has ended and has its receipt starts another attempt. */
 const beginAttempt = statement<{ attempt: number }>(
   "begin_job_attempt",
   `with ended as (

@@ -32,19 +32,19 @@ const columns = selectList(jobs, names, "j");
 
 const standing = selectList(jobs, ["id", "status", "park"], "j");
 
-/** Uses the primary key. */
+/** Finds child jobs by their primary key. */
 const selectChildren = statement<RawRow<ChildRecord>>(
   "read_child_jobs",
   `select ${columns.text} from jobs j where j.id = any($1::uuid[])`,
 );
 
-/** Uses the primary key, in the order of ids. */
+/** Finds child jobs by their primary key, and locks them in the order of their ids. */
 const lockChildren = statement<RawRow<Pick<ChildRecord, "id" | "status" | "park">>>(
   "lock_child_jobs",
   `select ${standing.text} from jobs j where j.id = any($1::uuid[]) order by j.id for no key update`,
 );
 
-/** Reads child jobs; deleted ones are absent. */
+/** Reads child jobs by their ids. Jobs that no longer exist are absent from the result. */
 export async function readChildJobs(db: Executor, ids: readonly Id<"job">[]): Promise<ChildRecord[]> {
   return (await selectChildren(db, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
 }

@@ -13,7 +13,7 @@ afterAll(drop);
 const owner = createId("node", nowMs);
 const options: CommitOptions = { nowMs, seesCancel: false, seesPause: false };
 
-/** Adds a leased job. */
+/** Adds a job whose run task is leased by a node. */
 async function leasedJob(projectId: ProjectId): Promise<RunLease> {
   const jobId = createId("job", nowMs);
   const digest = Buffer.alloc(32, 1);
@@ -109,7 +109,7 @@ test("of two jobs in one statement the one whose lease is lost begins no call, a
     }),
   );
   expect(ended).toMatchObject([{ hasBegunCall: false }, undefined]);
-  // The job now has its answer, and the key still records that it was sent.
+  // The job has received the result of its call. The call keeps its idempotency key, which shows that the call was sent.
   expect(await ledgerOf(held)).toMatchObject([{ outcome: "ok", idempotency_key: `of ${held.jobId}`, duration_ms: 5 }]);
   expect(await ledgerOf(lost)).toMatchObject([{ outcome: "running", idempotency_key: `of ${lost.jobId}` }]);
 });

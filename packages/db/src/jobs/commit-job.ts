@@ -12,7 +12,7 @@ import { logRowColumns, logRowFields, logRowsOf } from "./log.ts";
 import type { NewJobEvent } from "./record.ts";
 import { type JobPage, pageParts, storePage } from "./rows.ts";
 
-/** Columns of a job that its driver owns. Every commit writes all of them. */
+/** Columns of a job that belong to its driver, the code that runs the job. Every commit writes all of them. */
 const drivenFields = fieldsOf(
   jobs,
   "status",
@@ -29,10 +29,12 @@ const drivenFields = fieldsOf(
   "finishedAt",
 );
 
-/** Large columns that rarely change. A commit writes such a column only if the driver sets it. */
+/**
+ * Columns of a job that are large and change rarely. A commit writes such a column only if the driver (the code that runs the job) sets it.
+ */
 const keptFields = fieldsOf(jobs, "params", "stepArgs", "overrides", "receipt");
 
-/** A job as its driver commits it. If `params`, `stepArgs`, `overrides` or `receipt` is undefined, the stored value stays. */
+/** Columns of a job that a commit writes. If `params`, `stepArgs`, `overrides` or `receipt` is undefined, the stored value stays. */
 export type JobUpdate = ValuesOf<typeof drivenFields> & Partial<WithUndefined<ValuesOf<typeof keptFields>>>;
 
 type WithUndefined<Values> = { readonly [Name in keyof Values]: Values[Name] | undefined };

@@ -31,7 +31,7 @@ afterAll(() => database.drop());
 const node = createId("node", nowMs);
 const used = { ...newJobDocuments.used, toolCalls: 1 };
 
-/** Adds a queued job with its run task, held by `node`. */
+/** Adds a queued job. The node `node` holds a lease on the job's run task. */
 async function heldJob(): Promise<{ jobId: Id<"job">; projectId: ProjectId; lease: RunLease }> {
   const projectId = await addProject(db);
   const jobId = await addJob(projectId);
@@ -196,7 +196,7 @@ test("a lost lease writes nothing, not even in another table", async () => {
 test("a page's rows are committed by one statement without a transaction of its own, and not if the lease is lost", async () => {
   const { jobId, projectId, lease } = await heldJob();
   const { sql } = db;
-  // The query builder opens transactions, so none can be opened here.
+  // A database without the query builder. The query builder opens transactions, so code that opens one fails here.
   const withoutTransactions = { sql, orm: undefined as never };
   const [first, second] = [
     { rowNumber: 1, data: Buffer.from("1 to 2") },

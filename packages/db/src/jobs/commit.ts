@@ -39,7 +39,7 @@ export type RunChange = JobChange & {
   readonly undoChanges: readonly JobUndoChange[];
   /** Ledger rows of calls that have ended. */
   readonly calls: readonly CallRecord[];
-  /** Tasks that the commit makes due: tasks of this job of other kinds than `run`, or tasks of other jobs. */
+  /** Tasks that the commit makes due. They belong to other jobs, or to this job if their kind is not `run`. */
   readonly tasks: readonly NewJobTask[];
   /** Other writes in the same transaction. They run after the lease was checked. */
   readonly also: ((tx: Executor) => Promise<void>) | undefined;
@@ -61,7 +61,8 @@ export function commitRun(
   const others = otherWrites(lease.jobId, change);
   if (others.length === 0) return commitTogether(db, { lease, change, options });
   return withTransaction(db, async (tx) => {
-    // This statement is sent together with the next ones. The next statements are wasted only if the lease is lost.
+    // This statement is sent together with the statements that follow, without waiting for its result. They are sent in vain only if the
+    // lease is lost.
     const [committed] = await commitJobs(tx, [{ lease, change, options }]);
     if (committed === undefined) return undefined;
     for (const write of others) await write(tx);

@@ -4,7 +4,7 @@ import { putJobTasks } from "../job-tasks/queue.ts";
 import { filterBy } from "../sql/filter.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Uses the primary key. */
+/** Finds the job by its primary key. */
 const lockRow = statement<{ id: string }>("lock_job", "select id from jobs where id = $1::uuid for no key update");
 
 /** Locks a job's row for the rest of the transaction. Every transaction that writes to a job or its tasks locks the job's row first. */
@@ -18,7 +18,7 @@ const countHold = statement<{ loop_holds: number }>(
   `update jobs set loop_holds = loop_holds + 1 where id = $1::uuid and finished_at is null returning loop_holds`,
 );
 
-/** Uses the primary key. */
+/** Finds the job by its primary key. */
 const clearHolds = statement<{ id: string }>(
   "clear_job_loop_holds",
   `update jobs set loop_holds = 0 where id = $1::uuid and loop_holds > 0 returning id`,
@@ -38,7 +38,7 @@ export async function clearJobLoopHolds(tx: Executor, jobId: Id<"job">): Promise
   await clearHolds(tx, [uuidOfId(jobId)]);
 }
 
-/** Uses the primary key of `jobs`. */
+/** Finds the job by its primary key. */
 const setPause = statement<{ id: string }>(
   "set_job_pause",
   "update jobs set paused_at = $2::timestamptz, pause_chain = $3::text[] where id = $1::uuid returning id",

@@ -73,10 +73,13 @@ const parts = {
   jobs: rows(jobFields),
 };
 
-/** A project for which jobs were to be stored: if they fit, and its jobs before, counted or remembered. */
+/**
+ * Result of storing jobs for one project. `fits`: true if the jobs fit into the quota. `used`: number of jobs before the insert.
+ * `isCounted`: true if this number was counted, false if it was remembered.
+ */
 type StoredProject = { projectId: string; used: string; isCounted: boolean; fits: boolean };
 
-/** Parts of jobs that do not begin at once. */
+/** Parts of the statement that stores jobs which do not begin at once. */
 const queuedParts = ["wanted", "room", "programs", "events", "tasks", "jobs"] as const;
 
 /**

@@ -8,7 +8,7 @@ import { insertJobs } from "./insert.ts";
 import { createJobCounts } from "./job-counts.ts";
 
 const { db, url, drop } = await createTestDatabase();
-/** A separate connection, so that its statistics are known at once. */
+/** Uses one connection only, so that PostgreSQL's usage statistics show its reads at once. */
 const one = openDatabase({ url, connectionsMax: 1 });
 afterAll(async () => {
   await one.close();

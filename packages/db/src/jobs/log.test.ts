@@ -21,7 +21,7 @@ const entry = (type: string, part: Partial<NewJobEvent> = {}): NewJobEvent => ({
   ...part,
 });
 
-/** Adds a job whose log begins with these entries, and returns a reader of it. */
+/** Adds a job whose log begins with these entries. Returns a function that reads the log. */
 async function jobWith(...events: readonly NewJobEvent[]) {
   const projectId = await addProject(db);
   const id = createId("job", nowMs);
@@ -97,7 +97,7 @@ test("entries are stored unchanged for any values, and earlier formats are reada
   const stored = JSON.parse(logEntriesDocument.write(usual)) as string;
   expect(logEntriesDocument.read(stored)).toEqual(usual);
   expect(stored.length).toBeLessThan(80);
-  // Characters that represent phrases are kept inside values, and so are texts like phrases.
+  // The stored form replaces frequent phrases by single characters. Values that contain these characters or such phrases must not change.
   const odd = [entry("a", { payload: '\u0001{"state":"' }), entry("step-finished\t", { stepId: "\u001f" })];
   expect(logEntriesDocument.read(JSON.parse(logEntriesDocument.write(odd)))).toEqual(odd);
   expect(logEntriesDocument.read("2job-status-changed\t\t{}\nstep-started\ts\t{}").map(({ type }) => type)).toEqual([

@@ -161,7 +161,7 @@ export async function readJobLog(
   projectId: ProjectId,
   { id, afterSeq, limit }: { readonly id: Id<"job">; readonly afterSeq: number; readonly limit: number },
 ): Promise<JobEventRecord[]> {
-  // Callers may send any unsigned number, but the column can store only numbers up to this one. That is enough, because no log is longer.
+  // The largest number that the column can store. Callers may ask for any unsigned number, but no log is longer than this.
   const last = Math.min(afterSeq, 2 ** 31 - 1);
   const rows = await selectLog(db, [uuidOfId(id), uuidOfId(projectId), last, limit + 1]);
   const log = rows.map((row) => {

@@ -5,7 +5,7 @@ import { filterBy } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Columns of a job that identify its principals. */
+/** Columns of a job that say who caused it. */
 type KeyedPrincipal = { readonly keyId: KeyId; readonly principalChain: readonly string[] };
 
 /** Returns a job's principal chain as it is stored. The stored chain is empty if the chain has only the job's key. */

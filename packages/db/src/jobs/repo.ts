@@ -29,7 +29,7 @@ function pageText(found: string): string {
     ${selectListedJobs("page cross join lateral (select * from jobs where id = page.id offset 0) j")} order by page.id desc`;
 }
 
-/** Uses the index jobs_standing, for each requested mode and status. */
+/** Reads jobs of a standing program by the index jobs_standing, for each requested mode and status. */
 const selectOfProgram = statement<ListedRow>(
   "list_jobs_of_standing_program",
   pageText(
@@ -42,7 +42,7 @@ const selectOfProgram = statement<ListedRow>(
   ),
 );
 
-/** Uses the index jobs_skill, for each requested mode and status, including child jobs. */
+/** Reads jobs of a skill by the index jobs_skill, for each requested mode and status. Child jobs are included. */
 const selectOfSkill = statement<ListedRow>(
   "list_jobs_of_skill",
   pageText(
@@ -71,7 +71,7 @@ const selectOfParent = statement<ListedRow>(
   ),
 );
 
-/** Uses the index jobs_rehearsals, for each requested status. */
+/** Reads approval dry runs by the index jobs_rehearsals, for each requested status. */
 const selectApprovalDryRuns = statement<ListedRow>(
   "list_rehearsals",
   pageText(
@@ -123,13 +123,13 @@ const selectSteps = statement<StepRow>(
    order by s.job_id, s.ordinal`,
 );
 
-/** Uses the index jobs_simulated_from, and the primary key of programs. */
+/** Finds the simulation run of a job by the index jobs_simulated_from, and its program by the primary key of programs. */
 const selectSimulationRun = statement<ListedRow>(
   "find_listed_twin",
   `${selectListedJobs("jobs j")} where j.simulated_from = $1::uuid and ${filterBy("j.project_id", "$2::uuid")} order by j.id limit 1`,
 );
 
-/** Uses primary keys. Runs for every submission of a job and every read of one. */
+/** Finds a job by its primary key. It runs for every submission of a job and every read of one. */
 const selectListed = statement<ListedRow>(
   "find_job",
   `${selectListedJobs("jobs j")} where j.id = $1::uuid and ${filterBy("j.project_id", "$2::uuid")}`,
@@ -223,8 +223,8 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
 }
 
 /**
- * Returns the kinds of jobs that a list contains if it filters only by status and mode. Returns undefined for other lists, which have their
- * own indexes.
+ *  * Returns the kinds of jobs that a list contains if it filters only by status and mode. Returns undefined for other lists, because those
+ *    use other indexes.
  */
 function kindsOf({ mode, skillSlug, parentJobId, standingProgramId }: JobFilter): JobListKind[] | undefined {
   if (mode === "rehearse" || (skillSlug ?? parentJobId ?? standingProgramId) !== undefined) return undefined;

@@ -10,7 +10,7 @@ import type { JobSetRow } from "./sets.ts";
 /** A block of rows: the sealed fields of several rows. `number` is the number of the block's first row. */
 type JobRowBlock = { readonly number: number; readonly data: Buffer };
 
-/** Runs of consecutive row numbers. `firsts`: first number of each run. `lasts`: last number of each run. */
+/** Ranges of consecutive row numbers. `firsts`: first number of each range. `lasts`: last number of each range. */
 type RowRuns = { readonly firsts: readonly number[]; readonly lasts: readonly number[] };
 
 /**
@@ -55,7 +55,7 @@ export type NewJobRow = ValuesOf<typeof rowFields>;
 /** Position and state of a row in a set. If the position is already stored, it takes the new state. */
 export type JobSetRowChange = ValuesOf<typeof setRowFields>;
 
-/** Uses primary keys. */
+/** Finds rows and their positions by their primary keys. */
 const writeRows = compose(
   "write_job_rows",
   { of: values({ jobId: idOf("job") }), rows: rows(rowFields), setRows: rows(setRowFields) },

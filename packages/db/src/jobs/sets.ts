@@ -132,10 +132,13 @@ const positionsOf = (found: string) => `select array_to_string(array_agg(s.ordin
   from (select ordinal, row_number, state from job_set_rows
     where job_id = $1::uuid and set_id = $2::text and ordinal >= $3::int4 ${found} order by ordinal limit $4::int4) s`;
 
-/** Uses the primary key. So the time for a page does not grow with the size of the set. */
+/** Finds positions by the primary key of the set's rows. So the time for a page does not grow with the size of the set. */
 const selectPositions = statement<RawPositions>("read_job_set_places", positionsOf(""));
 
-/** Uses the primary key. Rows in other states are read and skipped, so the time for a page grows with their number. */
+/**
+ * Finds positions by the primary key of the set's rows. It reads rows in other states too and skips them, so the time for a page grows with
+ * their number.
+ */
 const selectPositionsIn = statement<RawPositions>("read_job_set_places_in", positionsOf("and state = any($5::text[])"));
 
 /** Returns positions of a set in order, from `fromOrdinal` on. If `states` is given, only positions of rows in these states. */

@@ -9,7 +9,8 @@ import { addProject, callOf, nowMs } from "../test-rows.ts";
 import { commitJobs, type JobChange, type JobCommit } from "./commit-job.ts";
 import { insertJobBatch } from "./insert-batch.ts";
 
-// A lone job is stored by texts for its parts and without arrays, and a job beside others by the whole text. Both must write the same.
+// A single job is stored by a short statement that has only the parts that this job needs. Several jobs are stored by a statement with all
+// parts, whose parameters are arrays. Both must write the same rows.
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -52,7 +53,7 @@ function newJob(projectId: ProjectId, begins: boolean) {
   return { job, events: [eventOf("job-submitted", [odd]), eventOf("step-started")], tasks, lease, ...begun };
 }
 
-/** Returns all that is stored of a job, without ids. */
+/** Returns everything that is stored about a job, except ids. */
 async function storedOf(jobId: Id<"job">): Promise<string> {
   const [row] = await db.sql<[{ stored: string }]>`
     select json_build_array(
@@ -64,7 +65,7 @@ async function storedOf(jobId: Id<"job">): Promise<string> {
   return row.stored;
 }
 
-/** Runs `run`, and returns the names of the statements it sent. */
+/** Calls `run`, and returns the names of the statements that it sent. */
 async function namesOf(run: (counted: Database) => Promise<unknown>): Promise<string[]> {
   const names: string[] = [];
   const sql = new Proxy(db.sql, {
@@ -110,7 +111,7 @@ const changes = fc.record({
 });
 type Changes = typeof changes extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Commits that have texts of their own, when their job commits alone. */
+/** Commits for which a shorter statement exists, if they are sent for one job alone. */
 const usual = {
   hasReceipt: true,
   requests: "",
@@ -126,7 +127,7 @@ const nextRead: Changes = { ...readEnd, steps: ["s", "t"], task: "keep" };
 const nextWrite: Changes = { ...nextRead, made: "begun", begins: true };
 const frequent = [writeEnd, readEnd, firstCall, nextRead, nextWrite];
 
-/** Stores a job that has begun, and returns the commit of these changes. */
+/** Stores a job that has begun. Returns the commit that applies these changes to the job. */
 async function commitOf(projectId: ProjectId, given: Changes): Promise<JobCommit> {
   const stored = newJob(projectId, true);
   const { id: jobId } = stored.job;
@@ -178,7 +179,7 @@ test("a job that commits alone writes and learns the same as beside others", asy
   const check = async (given: Changes) => {
     const alone = await commitOf(projectId, given);
     const one = await commitOf(projectId, given);
-    // The others have rows of every part, so that the statement is the whole text.
+    // The other commits have rows for every part of the statement. So the complete statement is sent.
     const others = await Promise.all([nextWrite, writeEnd].map((other) => commitOf(projectId, other)));
     let found: unknown;
     for (const name of await namesOf(async (on) => {

@@ -17,7 +17,7 @@ import {
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
-/** The confirmation rule of a key, and of a project without a policy. */
+/** Confirmation rule of the test's keys. A project without a policy has the same rule. */
 const confirm = { person: "never", contact: "" } as const;
 
 function newKey(projectId: ProjectId, text: string, id: KeyId = createId("key", nowMs)): ApiKey {
@@ -53,7 +53,7 @@ test("a key is found by its digest, also when it is revoked, and stored once", a
   const twice = await createApiKey(db, newKey(projectId, "one")).catch((error: unknown) => error);
   expect(isUniqueViolation(twice, "api_keys_digest")).toBe(true);
   await revokeApiKey(db, key.id, nowMs + 1);
-  // A revoked bootstrap key stays revoked.
+  // A bootstrap key (made from the configuration) that was revoked stays revoked.
   await ensureApiKey(db, newKey(projectId, "one"));
   expect(await findCallerKey(db, digestSecret("one"))).toEqual({
     ...key,

@@ -24,7 +24,7 @@ export async function ensureApiKey(db: Executor, key: NewApiKey): Promise<void> 
   await db.orm.insert(apiKeys).values(key).onConflictDoNothing({ target: apiKeys.digest });
 }
 
-/** Looks up the policy of one project. A join read the policies of all projects. */
+/** Looks up the policy of the key's project alone. With a join, PostgreSQL read the policies of all projects. */
 const quotasOfKey = sql<Quotas | null>`(
   select p.quotas from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.quotas);
 const confirmOfProject = sql<ConfirmRule | null>`(

@@ -6,7 +6,9 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 
 const columns = selectList(projectPolicies, ["projectId", "httpHosts"]);
 
-/** Uses the primary key. Runs for every request of an http step, and for every submission of a program with one. */
+/**
+ * Finds projects by their primary key. It runs for every request of an http step, and for every submission of a program with such a step.
+ */
 const selectHosts = statement<RawRow<{ projectId: ProjectId; httpHosts: string[] }>>(
   "read_http_hosts",
   `select ${columns.text} from project_policies where project_id = any($1::uuid[])`,

@@ -30,10 +30,10 @@ function oldestHeld(columns: string, values: string): string {
     order by h.id limit $5::int4`;
 }
 
-/** Uses the index quarantined_posts_held. */
+/** Finds posts in quarantine by the index quarantined_posts_held. */
 const selectHeld = statement<{ id: string }>("list_held_posts", oldestHeld("reason", "r.reason"));
 
-/** Uses the index quarantined_posts_held_toolkit. */
+/** Finds posts of one toolkit in quarantine by the index quarantined_posts_held_toolkit. */
 const selectHeldOfToolkit = statement<{ id: string }>(
   "list_held_posts_of_toolkit",
   oldestHeld("toolkit_slug, reason", "$6::text, r.reason"),
@@ -90,7 +90,7 @@ function newestPosts(key: Readonly<Record<string, string>>): string {
     union all select g.id from unnest($5::text[]) as r(reason) cross join lateral (${newest("released_at is not null")}) g`;
 }
 
-/** Uses the primary key. */
+/** Reads posts by their primary key. */
 const selectAll = pageStatement("list_quarantined_posts", {
   ...page,
   found: newestIn("quarantined_posts", { key: {}, from }),

@@ -7,7 +7,7 @@ import { filterBy } from "../sql/filter.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { ReplayRecord } from "./repo.ts";
 
-/** The highest possible id. */
+/** The highest UUID. No id is higher, so it is the end of a range that has no other end. */
 const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Maximum events that one statement scans. It limits the cost of a step, however few events match. */
@@ -154,7 +154,10 @@ export async function countReplayMatches(db: Executor, filter: ReplayFilter, fro
   return { counts, next: idOfUuid("evt", uuidAfterEvent(idOfUuid("evt", end.walked_to))) };
 }
 
-/** Returns the states of deliveries whose pairs a replay leaves out. After a pause, a dead delivery was also queued once. */
+/**
+ * Returns the states of deliveries whose pairs a replay leaves out. The replay of a pause also leaves out deliveries in the state
+ * `dead_letter`, because they were queued once.
+ */
 function skippedStates({ ofPause, onlyUndelivered }: Pick<ReplayFilter, "ofPause" | "onlyUndelivered">): string[] {
   if (!onlyUndelivered) return [];
   return ofPause === true ? [...deliveryStates] : ["delivered", "pending"];

@@ -7,20 +7,21 @@ import { putDueTasks } from "../standing/task.ts";
 import type { Subscription } from "../subscriptions/repo.ts";
 import { beginningOf, newReplayTask, type ReplayRecord } from "./repo.ts";
 
-/** Deliveries per second with which a resumed subscription receives what it missed. */
+/** Number of deliveries per second at which a resumed subscription receives the events of its pause. */
 const perSecond = 500;
 /**
- * The range of a pause begins this long before the pause and ends this long after the resume, in milliseconds. An event may be committed
- * some seconds after the time in its id, and the clocks of nodes differ.
+ * Milliseconds that svc adds to both ends of a pause when it looks for missed events. An event may be committed some seconds after the time
+ * in its id, and the clocks of nodes differ.
  */
 const marginMs = 60_000;
 
-/** A subscription that is paused, resumed or ended. */
+/** Columns of a subscription that is paused, resumed or ended. */
 type Paused = Pick<Subscription, "id" | "projectId" | "createdAt" | "pausedReplayId">;
 
 /**
- * Keeps the events that a subscription misses from now on, by a paused replay without an end. Events from this replay's position on are not
- * deleted. If the subscription still catches up with an earlier pause, its replay is opened again. Returns the id of the replay.
+ * Makes svc keep the events that a paused subscription misses from now on. For this it stores a paused replay without an end, because
+ * events after the position of a replay are not deleted. If the replay of an earlier pause has not finished, it is used again. Returns the
+ * id of the replay.
  */
 export async function openPause(tx: Executor, paused: Paused, nowMs: number, freshId: ReplayId): Promise<ReplayId> {
   const { projectId, id: subscriptionId, createdAt, pausedReplayId } = paused;
@@ -31,7 +32,8 @@ export async function openPause(tx: Executor, paused: Paused, nowMs: number, fre
       .update(replays)
       .set({
         ...{ state: "paused", reason: "", waitsForId: null, until: null, updatedAt: nowMs },
-        // Pairs that have a delivery are skipped, so an earlier position queues nothing twice.
+        // The position may be earlier than needed: pairs of event and subscription that have a delivery are skipped, so nothing is queued
+        // twice.
         positionEventId: sql`least(${replays.positionEventId}, ${uuidOfId(from.positionEventId)}::uuid)`,
         positionSubscriptionId: from.positionSubscriptionId,
       })
@@ -55,7 +57,7 @@ export async function openPause(tx: Executor, paused: Paused, nowMs: number, fre
   return freshId;
 }
 
-/** Ends the range of a pause, and starts its replay: the subscription receives what it missed. */
+/** Ends a pause: sets the end of its replay's range, and starts the replay. The subscription then receives the events that it missed. */
 export async function closePause(tx: Executor, paused: Paused, nowMs: number): Promise<void> {
   const { projectId, pausedReplayId } = paused;
   if (pausedReplayId === null) return;
@@ -70,7 +72,7 @@ export async function closePause(tx: Executor, paused: Paused, nowMs: number): P
   if (row !== undefined) await putDueTasks(tx, [newReplayTask(row.id, projectId, nowMs)]);
 }
 
-/** Ends the replay of a pause, if it has not ended, because the subscription is deactivated or deleted. */
+/** Ends the replay of a pause, because the subscription is deactivated or deleted. Does nothing if the replay has ended. */
 export async function endPause(
   tx: Executor,
   { projectId, pausedReplayId }: Pick<Paused, "projectId" | "pausedReplayId">,
@@ -88,7 +90,7 @@ function unfinished(projectId: ProjectId, id: ReplayId) {
   return and(eq(replays.projectId, projectId), eq(replays.id, id), isNull(replays.endedAt));
 }
 
-/** Maximum parked deliveries that are ended or given back in one transaction. */
+/** Maximum number of parked deliveries that one transaction ends or returns to their queue. */
 const endedMax = 20_000;
 
 function over(beforeMs: number) {
@@ -97,8 +99,9 @@ function over(beforeMs: number) {
 
 /**
  * Deactivates up to `limit` subscriptions that have been paused since before `beforeMs`, and ends their parked deliveries. Otherwise svc
- * would have to keep the events that they missed. A resumed subscription whose replay has been paused for as long stays active, and gets its
- * parked deliveries back. Returns how many pauses were found. Uses the index replays_unfinished.
+ * would have to keep the events of the pause without end. If a subscription was resumed but its replay has been paused since before
+ * `beforeMs`, the subscription stays active, and its parked deliveries return to the queue. Returns the number of pauses found. Uses the
+ * index replays_unfinished.
  */
 export async function expirePauses(
   db: Executor,
@@ -113,7 +116,7 @@ export async function expirePauses(
     if (subscriptionId === null) continue;
     const isIt = eq(subscriptions.id, subscriptionId);
     await withTransaction(db, async (tx) => {
-      // The subscription is locked first, as by a pause and a resume, which may have come before.
+      // Locks the subscription first, in the same order as a pause or a resume does. One of them may have been committed since the search.
       await tx.orm.select({ id: subscriptions.id }).from(subscriptions).where(isIt).for("update");
       const replay = and(unfinished(projectId, id), over(beforeMs));
       const ended = await tx.orm

@@ -40,7 +40,7 @@ const replayColumns = selectList(
   "r",
 );
 
-/** Uses the primary key. */
+/** Finds a replay by its primary key. */
 const lockOne = statement<RawRow<ReplayRecord>>(
   "lock_replay",
   `select ${replayColumns.text} from replays r where r.id = $1::uuid for no key update`,
@@ -73,7 +73,9 @@ const movedFields = fieldsOf(replays, "id", ...movedNames);
 /** Columns of a replay that a step changes. */
 export type ReplayMove = ValuesOf<typeof movedFields>;
 
-/** Uses the primary key. The caller has locked the row. The update is HOT (it changes no index), except when the replay ends. */
+/**
+ * Finds the replay by its primary key. The caller has locked the row. The update is HOT (it changes no index), except when the replay ends.
+ */
 const move = compose(
   "move_replay",
   { moved: rows(movedFields) },

@@ -2,7 +2,7 @@ import { isoTime } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Uses the index replays_ended, oldest first. */
+/** Reads replays that have ended from the index replays_ended, oldest first. */
 const sweepEnded = statement<{ id: string }>(
   "sweep_replays",
   `delete from replays where id = any(array(
@@ -34,7 +34,7 @@ export async function expirePausedReplays(
   return (await expirePaused(db, [isoTime(beforeMs), isoTime(nowMs), limit])).length;
 }
 
-/** Uses the index replays_unfinished and the key of tasks. */
+/** Finds running replays by the index replays_unfinished, and their tasks by the primary key of tasks. */
 const armLost = statement<{ id: string }>(
   "arm_lost_replays",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)

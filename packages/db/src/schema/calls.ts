@@ -45,7 +45,10 @@ export const toolCalls = pgTable(
     isSandbox: boolean("is_sandbox").notNull(),
     /** The caller's idempotency key while it is valid. A repeated call with this key gets the stored answer (`replay`). */
     idempotencyKey: text("idempotency_key"),
-    /** Sealed answer for repeated calls, not masked. Only calls with an idempotency key have it. */
+    /**
+     * Sealed answer that svc returns if the call is repeated with its idempotency key. Its values are not masked. Null for calls without an
+     * idempotency key.
+     */
     replay: bytes("replay"),
     createdAt: time("created_at").notNull(),
     durationMs: integer("duration_ms").notNull(),

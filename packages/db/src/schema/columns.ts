@@ -46,7 +46,7 @@ export function oneOf<const Word extends string>(words: readonly Word[]) {
   });
 }
 
-// No limit of depth: JSON.stringify wrote the stored documents, so their depth is already limited.
+// Limits no depth. svc wrote the stored documents itself with JSON.stringify, so their depth is already limited.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
 /** Returns a column type for a JSON document. `type` decodes the document; its numbers keep all digits. */

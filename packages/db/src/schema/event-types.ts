@@ -16,7 +16,7 @@ export const eventTypes = pgTable(
     /** JSON Schema of the payload. It is JSON text, because jsonb loses the order of properties. Empty: every object is accepted. */
     schema: text("schema").notNull(),
     description: text("description").notNull(),
-    /** A payload as JSON text. Empty if svc could not make one. */
+    /** An example of a payload, as JSON text. Empty if svc could not make one from the schema. */
     sample: text("sample").notNull(),
     /** Time from which the type refuses new events; null if it accepts them. */
     archivedAt: time("archived_at"),

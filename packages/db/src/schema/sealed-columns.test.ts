@@ -18,6 +18,6 @@ test("no column that is named as sealed is declared as one that is not", () => {
       .filter((column) => /seal|secret|credential|password|token/.test(column))
       .map((column) => `${table}.${column}`),
   );
-  // Sealed directly with the vault key.
+  // This column is sealed directly with the vault key, not with a data key.
   expect(suspects).toEqual(["vault_check.sealed"]);
 });

@@ -123,7 +123,7 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   standing_seen: ["digest", "content"],
   standing_versions: ["program_digest"],
   tool_calls: ["arguments_digest"],
-  // The vectors are made from texts that private_toolkits stores in clear.
+  // The vectors need no encryption, because private_toolkits stores the texts that they are made from unencrypted.
   tool_vectors: ["vector"],
 };
 

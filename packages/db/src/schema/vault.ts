@@ -78,7 +78,7 @@ export const vaultRotations = pgTable("vault_rotations", {
 export const vaultNodes = pgTable("vault_nodes", {
   nodeId: idColumn("node")("node_id").primaryKey(),
   keyIds: text("key_ids").array().notNull(),
-  /** The last rotation whose data keys the node has loaded. */
+  /** Number of the last rotation whose data keys the node has loaded. A rotation replaces all data keys. */
   rotation: integer("rotation").notNull(),
   /**
    * When the node last reported that it runs. After a minute without a report, the node counts as stopped. When a stopped node returns, it
@@ -88,7 +88,7 @@ export const vaultNodes = pgTable("vault_nodes", {
 });
 
 /**
- * Subkeys derived from removed vault keys, kept if svc must recognize them for longer. They are sealed for
+ * Subkeys derived from vault keys that were removed. svc keeps them if it must recognize older values for longer. They are sealed for
  * `deployment/old_subkeys/<key>/<purpose>`.
  */
 export const oldSubkeys = pgTable(

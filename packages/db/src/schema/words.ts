@@ -103,7 +103,7 @@ export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
 /** Why svc made no event from a verified post. */
 export const quarantineReasons = ["no_trigger", "invalid_payload", "no_project", "unreadable_body"] as const;
 
-/** Role that a key has in its project. */
+/** Role of a key in its project. A member works in the project; an approver also answers approvals and makes keys for agents. */
 export const keyRoles = ["member", "approver"] as const;
 
 /** Plans that need approval: none (`never`), plans with destructive calls (`destructive`), or all (`always`). */

@@ -5,12 +5,12 @@ import { fieldsOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** Identifies a secret of a project. */
+/** Identifies a secret: its project, and its name in the project. */
 export type SecretAddress = { readonly projectId: ProjectId; readonly name: string };
 
 const columns = selectList(secrets, ["value"], "s");
 
-/** Uses the primary key for each row. */
+/** Finds each secret by the primary key. */
 const selectSecrets = compose(
   "find_secrets",
   { wanted: rows(fieldsOf(secrets, "projectId", "name")) },

@@ -16,7 +16,7 @@ const integers = statement<{ values: (string | null)[] }>(
   "select to_json($1::int8[]::text[]) as values",
 );
 
-// PostgreSQL's text holds every character except U+0000.
+// PostgreSQL's type text can hold every character except U+0000.
 const text = fc.string({ unit: "binary" }).map((value) => value.replaceAll("\0", "").toWellFormed());
 const troublesome = fc.constantFrom(
   "",

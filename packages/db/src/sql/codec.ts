@@ -3,19 +3,19 @@ import { type Column, getTableColumns } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { type ArrayElement, arrayLiteral, bytesArrayLiteral, plainArrayLiteral } from "./statement.ts";
 
-/** Encodes values of one kind as parameters of a statement. */
+/** Encodes values of one type as parameters of an SQL statement. */
 export type Codec<Value> = {
-  /** SQL type of a parameter: `uuid`. */
+  /** SQL type of a parameter, for example `uuid`. */
   readonly type: string;
-  /** SQL type of an array of such parameters: `uuid[]`. */
+  /** SQL type of an array of such parameters, for example `uuid[]`. */
   readonly arrayType: string;
   /** The column's name in SQL; undefined if the value is not a column. */
   readonly name: string | undefined;
   /** Returns the value as a parameter, or as an element of an array parameter. Null and undefined become SQL's NULL. */
   encode(value: Value): EncodedValue;
-  /** Returns the text of an array of encoded values. */
+  /** Returns the text of a PostgreSQL array that has these encoded values as elements. */
   literal(encoded: readonly EncodedValue[]): string;
-  /** Returns the SQL for the value of an array element: `e.chain::text[]`. */
+  /** Returns the SQL for the value of an array element, for example `e.chain::text[]`. */
   element(reference: string): string;
 };
 
@@ -24,12 +24,12 @@ type EncodedValue = ArrayElement | Uint8Array;
 /** Names of a table's columns in code. */
 export type ColumnName<Table extends PgTable> = keyof Table["$inferSelect"] & string;
 
-/** A row as it is read, or the named columns of it. */
+/** A row of a table as it is read. With `Name`, only the columns of these names. */
 export type Row<Table extends PgTable, Name extends ColumnName<Table> = ColumnName<Table>> = {
   [Key in Name]: Table["$inferSelect"][Key];
 };
 
-/** A row as it is written, or the named columns of the row. It must give a value for every column; the value may be null. */
+/** A row of a table as it is written. With `Name`, only the columns of these names. Each column needs a value, which may be null. */
 export type NewRow<Table extends PgTable, Name extends ColumnName<Table> = ColumnName<Table>> = {
   readonly [Key in Name]: WrittenValue<Table["$inferSelect"][Key]>;
 };
@@ -42,20 +42,20 @@ type WrittenValue<Value> = Value extends Buffer
       ? readonly Element[]
       : Value;
 
-/** Codecs by their names in code. */
+/** Codecs (encoders of parameters) by the names that the values have in code. */
 export type Fields = Readonly<Record<string, Codec<never>>>;
 
-/** Values that the fields encode. */
+/** An object with a value for each field. The codec of the field encodes the value. */
 export type ValuesOf<Shape extends Fields> = {
   readonly [Name in keyof Shape]: Shape[Name] extends Codec<infer Value> ? Value : never;
 };
 
-/** Columns of a table by their names in code. */
+/** Codecs of a table's columns, by the names of the columns in code. */
 export type FieldsOf<Table extends PgTable, Name extends ColumnName<Table>> = {
   readonly [Key in Name]: Codec<NewRow<Table>[Key]>;
 };
 
-/** Returns the named columns of a table, by their names in code. */
+/** Returns the codecs of these columns of a table, by their names in code. */
 export function fieldsOf<Table extends PgTable, const Name extends ColumnName<Table>>(
   table: Table,
   ...names: readonly Name[]
@@ -65,7 +65,10 @@ export function fieldsOf<Table extends PgTable, const Name extends ColumnName<Ta
   return Object.fromEntries(fields) as FieldsOf<Table, Name>;
 }
 
-/** Returns all columns of a table except those in `without`. The statement sets those columns itself, or leaves them to their defaults. */
+/**
+ * Returns the codecs of all columns of a table except those in `without`. Use it if the statement sets these columns itself, or leaves them
+ * to their defaults.
+ */
 export function fieldsBut<Table extends PgTable, const Name extends ColumnName<Table> = never>(
   table: Table,
   ...without: readonly Name[]
@@ -86,23 +89,23 @@ function missing(name: string): never {
   throw new Error(`the table has no column ${name}`);
 }
 
-/** Types whose texts never need quotes in an array. */
+/** SQL types whose values, written as text, never need quotes in an array. */
 const plainTypes: ReadonlySet<string> = new Set(["uuid", "timestamptz", "int2", "int4", "int8", "bool"]);
 
-/** A point in time, epoch milliseconds. */
+/** Codec of a point in time, which code has in epoch milliseconds. */
 export const timestamptz: Codec<number> = scalar("timestamptz", timeText);
-/** A 64-bit integer, exact up to 2^53. */
+/** Codec of a 64-bit integer. Code has it as a number, exact up to 2^53. */
 export const int8: Codec<number> = scalar("int8");
-/** A 32-bit integer. */
+/** Codec of a 32-bit integer. */
 export const int4: Codec<number> = scalar("int4");
-/** A boolean. */
+/** Codec of a boolean. */
 export const bool: Codec<boolean> = scalar("bool");
-/** 32-bit integers as one array parameter. */
+/** Codec of a list of 32-bit integers, which is one parameter of type array. */
 export const int4Array: Codec<readonly number[]> = { ...scalar("int4[]"), encode: plainArrayLiteral };
-/** A string. */
+/** Codec of a string. */
 export const text: Codec<string> = scalar("text");
 
-/** An id of one kind, stored as its UUID. */
+/** Returns the codec of an id of one kind. The database stores only the UUID of the id. */
 export function idOf<Prefix extends IdPrefix>(_prefix: Prefix): Codec<Id<Prefix>> {
   return scalar("uuid", uuidOfId);
 }
@@ -112,7 +115,7 @@ export function orNull<Value>(codec: Codec<Value>): Codec<Value | null | undefin
   return codec as Codec<unknown>;
 }
 
-/** A document as JSON. */
+/** Returns the codec of a document, which the database stores as JSON. */
 export function json<Value>({ write }: { write(value: Value): string }): Codec<Value> {
   return scalar("jsonb", write);
 }

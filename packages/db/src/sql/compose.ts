@@ -13,7 +13,7 @@ export type PartNames<Given extends Parts> = {
   readonly [Key in keyof Given]: Given[Key] extends StatementPart<never, infer Names> ? Names : never;
 };
 
-/** The values for a statement that is composed of parts. Each part gets its own value, by the name of the part. */
+/** The values of a statement's parameters, by the name of the part (group of parameters) that they belong to. */
 export type PartValues<Given extends Parts> = {
   readonly [Key in keyof Given]: Given[Key] extends StatementPart<infer Value, unknown> ? Value : never;
 };
@@ -24,10 +24,10 @@ export type ComposedStatement<Given extends Parts, Row> = (
   values: PartValues<Given>,
 ) => Promise<StatementResult<Row>>;
 
-/** A SQL text and the type of its rows. */
+/** An SQL text, and the type of the rows that it returns. */
 export type Query<Row> = { readonly text: string; readonly row?: Row };
 
-/** Makes the text of a statement. Placeholders that are strings (names of parts) are inserted unchanged. */
+/** Tag for the text of an SQL statement. Values `${…}` in the text are inserted unchanged; they are names of parameters or further SQL. */
 export function query<Row extends object = Record<never, never>>(
   texts: TemplateStringsArray,
   ...names: readonly string[]
@@ -36,28 +36,31 @@ export function query<Row extends object = Record<never, never>>(
 }
 
 /**
- * A separate text of a statement, for frequent values. `parts`: the parts that the text has; the values of all other parts have no rows.
- * `isLone`: true if each part has exactly one row, which is then one parameter per column and no array.
+ * A shorter text of a statement, for values that occur often. `parts`: the groups of parameters that this text has; the values of all other
+ * groups must have no rows. `isLone`: true if each group has exactly one row. The row is then one parameter per column, and not an array.
  */
 type Shape<Given extends Parts> = {
   readonly parts: readonly (keyof Given & string)[];
   readonly isLone?: boolean;
 };
 
-/** Functions for SQL that a text has only with a part. They return an empty text if the text does not have the part. */
+/**
+ * Functions that return their SQL only if the text of the statement has the part (group of parameters) of this name. Otherwise they return
+ * an empty text.
+ */
 export type OnlyWith<Given extends Parts> = { readonly [Key in keyof Given]: typeof sqlOf };
 
 function sqlOf(texts: TemplateStringsArray, ...names: readonly string[]): string {
   return String.raw({ raw: texts }, ...names);
 }
 
-/** Maximum texts of a statement. Each connection plans and keeps every text that it runs. */
+/** Maximum number of texts of one statement. Each connection to PostgreSQL plans and keeps every text that it runs. */
 const textsMax = 8;
 
 /**
- * Makes a `statement` whose parameters are declared in parts. It numbers them in order, and casts and encodes each as its field declares.
- * `shapes`: other texts of the statement, by the ends of their names. A run uses the first text that has all parts of its values, and the
- * whole text if there is none.
+ * Makes a `statement` whose parameters are declared in groups (parts). It numbers the parameters in order, and casts and encodes each as
+ * its field declares. `shapes`: shorter texts of the statement, by the suffix of their name. A run uses the first text that has all groups
+ * that its values need. If none has them, it uses the complete text.
  */
 export function compose<Given extends Parts, Row extends object>(
   name: string,

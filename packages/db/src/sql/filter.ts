@@ -2,9 +2,9 @@ import { type SQL, sql } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 
 /**
- * Returns the condition that two values are equal, in a form that no index serves, so that PostgreSQL finds the rows by the other
- * conditions. Example: a key finds one row and a project finds thousands; a plan made while the database was small may use the index of the
- * project.
+ * Returns the condition that a column has a value, in a form for which PostgreSQL uses no index. PostgreSQL then finds the rows by the
+ * other conditions. Example: a key finds one row and a project finds thousands. A plan made while the database was small may use the index
+ * of the project.
  */
 export function filterBy(column: string, value: string): string {
   return `${column} is not distinct from ${value}`;
@@ -54,7 +54,10 @@ type ScanOptions = {
   readonly max: string;
 };
 
-/** Returns the order of a scan, equal to the order of its index. An outer query must name this order too, or PostgreSQL sorts the rows. */
+/**
+ * Returns the ORDER BY of a scan, which is the order of the scanned index. An outer query must name this order too; otherwise PostgreSQL
+ * sorts the rows again.
+ */
 export function scanOrder(key: Readonly<Record<string, string>>): string {
   return [...Object.keys(key), "id"].map((name) => `${name} desc`).join(", ");
 }

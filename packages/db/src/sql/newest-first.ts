@@ -60,5 +60,5 @@ export function newestWith(
 }
 
 const firstUuid = "00000000-0000-0000-0000-000000000000";
-/** The highest possible id. */
+/** The highest UUID. No id is higher, so it is the end of a range that has no other end. */
 const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";

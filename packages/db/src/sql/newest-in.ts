@@ -3,9 +3,9 @@ import type { Executor } from "../connect.ts";
 import type { RawRow, SelectList } from "./select-list.ts";
 import { type StatementParameter, statement } from "./statement.ts";
 
-/** The highest possible id. */
+/** The highest UUID. No id is higher, so it is the end of a range that has no other end. */
 export const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-/** The lowest possible id. */
+/** The lowest UUID. No id is lower, so it is the start of a range that has no other start. */
 export const firstUuid = "00000000-0000-0000-0000-000000000000";
 
 /** Range and limits of a search for the newest rows, as SQL. */
@@ -74,7 +74,7 @@ type PageOptions<Read extends object> = {
   /** Columns of a row. Their SQL names the row by its alias `as`. */
   readonly columns: SelectList<Read>;
   readonly as: string;
-  /** Query for the ids of all rows that may be in the page. */
+  /** Query for the ids of all rows that may be in the page. It returns the column `id`. */
   readonly found: string;
   /** SQL of further queries that come before the query `found` and that `found` may use, in the form `tools as (…)`. */
   readonly given?: string;
@@ -108,7 +108,7 @@ export function idBounds(
   after: Id<IdPrefix> | undefined,
 ): { readonly fromUuid: string; readonly beforeUuid: string } {
   const untilUuid = untilMs === undefined ? lastUuid : firstUuidAt(untilMs);
-  // UUIDs sort like their texts.
+  // UUIDs are in the same order as their texts, so the texts can be sorted.
   const [beforeUuid = lastUuid] = [untilUuid, beforeOf(after)].sort();
   return { fromUuid: firstUuidAt(sinceMs ?? 0), beforeUuid };
 }

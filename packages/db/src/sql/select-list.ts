@@ -4,7 +4,7 @@ import { PgArray, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
 import type { Codec, ColumnName, Fields, Row, ValuesOf } from "./codec.ts";
 import type { StatementParameter } from "./statement.ts";
 
-// Stored documents were written by JSON.stringify, so their depth needs no limit.
+// Limits no depth. svc wrote the stored documents itself with JSON.stringify, so their depth is already limited.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
 /** Columns of a select list, and the decoder of its rows. */
@@ -89,7 +89,7 @@ function decodeInPlace(row: Record<string, unknown>, readers: readonly { name: s
     const stored = row[name];
     if (stored === null) continue;
     const value = read(stored);
-    // Most words and documents do not change when they are decoded. The row is changed only if the decoded value differs.
+    // Decoding leaves most words and documents unchanged. So the row is written only if the decoded value differs.
     if (value !== stored) row[name] = value;
   }
 }
@@ -176,7 +176,7 @@ export function values<Shape extends Fields>(shape: Shape): StatementPart<Values
   };
 }
 
-/** A part without parameters: a text that has the part is for values of true. */
+/** A part of a statement that has no parameters. A text of the statement that contains the part is used if the value is true. */
 export const flag: StatementPart<boolean, undefined> = {
   size: 0,
   names: () => undefined,
@@ -184,13 +184,13 @@ export const flag: StatementPart<boolean, undefined> = {
   count: Number,
 };
 
-/** Rows passed as one array per column, or a lone row passed as one value per column. */
+/** Names of SQL parameters for rows. Several rows are passed as one array per column; a single row is passed as one value per column. */
 type RowNames<Name extends string = string> = {
   /** SQL of the array parameters, by the name of the field whose values the array contains (for example `$2::int4[]`). */
   readonly arrays: Readonly<Record<Name, string>>;
   /** Names of the rows' columns, for example `job_id, seq`. */
   readonly columns: string;
-  /** Returns the arrays as rows: `unnest($1::uuid[], $2::int4[]) as i(job_id, seq)`. */
+  /** Returns the SQL that turns the arrays into rows, for example `unnest($1::uuid[], $2::int4[]) as i(job_id, seq)`. */
   from(alias: string): string;
   /**
    * Returns the SQL that lists the rows (`unnest(…) as i(job_id, seq)`), as `from` does. The rows have one more column, named by `place`,
@@ -229,7 +229,8 @@ export function rows<Shape extends Fields>(
     names(first, isLone = false) {
       const list = fields.map(({ key, codec }, index) => [key, `$${first + index}::${codec.arrayType}`] as const);
       const arrays = list.map(([, array]) => array).join(", ");
-      // PostgreSQL makes a separate row store for each array of UNNEST. For one row, this costs more than the rest of most statements.
+      // A single row is passed as plain values. For UNNEST, PostgreSQL makes a separate row store per array, which costs more than the rest
+      // of most statements.
       const lone = list.map(([, array]) => array.slice(0, -"[]".length)).join(", ");
       const from = (alias: string) => `${isLone ? `(select ${lone})` : `unnest(${arrays})`} as ${alias}(${columns})`;
       const valuesOf = (alias: string) => fields.map(({ codec, name }) => codec.element(`${alias}.${name}`)).join(", ");

@@ -69,11 +69,11 @@ export function arrayLiteral(elements: readonly ArrayElement[]): string {
 }
 
 /**
- * Returns the same text as `arrayLiteral`, for elements that never need quotes (UUIDs, numbers, times, booleans). It does not search the
- * elements for characters to quote.
+ * Returns the text of an array as `arrayLiteral` does, for elements that never need quotes (UUIDs, numbers, times, booleans). It does not
+ * search the elements for characters to quote, so it is faster.
  */
 export function plainArrayLiteral(elements: readonly ArrayElement[]): string {
-  // `join` writes null as an empty text.
+  // Without this, `join` would write null as an empty text.
   return elements.includes(null) ? `{${elements.map(String).join(",")}}` : `{${elements.join(",")}}`;
 }
 
@@ -83,8 +83,8 @@ export function bytesArrayLiteral(elements: readonly (Uint8Array | null)[]): str
 }
 
 /**
- * True if JSON and PostgreSQL arrays write the element alike. False if JSON writes `\n`, `\u001f`, or null for a number, because an array
- * would read them as n, u001f or NULL.
+ * True if JSON and PostgreSQL arrays write the element in the same way. False if JSON writes `\n`, `\u001f`, or null for a number, because
+ * an array would read them as n, u001f or NULL.
  */
 function isAlikeInJson(element: ArrayElement): boolean {
   if (typeof element === "string") return !controlCharacter.test(element) && element.isWellFormed();

@@ -29,7 +29,7 @@ export async function addBackfill(tx: Executor, backfill: BackfillRecord): Promi
   if (backfill.endedAt === null) await putDueTasks(tx, [taskOf(backfill, backfill.createdAt)]);
 }
 
-/** Returns a backfill of a project. Undefined if the project has none with this id. */
+/** Returns a backfill of a project; undefined if the project has no backfill with this id. */
 export async function findBackfill(
   db: Executor,
   projectId: ProjectId,
@@ -101,7 +101,7 @@ function taskOf(
   return { ownerId, kind: "backfill", subject: "", projectId, dueAt };
 }
 
-/** Uses the index standing_runs_queued. */
+/** Counts queued runs by the index standing_runs_queued. */
 const countWaiting = statement<{ count: number }>(
   "count_waiting_standing_runs",
   `select count(*)::int4 as count from (
@@ -142,7 +142,7 @@ export async function findSourceRuns(
   return new Map(found.map((row) => sourceColumns.read(row)).map((run) => [run.sourceKey, run]));
 }
 
-/** Uses the primary key. */
+/** Finds the runs by their primary key. */
 const renameSources = compose(
   "rename_standing_run_sources",
   { runs: rows(fieldsOf(standingRuns, "id", "sourceKey")) },
@@ -158,9 +158,8 @@ export async function renameSourceRuns(
 }
 
 /**
- * Uses the index events_trigger, in its order. The two conditions compare all columns of this index together. Otherwise PostgreSQL could
- * use another index that fits some of these columns. Events of other accounts count towards the limit too, so the cost is limited even if
- * few events match.
+ * Uses the index events_trigger. The two conditions compare all columns of this index together, so that PostgreSQL can use no other index.
+ * Events of other accounts count towards the limit too, so the cost is limited even if few events match.
  */
 const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>(
   "walk_backfill_events",

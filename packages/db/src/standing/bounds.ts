@@ -14,7 +14,7 @@ export type StandingUsage = Readonly<Row<typeof standingUsage>>;
 
 const rateColumns = selectList(standingRates, ["programId", "key", "at"], "r");
 
-/** Uses the primary key, one index lookup each. */
+/** Finds each rate by the primary key. */
 const readRates = compose(
   "read_standing_rates",
   { keys: rows(fieldsOf(standingRates, "programId", "key")) },
@@ -34,7 +34,7 @@ export async function readStandingRates(
   return (await readRates(tx, { keys })).map((row) => rateColumns.read(row));
 }
 
-/** Uses the primary key. */
+/** Finds each rate by the primary key. */
 const writeRates = compose(
   "write_standing_rates",
   { rates: rows(fieldsBut(standingRates)) },
@@ -63,7 +63,7 @@ export async function sweepStandingRates(db: Executor, beforeMs: number, limit: 
 
 const usageColumns = selectList(standingUsage, ["programId", "day", "runs", "toolCalls", "writes"], "u");
 
-/** This statement finds the usage by the primary key of standing_usage, with one index lookup for each program and day. */
+/** Finds the usage by the primary key of standing_usage, with one index lookup for each program and day. */
 const readUsage = compose(
   "read_standing_usage",
   { days: rows(fieldsOf(standingUsage, "programId", "day")) },

@@ -16,7 +16,7 @@ test("acceptance 24: 10,000 programs of one project that are due leave the next 
     from generate_series(1, 10000) n`;
   const before = await claimDueTasks(db, request);
   expect(before.tasks.map(({ projectId }) => projectId)).toEqual(Array.from({ length: 100 }, () => herd));
-  // Due after the whole burst, and before half of it.
+  // Two events: one that is due after all events of the burst, and one that is due before half of them.
   for (const dueAtMs of [nowMs - 1, nowMs - 55_000]) {
     const single = await addProject(db);
     const ownerId = createId("stp", nowMs);

@@ -7,8 +7,8 @@ import { type RawRow, rows } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { lastUuid, runColumns, type StandingRunRecord } from "./runs.ts";
 
-// Queries of concurrency keys. The queue of a key may be long, and every batch of events reads it. So each query reads only as much as its
-// decision needs, however many runs wait.
+// Queries about concurrency keys (values for which the runs of a program follow one another). Thousands of runs may wait for one key, and
+// every batch of events reads them. So each query reads only as many runs as its decision needs.
 
 /** A concurrency key of a program. */
 export type ConcurrencyKey = { readonly programId: StandingProgramId; readonly lane: string };
@@ -116,7 +116,7 @@ export async function listWaitingConcurrencyKeys(
   return found.map(({ programId, lane }) => ({ programId: idOfUuid("stp", programId), lane }));
 }
 
-/** A concurrency key. `room`: maximum number of its queued runs to read. */
+/** A concurrency key of a program. `room`: maximum number of queued runs of this key to read. */
 export type ConcurrencyKeySlots = ConcurrencyKey & { readonly room: number };
 
 /** Uses the index standing_runs_queued, in its order: the oldest queued runs of each concurrency key. */

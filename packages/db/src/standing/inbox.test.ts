@@ -9,7 +9,7 @@ afterAll(drop);
 
 const request = { owner: createId("node", nowMs), nowMs, leaseUntilMs: nowMs + 30_000, limit: 100 };
 
-/** Adds undecided events of a project, one millisecond apart, from a time on. */
+/** Adds events of a project that wait for a decision. The first is received at `fromMs`, and each one a millisecond after the other. */
 const fillInbox = (projectId: ProjectId, count: number, fromMs: number) =>
   db.sql`insert into standing_arrivals (due_at, project_id, event_id, trigger_slug, routing_version)
     select ${isoTime(fromMs)}::timestamptz + n * interval '1 ms', ${uuidOfId(projectId)}::uuid, gen_random_uuid(), 'desk.changed', 1
@@ -21,7 +21,7 @@ test("acceptance 24: 10,000 events of one project leave the next claim to the si
   const before = await claimInbox(db, { ...request, after: undefined });
   expect(before.events.map(({ projectId }) => projectId)).toEqual(Array.from({ length: 100 }, () => flood));
   let { next } = before;
-  // After the whole burst, and before half of it.
+  // Two events: one that is received after the whole burst, and one that is received before half of it.
   for (const atMs of [nowMs - 2, nowMs - 55_000]) {
     const single = await addProject(db);
     await fillInbox(single, 1, atMs);
@@ -31,7 +31,7 @@ test("acceptance 24: 10,000 events of one project leave the next claim to the si
     expect(found.events.map(({ dueAt }) => dueAt)).toEqual(found.events.map(({ dueAt }) => dueAt).toSorted());
     next = found.next;
   }
-  // Another node takes the events that no node holds.
+  // While this node holds some events, another node claims the events that are free.
   const other = await claimInbox(db, { ...request, owner: createId("node", nowMs), after: undefined });
   expect(new Set([...before.events, ...other.events].map(({ eventId }) => eventId)).size).toBe(200);
   await db.sql`delete from standing_arrivals`;
@@ -47,7 +47,7 @@ test("if more projects have events than a claim takes, each gets its turn; earli
     turns.push(...found.events.map(({ projectId }) => projectId));
     after = found.next;
   }
-  // Two claims of ten projects and one of five; each project gives two events.
+  // Two claims visit ten projects each, and one visits the last five. Each project gives two events to a claim.
   expect(new Set(turns).size).toBe(25);
   expect([turns.length, after]).toEqual([30, undefined]);
   const last = projects

@@ -105,8 +105,8 @@ export async function claimInbox(db: Executor, request: InboxClaimRequest): Prom
   const arrivals = found.filter(({ eventId }) => eventId !== null).map((row) => claimed.read(row));
   const [{ projects, last } = { projects: 0, last: null }] = found;
   const isWhole = projects < limit || last === null;
-  // The claim began after a project and found nothing. Events of earlier projects must not wait for the next claim, so this claims from the
-  // first project.
+  // This claim began after the project `after` and found no events. Events of earlier projects must not wait for the next claim, so this
+  // searches again from the first project.
   if (isWhole && arrivals.length === 0 && after !== undefined) return claimInbox(db, { ...request, after: undefined });
   return { events: inOrder(arrivals), next: isWhole ? undefined : idOfUuid("prj", last) };
 }
@@ -145,7 +145,7 @@ export async function lockInboxLeases(tx: Executor, leases: readonly InboxLease[
   return (await lockLeases(tx, { leases })).map((row) => leaseColumns.read(row));
 }
 
-/** Uses the primary key of `standing_arrivals`. */
+/** Finds the events by the primary key of `standing_arrivals`. */
 const deleteDecided = compose(
   "delete_standing_arrivals",
   { leases: leaseRows },
@@ -187,8 +187,8 @@ const eventColumns = selectList(
 );
 
 /**
- * Uses the primary key, one index lookup each. Returns events in order until their total size reaches the limit, including the event
- * that reaches it. PostgreSQL reads the length of a text without reading the text.
+ *  * Finds each event by its primary key. Returns events in order until their total size reaches the limit, including the event that
+ *    reaches it. PostgreSQL reads the length of a text without reading the text.
  */
 const readEvents = compose(
   "read_arrived_events",

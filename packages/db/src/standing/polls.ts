@@ -11,7 +11,7 @@ export type StandingPollRecord = Readonly<Row<typeof standingPolls>>;
 
 const pollColumns = selectList(standingPolls, namesBut(standingPolls), "p");
 
-/** Uses the primary key. */
+/** Finds the poll state of each program by its primary key. */
 const readPolls = statement<RawRow<StandingPollRecord>>(
   "read_standing_polls",
   `select ${pollColumns.text} from standing_polls p where p.program_id = any($1::uuid[])`,
@@ -159,7 +159,7 @@ export async function forgetKnownIds(
   return (await forgetOldest(tx, [uuidOfId(programId), generation, before, limit])).length;
 }
 
-/** Uses the primary key. */
+/** Finds row ids by the primary key, which begins with the program. */
 const removeStale = statement<{ gone: number }>(
   "remove_stale_standing_seen",
   `delete from standing_seen where ctid = any(array(

@@ -41,7 +41,7 @@ const columns = selectList(standingPrograms, [
   "deletedAt",
 ]);
 
-/** Uses the primary key, in its order. */
+/** Finds programs by their primary key, and locks them in the order of this key. */
 const lockPrograms = statement<RawRow<StandingProgramRecord>>(
   "lock_standing_programs",
   `select ${columns.text} from standing_programs where id = any($1::uuid[]) order by id for no key update`,
@@ -89,7 +89,7 @@ const changedFields = fieldsOf(standingPrograms, "id", ...changedNames);
 /** Columns of a program that a decision about occurrences changes. */
 export type StandingProgramChange = ValuesOf<typeof changedFields>;
 
-/** Uses the primary key. The transaction has locked the rows before. */
+/** Finds programs by their primary key. The transaction has already locked these rows. */
 const changePrograms = compose(
   "change_standing_programs",
   { changes: rows(changedFields) },

@@ -118,7 +118,7 @@ export type RunToCount = {
   readonly pauseText: string;
 };
 
-/** Uses the index standing_runs_uncounted. */
+/** Finds ended runs by the index standing_runs_uncounted, which has only runs that are not counted yet. */
 const countEnded = statement<{
   programId: string;
   jobStatus: string;

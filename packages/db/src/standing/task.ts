@@ -38,7 +38,7 @@ export async function holdDueTasks(tx: Executor, leases: readonly DueTaskLease[]
   return (await holdTasks(tx, { leases })).map((row) => leaseColumns.read(row));
 }
 
-/** Uses the primary key. */
+/** Finds the tasks by their primary key. */
 const deleteTasks = compose(
   "delete_due_tasks",
   { tasks: dueLeaseRows },
@@ -53,7 +53,7 @@ export async function deleteDueTasks(tx: Executor, leases: readonly DueTaskLease
 /** A due task whose lease this node holds. `dueAt`: the time at which the task is due next. */
 export type DueTaskMove = DueTaskLease & { readonly dueAt: number };
 
-/** Uses the primary key of `due_tasks`. */
+/** Finds the tasks by the primary key of `due_tasks`. */
 const moveTasks = compose(
   "move_due_tasks",
   { moves: rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken", "dueAt")) },

@@ -211,7 +211,7 @@ export async function readKnownKeys(
   return (await selectKnown(tx, { keys })).map((row) => columns.read(row));
 }
 
-/** Uses the primary key of `standing_dedupe`. */
+/** Finds the keys by the primary key of `standing_dedupe`. */
 const insertKnown = compose(
   "write_standing_dedupe",
   { seen: rows(fieldsBut(standingDedupe)) },

@@ -18,7 +18,7 @@ export async function readStandingTzVersion(db: Executor): Promise<string> {
   return row?.version ?? "";
 }
 
-/** Uses the primary key. */
+/** Finds the only row by the primary key. */
 const raiseTzVersion = statement<{ version: string }>(
   "raise_tz_version",
   `insert into standing_state (id, tz_version) values (1, $1::text)

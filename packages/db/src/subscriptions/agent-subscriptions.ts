@@ -13,7 +13,7 @@ import { freshHealth, type NewSubscription, type Subscription } from "./repo.ts"
 export type NewAgentSubscription = NewSubscription &
   Pick<Subscription, "entityId" | "mcpId" | "cursor"> & { readonly keyId: KeyId; readonly expiresAt: number };
 
-/** Columns of a subscription that a refresh by its agent changes. */
+/** Columns of a subscription that change when the agent that created it refreshes (extends) it. */
 export type AgentSubscriptionChange = Pick<
   Subscription,
   "cursor" | "signingSecret" | "formerSecret" | "formerUntil"
@@ -61,8 +61,8 @@ export type AgentSubscriptionRepository = {
 
 /** Returns the repository of the subscriptions that agents of one project created over MCP. */
 export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId): AgentSubscriptionRepository {
-  // In this form, PostgreSQL uses no index for the project. If the project had no such subscription when statistics were collected,
-  // PostgreSQL otherwise read all subscriptions of the project.
+  // Writes the condition on the project in a form for which PostgreSQL uses no index. Otherwise, if the project had no such subscription
+  // when statistics were collected, PostgreSQL read all subscriptions of the project.
   const isOfProject = filterColumn(subscriptions.projectId, projectId);
   const own = (mcpId: string) =>
     // Has exactly the text of the condition in the index subscriptions_mcp, because PostgreSQL's generic plan uses the index only then.
@@ -73,8 +73,8 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
       return row;
     },
     async hasEndpoint(keyId, endpointUrl, nowMs) {
-      // The time is compared here and not in the query. With a condition on the time, PostgreSQL would read the unexpired subscriptions of
-      // all projects, whereas one key has few subscriptions.
+      // The expiry is compared in code and not in the query. With a condition on the expiry, PostgreSQL would read the unexpired
+      // subscriptions of all projects, whereas one key has few subscriptions.
       const rows = await db.orm
         .select({ expiresAt: subscriptions.expiresAt })
         .from(subscriptions)
@@ -118,8 +118,8 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
             ...change,
             expiresAt: Math.min(expiresAt, endsAt),
             ...{ active: true, inactiveReason: "" },
-            // Resets the health only if the subscription was inactive. A failing but active subscription keeps its backoff, which protects
-            // its endpoint.
+            // Resets the health of the endpoint only if the subscription was inactive. An active subscription whose endpoint fails keeps
+            // its backoff, which protects the endpoint.
             ...onlyWhereInactive,
           })
           .where(and(eq(subscriptions.id, id), inArray(subscriptions.inactiveReason, ["", "failing", "gone"])))
@@ -135,7 +135,10 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
   };
 }
 
-/** Changes of a refresh to the health columns: they are reset if the subscription is inactive, and stay unchanged if it is active. */
+/**
+ * Changes that a refresh makes to the health columns of a subscription. If the subscription is inactive, they are reset; if it is active,
+ * they stay unchanged.
+ */
 const onlyWhereInactive = Object.fromEntries(
   Object.keys(freshHealth).map((name) => {
     const column = subscriptions[name as keyof typeof freshHealth];

@@ -47,7 +47,8 @@ export function askEndpointsForProject(db: Executor, projectId: ProjectId): AskE
         .select({ id: subscriptions.id, eventTypes: subscriptions.eventTypes })
         .from(subscriptions)
         .where(and(ofProject, eq(subscriptions.active, true)));
-      // Sorts the ids here: they sort like the UUIDs in the database. With an ORDER BY, PostgreSQL may read the endpoints of all projects.
+      // Sorts the ids in code, in the order that their UUIDs have in the database. With an ORDER BY, PostgreSQL may read the endpoints of
+      // all projects.
       return rows
         .filter(({ eventTypes }) => (eventTypes.length === 0 ? type === "ask_raised" : eventTypes.includes(type)))
         .map(({ id }) => id)

@@ -110,7 +110,7 @@ export type HealthLimits = {
   goneMin: number;
 };
 
-/** The health of a subscription after a report. */
+/** The health of a subscription's endpoint after its attempts were stored. */
 export type SubscriptionHealth = { subscriptionId: SubscriptionId; active: boolean; backoffUntilMs: number };
 
 /**

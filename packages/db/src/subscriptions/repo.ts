@@ -56,7 +56,10 @@ export type SubscriptionRepository = {
   delete(id: SubscriptionId): Promise<Subscription | undefined>;
 };
 
-/** Changes that move the routing version. A document or a secret counts as changed whenever it is set. */
+/**
+ * Columns whose change increments the project's routing version. A document or a secret counts as changed whenever it is set, even to the
+ * same value.
+ */
 const routed = ["active", "endpointUrl", "signingSecret", "formerUntil", "settings", "credentials"] as const;
 
 /** Health of an endpoint that has not received a delivery yet. */

@@ -9,7 +9,7 @@ import { addProject, addSubscription, claimRequest, fillQueue, nowMs, settlement
 import { adoptDeliveryTasks, advanceDeliveryEpoch, compactTasks, countDeadTasks, readDeliveryEpoch } from "./epochs.ts";
 
 const { db, url, drop } = await createTestDatabase();
-/** A separate connection, so that its statistics are known at once. */
+/** A connection of its own, so that PostgreSQL's usage statistics show its reads at once. */
 const one = openDatabase({ url, connectionsMax: 1 });
 afterAll(async () => {
   await one.close();
@@ -27,7 +27,10 @@ afterEach(async () => {
   reader = undefined;
 });
 
-/** Opens a transaction that holds a snapshot, like a dump or a slow report, and the table's lock too if it `reads` it. */
+/**
+ * Opens a transaction that holds an old snapshot, like a database dump or a slow report. If the transaction `reads` the task table, it also
+ * holds a lock on this table.
+ */
 async function holdSnapshot(reads: "projects" | "delivery_tasks" = "projects") {
   reader = openDatabase({ url, connectionsMax: 1 });
   await reader.sql.unsafe("set idle_in_transaction_session_timeout = 0");
@@ -35,7 +38,10 @@ async function holdSnapshot(reads: "projects" | "delivery_tasks" = "projects") {
   await reader.sql.unsafe(`select count(*) from ${reads}`);
 }
 
-/** Fills a queue in which `count` deliveries have ended while a snapshot was held, and one is due. */
+/**
+ * Fills a queue. `count` of its deliveries ended while a transaction held an old snapshot, so their rows are dead but not removed. One
+ * delivery is due.
+ */
 async function queueWithDeadRows(count: number) {
   const projectId = await addProject(one);
   const subscriptionId = await addSubscription(one, projectId);
@@ -49,7 +55,7 @@ async function queueWithDeadRows(count: number) {
   return { projectId, subscriptionId, due: due!.id };
 }
 
-/** Returns how many entries of the queues' index a scan reads, including dead ones, and the queues it finds. */
+/** Scans the index of the queues. Returns how many index entries it read, including dead ones, and the queues that it found. */
 async function scanIndex() {
   const read = async () => {
     await one.sql`select pg_stat_force_next_flush()`;
@@ -72,7 +78,7 @@ test("while a snapshot is held, a scan reads dead rows; after a compaction it re
   expect(await countDeadTasks(one, "delivery_tasks")).toBe(0);
   expect(await scanIndex()).toEqual({ read: expect.toSatisfy((read: number) => read <= 5), found: [due] });
 
-  // Ensures that the figure above comes from the compaction.
+  // Shows that the low number above is a result of the compaction: without one, the scan reads the dead rows.
   await one.sql`update delivery_tasks set lease_until = null, lease_owner = null`;
   const second = await queueWithDeadRows(1_000);
   const { read, found } = await scanIndex();
@@ -90,7 +96,7 @@ test("if a reader also holds the table, a new epoch excludes the dead rows", asy
   const epoch = await readDeliveryEpoch(one);
   expect(await advanceDeliveryEpoch(one, { epoch, ...bounds })).toBe(true);
   expect(await scanIndex()).toEqual({ read: expect.toSatisfy((read: number) => read <= 5), found: [due] });
-  // Another node had read the epoch before.
+  // This call has the old epoch, as if another node had read the epoch before it changed.
   expect(await advanceDeliveryEpoch(one, { epoch, ...bounds })).toBe(false);
   expect(await readDeliveryEpoch(one)).toBe(epoch + 1);
   expect(before).toBeDefined();

@@ -39,7 +39,10 @@ export async function adoptDeliveryTasks(db: Executor): Promise<number> {
   return (await adoptLeft(db, [])).count + (await adoptEnded(db, [])).count;
 }
 
-/** Name of a table of tasks. Its rows live for milliseconds, so that millions of deleted (dead) rows can collect in it. */
+/**
+ * Name of a table of tasks. Its rows live only for milliseconds. So millions of deleted rows, which vacuum has not yet removed, can collect
+ * in it.
+ */
 export type TaskTable = "delivery_tasks" | "job_tasks";
 
 /** Returns the number of dead rows of a table, as PostgreSQL counts them, and the size in bytes of all its rows, dead and alive. */
@@ -119,10 +122,10 @@ function isLockTimeout(error: unknown): boolean {
   return false;
 }
 
-/** Uses the primary key. */
+/** Finds the only row by the primary key. */
 const readEpoch = statement<{ epoch: number }>("read_delivery_epoch", "select epoch from delivery_epoch where id = 1");
 
-/** Uses the primary key. */
+/** Finds the only row by the primary key. */
 const nextEpoch = statement<{ epoch: number }>(
   "advance_delivery_epoch",
   "update delivery_epoch set epoch = epoch + 1 where id = 1 and epoch = $1::int4 returning epoch",

@@ -12,7 +12,7 @@ const keyOf = (scope: ProjectId | "deployment", rotation: number, use: NewDataKe
   return { scope, use, rotation, wrapped: Buffer.from("wrapped") };
 };
 
-/** Stores keys, and returns the number of the last one. */
+/** Stores data keys, and returns the number of the last stored key. */
 async function put(keys: readonly NewDataKey[]): Promise<number> {
   await putDataKeys(db, keys, nowMs);
   return (await listDataKeys(db, 0)).at(-1)?.number ?? 0;
@@ -39,7 +39,8 @@ test("a rotation removes the sealing keys that have a newer one of their scope, 
       .sort(),
   );
 
-  // Comparing every old key with every new one took 50 million steps at 10,000 projects, and blocked the creation of keys meanwhile.
+  // The statement must not compare every old key with every new one. With 10,000 projects, that took 50 million steps, and no key could be
+  // created meanwhile.
   await put(scopes.map((scope) => keyOf(scope, 0)));
   const told = await db.sql.unsafe(`explain (analyze, format json) ${remove.text}`, remove.parameters as never[]);
   expect(JSON.stringify(told)).toMatch(/"Actual Rows"/);

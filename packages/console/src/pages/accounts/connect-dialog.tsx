@@ -16,7 +16,7 @@ import type { AccountsSearch } from "./filters.ts";
 
 const lookMs = 1_500;
 
-/** Waits until a new account is active. If a person must consent first, opens the app's consent page in a new tab. */
+/** Waits until a new account is active. If a person must give consent first, opens the app's consent page in a new tab. */
 function Connecting({
   account: { id },
   authorizeUrl,
@@ -33,7 +33,7 @@ function Connecting({
     { id },
     {
       staleTime: 0,
-      // The consent tab is in front; this tab keeps polling.
+      // The consent page is in another tab, which the user sees. This tab must continue to poll.
       refetchIntervalInBackground: true,
       refetchInterval: ({ state }) => ((state.data?.account?.state ?? "pending") === "pending" ? lookMs : false),
     },

@@ -24,7 +24,7 @@ import { CredentialTest } from "./credential-state.tsx";
 import { scopesOf } from "./scopes.ts";
 
 const route = getRouteApi("/p/$projectId/accounts/$accountId");
-/** The states of an account that is in use, or that will be in use soon. */
+/** States of an account that is in use, or that can still be used later. */
 const living: readonly string[] = ["pending", "active", "expired"];
 
 /** Draws one account: its state, its scopes, its references, and a button to reconnect it. */

@@ -97,7 +97,7 @@ function AccountActions({ change }: ListPart<ConnectedAccount, AccountsSearch>) 
       Connect an account
     </Button>
   );
-  // In a row the main action is last; in a column, on a phone, it is first.
+  // If the buttons are in a row, the main action is last. On a phone they are in a column, and it is first.
   return useIsPhone() ? [connect, credential] : [credential, connect];
 }
 

@@ -68,7 +68,7 @@ const asks = listPage({
   noMatch: "No ask matches",
 });
 
-/** Draws the inbox: the questions that wait for people, or the settled ones. */
+/** Draws the inbox, which lists questions to people: those that wait for an answer, or those that are settled. */
 export default function AsksPage() {
   return <ListPage of={asks} />;
 }

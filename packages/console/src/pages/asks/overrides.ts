@@ -71,7 +71,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The text cannot be parsed as JSON. The caller decides if this is an error.
+    // The text is not valid JSON. The caller decides if this is an error.
     return undefined;
   }
 }

@@ -28,7 +28,7 @@ function read(): Record<string, string> {
   try {
     return JSON.parse(localStorage.getItem(storedAs) ?? "{}") as Record<string, string>;
   } catch {
-    // The browser's storage is off, so the choice is kept only until the page closes.
+    // The browser's storage is not available, so the choice is kept only until the page closes.
     return {};
   }
 }
@@ -46,6 +46,6 @@ export function rememberAnswerAs(projectId: string, principalId: string): void {
   try {
     localStorage.setItem(storedAs, JSON.stringify(kept));
   } catch {
-    // The browser's storage is off, so nothing is stored.
+    // The browser's storage is not available, so nothing is stored.
   }
 }

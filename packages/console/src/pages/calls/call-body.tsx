@@ -14,10 +14,7 @@ import { Time } from "../../ui/values/time.tsx";
 import { classWord, outcomeWord } from "../../words/calls.ts";
 import { durationWords } from "../../words/time.ts";
 
-/**
- * Marks a request that a program makes itself by HTTP, without a tool. It is used where a call has the slug of its tool; no tool has this
- * slug.
- */
+/** Marks requests that a program makes itself by HTTP, without a tool. It is used in the place of a tool slug; no tool has this slug. */
 const ownRequest = "http";
 
 /** Draws the arguments of a call, its result, and the button that makes the call again. */

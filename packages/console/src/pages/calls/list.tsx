@@ -60,7 +60,7 @@ const calls = listPage({
   noMatch: "No call matches",
 });
 
-/** Draws the tool calls of the project, newest first, with the panel of the open one. */
+/** Draws the tool calls of the project, newest first. If a call is open, its panel is next to the list. */
 export default function CallsPage() {
   return <ListPage of={calls} />;
 }

@@ -41,7 +41,7 @@ export function subscriptionOf(search: DeliveriesSearch, first = ""): string {
   return search.subscription ?? (isOfAll(search) ? "" : first);
 }
 
-/** A time before all stored data. If a state is set, the service requires a start time. */
+/** Earliest possible start time, before all stored data. The service requires a start time if a state is set. */
 const ever = timestampFromMs(0);
 
 /**

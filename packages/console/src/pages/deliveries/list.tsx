@@ -72,7 +72,7 @@ export default function DeliveriesPage() {
       </Page>
     );
   }
-  // If the subscriptions could not be read, the list does not know which one to show and loads nothing.
+  // If the subscriptions could not be read, the page does not know whose deliveries to show, so it loads none.
   const isUnknown = subscriptions === undefined && error !== null && !isOfAll(search);
   return <ShownList of={deliveries} list={isUnknown ? { ...rows, error, reload, state: "failed" } : rows} />;
 }

@@ -80,7 +80,7 @@ const events = listPage({
   noMatch: "No event matches",
 });
 
-/** Draws the events of the project, newest first, with the panel of the open one. */
+/** Draws the events of the project, newest first. If an event is open, its panel is next to the list. */
 export default function EventsPage() {
   return <ListPage of={events} />;
 }
@@ -90,7 +90,7 @@ function useToolkitOptions() {
   return anyOf(ingest.data?.endpoints.map(({ toolkitSlug }) => toolkitSlug) ?? []);
 }
 
-/** Draws a link to a replay of the events that pass the current filters. The replay page counts the events before it sends any. */
+/** Draws a link to the page that replays the events of the current filters. That page counts the events before it sends any. */
 function ReplayThese({ projectId, search }: { projectId: string; search: EventsSearch }) {
   const now = useNow(60_000);
   if (!eventsSearch.isFiltered(search)) return null;

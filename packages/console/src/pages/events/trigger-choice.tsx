@@ -2,7 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService, ToolKind } from "@svc/gen/catalog";
 import { anyOption, Choice } from "../../ui/fields/choice.tsx";
 
-/** Chooses one of a toolkit's triggers. */
+/** Draws a field to choose one of a toolkit's triggers. */
 export function TriggerChoice({
   toolkit,
   trigger,

@@ -28,10 +28,10 @@ export function curlOf(endpoint: IngestEndpoint, serviceUrl: string): string {
   return lines.join("\n");
 }
 
-/** How a post is signed: `lines` are shell lines that compute the signature, `options` are the options for curl. */
+/** How the command signs a post. `lines`: shell lines that compute the signature. `options`: options for curl. */
 type Signing = { lines: readonly string[]; options: readonly string[] };
 
-/** Parameters of an endpoint's scheme (`IngestEndpoint.verifierJson`). */
+/** Parameters of the scheme by which an inbound path verifies posts (`IngestEndpoint.verifierJson`). */
 type Verifier = {
   readonly header?: readonly string[];
   readonly split?: "comma" | "semicolon" | "space";
@@ -44,7 +44,7 @@ type Verifier = {
   readonly basic?: boolean;
 };
 
-/** Commands that write a digest, by its encoding. */
+/** Shell commands that print a digest, by the encoding of the digest. */
 const writers: Readonly<Record<string, string>> = {
   hex: `-hex | sed 's/^.* //'`,
   base64: "-binary | openssl base64 -A",
@@ -77,7 +77,7 @@ function signingOf(endpoint: IngestEndpoint, serviceUrl: string): Signing | unde
   };
 }
 
-/** Returns shell lines that compute the key from the secret, and the option of openssl that takes it. */
+/** Returns shell lines that compute the signing key from the secret, and the option with which openssl gets this key. */
 function keyOf({ encoding = "utf8", prefix = "" }: NonNullable<Verifier["secret"]>) {
   const rest = prefix === "" ? '"$secret"' : `"\${secret#${quoted(prefix)}}"`;
   if (encoding === "utf8" && prefix === "") return { lines: [], option: '-hmac "$secret"' };
@@ -88,8 +88,8 @@ function keyOf({ encoding = "utf8", prefix = "" }: NonNullable<Verifier["secret"
 }
 
 /**
- * Returns the signed text as shell words, the headers that it needs, and the names of the parts of the signature header. Undefined if a part
- * cannot be a word.
+ *  * Returns the signed text as shell words, the headers that it needs, and the names of the parts of the signature header. Undefined if a
+ *    part cannot be written as a shell word.
  */
 function signedParts({ signed = "", timestamp }: Verifier, { path, sample }: IngestEndpoint, serviceUrl: string) {
   const words: string[] = [];

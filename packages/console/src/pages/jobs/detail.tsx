@@ -22,7 +22,7 @@ const RerunDialog = lazy(() => import("./rerun-dialog.tsx"));
 
 type Open = "cancel" | "retry" | "rerun" | "promote" | undefined;
 
-/** Draws the buttons for a job, by its current state. */
+/** Draws the buttons that a job has in its current state. */
 function JobButtons({ job, projectId }: { job: Job; projectId: string }) {
   const [open, setOpen] = useState<Open>();
   const navigate = useNavigate();
@@ -85,7 +85,7 @@ function JobButtons({ job, projectId }: { job: Job; projectId: string }) {
   );
 }
 
-/** Shows what cancelling would do, and cancels the job. */
+/** Draws the dialog that cancels a job. It first shows the effects of cancelling. */
 function CancelDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const refresh = useRefreshJob(job.id);
   return (
@@ -112,7 +112,7 @@ function CancelDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   );
 }
 
-/** Makes a tool from the program of a job that succeeded. */
+/** Draws the dialog that makes a tool (a skill) from the program of a job that succeeded. */
 function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   return (
     <WriteDialog

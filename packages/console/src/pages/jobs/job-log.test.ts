@@ -9,7 +9,7 @@ const tab = Object.assign(new EventTarget(), { hidden: false });
 Object.assign(globalThis, { document: tab });
 afterEach(() => Object.assign(tab, { hidden: false }));
 
-/** A service whose streams break after two entries each, as if it restarted again and again. */
+/** A service whose streams break after two entries each, as if it restarted every time. */
 function breakingService(asked: number[]) {
   return createRouterTransport(({ service }) =>
     service(JobsService, {

@@ -13,7 +13,7 @@ import type { Word } from "../../words/word.ts";
 import type { JobLogState } from "./job-log.ts";
 import styles from "./log.module.css";
 
-/** Fields of an entry that its line in the log shows, in this order. Opening the line shows the other fields. */
+/** Fields of a log entry that its line shows, in this order. If the user opens the line, it shows the other fields too. */
 const told = [
   "status",
   "reason",

@@ -18,7 +18,7 @@ export type ListedStep = {
   blocks: readonly ProgramBlock[];
 };
 
-/** Steps inside a step: a branch, a round, an error handler. */
+/** A block: steps inside another step, such as a branch, a round of a loop, or an error handler. */
 export type ProgramBlock = {
   name: string;
   kind: "then" | "else" | "branch" | "round" | "onError";
@@ -144,7 +144,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The text cannot be parsed: the user is still editing it, or a newer service shortened it.
+    // The text cannot be parsed: the user has not finished typing it, or a newer service shortened it.
     return undefined;
   }
 }

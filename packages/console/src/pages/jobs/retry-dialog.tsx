@@ -6,7 +6,7 @@ import { announce } from "../../ui/notice/announce.tsx";
 import { programPart } from "./program.ts";
 import { useRefreshJob } from "./use-job.ts";
 
-/** Retries a job that did not end well: the same job, from where it stopped or from an earlier step. */
+/** Draws the dialog that retries a job which failed. The same job runs again, from the step where it stopped or from an earlier step. */
 export function RetryDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const refresh = useRefreshJob(job.id);
   const [idempotencyKey] = useState(randomKey);

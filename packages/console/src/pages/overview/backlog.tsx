@@ -8,7 +8,7 @@ import { ListLink } from "./list-link.tsx";
 import { ageWords } from "./needs.ts";
 import styles from "./overview.module.css";
 
-/** Draws the current backlog: deliveries by age and by subscription, and the unfinished jobs. */
+/** Draws the work that waits at present: deliveries by age and by subscription, and the unfinished jobs. */
 export function Backlog({ projectId, backlog }: { projectId: string; backlog: GetBacklogResponse }) {
   return (
     <div className={styles["charts"]}>

@@ -96,7 +96,7 @@ const lists: Partial<Record<Series, { to: string; outcome?: string; search?: Rec
   [Series.JOBS]: { to: "/p/$projectId/jobs", outcome: "status" },
 };
 
-/** Returns the list to which a point or a line of a chart links. The list is filtered to what was counted. */
+/** Returns the list page to which a point or a line of a chart links. Its filters show the rows that the chart counted. */
 export function listOf(
   series: Series,
   { line, sinceMs, untilMs }: { line?: string; sinceMs: number; untilMs: number },

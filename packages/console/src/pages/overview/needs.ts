@@ -10,7 +10,7 @@ export type Need = {
   tone: Tone;
   icon: IconName;
   title: string;
-  /** The action to take. */
+  /** The action that the person must take, in words. */
   says: string;
   to: string;
   search: Record<string, string>;

@@ -1,7 +1,9 @@
 import type { Estimate, ProgramFault } from "@svc/gen/jobs";
 import { type PlacedFault, placeFaults } from "../../words/placed-faults.ts";
 
-/** Returns each fault of a program with the part of the program's text that it is about. The faults are in the order of the text. */
+/**
+ * Returns each error of a program, with the part of the program's text that the error is about. The errors are in the order of the text.
+ */
 export function placeProgramFaults(
   text: string,
   faults: readonly Pick<ProgramFault, "reason" | "field" | "message" | "help">[],

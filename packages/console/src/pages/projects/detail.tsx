@@ -73,7 +73,10 @@ export default function ProjectPage() {
   );
 }
 
-/** Parks a harmful job, and resumes a parked one. The administrator cannot list jobs: the project's users name the id. */
+/**
+ * Draws the form that parks a harmful job or resumes a parked one. The administrator cannot list jobs, so a user of the project must give
+ * the id.
+ */
 function ParkJob({ projectId }: { projectId: string }) {
   const [jobId, setJobId] = useState("");
   const park = useWrite(AdminService.method.parkJob, { onSuccess: () => announce("The job is parked.") });

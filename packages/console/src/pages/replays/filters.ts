@@ -21,7 +21,7 @@ export type ReplaysSearch = SearchOf<typeof params>;
 /** Reads the search parameters of the list of replays. */
 export const readReplaysSearch: (raw: Record<string, unknown>) => ReplaysSearch = searchReader(params);
 
-/** A time before all stored data. */
+/** Earliest start of a replay, before all stored data. */
 export const everythingSince = "1970-01-01T00:00:00.000Z";
 
 /** Default length of a replay's range, in milliseconds. */

@@ -21,7 +21,10 @@ import { rangeNames, ranges, rangeWords } from "../../words/spans.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { everythingSince, type ReplayRange, type ReplaysSearch, replayRequest } from "./filters.ts";
 
-/** Starts a replay: shows its range, its receivers, and the number of deliveries before the button that starts it. */
+/**
+ * Draws the dialog that starts a replay. Above the button that starts it, the dialog shows its range, its receivers, and the number of
+ * deliveries.
+ */
 export function StartDialog({
   search,
   onChange,

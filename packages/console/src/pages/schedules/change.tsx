@@ -16,7 +16,7 @@ import { ScheduleEditor } from "./schedule-editor.tsx";
 
 const route = getRouteApi("/p/$projectId/schedules/$scheduleId/change");
 
-/** Makes the next version of a schedule, starting from its current one. */
+/** Draws the page that makes the next version of a schedule. The form starts with the current version. */
 export default function ChangeSchedulePage() {
   const { projectId, scheduleId } = route.useParams();
   // The schedule is read once, so that the form does not change while the user edits it. If another user changes the schedule in the
@@ -106,7 +106,7 @@ function ChangeSchedule({
   );
 }
 
-/** True if the schedule was changed since it was read. */
+/** True if another user changed the schedule after the page had read it. */
 function isStale(error: unknown): boolean {
   return error !== null && failureOf(error).faults.some(({ reason }) => reason === "STANDING_VERSION_STALE");
 }

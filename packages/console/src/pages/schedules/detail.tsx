@@ -71,7 +71,7 @@ export default function SchedulePage() {
   );
 }
 
-/** Draws the versions of a schedule, newest first, each with its differences from the one before. */
+/** Draws the versions of a schedule, newest first. Each shows its differences from the version before it. */
 function Versions({
   versions,
   current,

@@ -2,10 +2,10 @@ import type { WireFault } from "../../calls/fault.ts";
 import { type PlacedFault, placeFaults } from "../../words/placed-faults.ts";
 import { type Draft, pointers } from "./draft.ts";
 
-/** A field that can show faults. */
+/** A field of the form that can show errors. */
 export type DraftField = keyof typeof pointers;
 
-/** Faults of a definition, by where they are shown. `at`: at a field. `program`: in the program. `rest`: above both. */
+/** Errors of a definition, by the place that shows them. `at`: at a field. `program`: in the program's text. `rest`: above the form. */
 export type PlacedDraftFaults = {
   at: Partial<Record<DraftField, string>>;
   program: readonly PlacedFault[];
@@ -25,8 +25,8 @@ const always: readonly DraftField[] = [
 ];
 
 /**
- * Returns the faults of a definition by place. A fault is shown at the field that it is about, if there is one. A fault of the program is
- * shown at its line.
+ * Returns the errors of a definition by the place that shows them. If an error is about a field, the field shows it. An error of the
+ * program is shown at its line.
  */
 export function placeDefinitionFaults(
   by: Draft["by"],

@@ -5,7 +5,7 @@ import type { DraftField } from "./draft-faults.ts";
 export type DraftForm = {
   draft: Draft;
   change: (to: Partial<Draft>) => void;
-  /** Returns the properties of a labelled input: label, value, fault, and change handler. */
+  /** Returns the properties of a labelled input: label, value, error, and change handler. */
   fieldOf: (
     name: DraftField,
     label: string,

@@ -15,7 +15,7 @@ export function parseExact(text: string): unknown {
   });
 }
 
-/** Returns the JSON object without members that are undefined or empty. The service's defaults apply to these members. */
+/** Returns a JSON object without the members that are undefined or empty. The service uses its defaults for these members. */
 export function given(json: Json): Json {
   return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== undefined && value !== ""));
 }
@@ -49,7 +49,7 @@ export function jsonOf(value: unknown): string {
   return value === undefined ? "" : prettyJson(JSON.stringify(value));
 }
 
-/** Parses a text as JSON. Text that is not JSON is returned as typed: the service reports the fault at its field. */
+/** Parses a text as JSON. Text that is not JSON is returned as typed; the service then reports the error at its field. */
 export function readValue(text: string): unknown {
   if (text.trim() === "") return undefined;
   try {

@@ -8,7 +8,7 @@ import { type Json, jsonOf, linesOf, objectOf, parseExact, textOf } from "./draf
  */
 export type StartedBy = "cron" | "every" | "at" | "trigger" | "poll";
 
-/** The values of the form for a definition, as texts. The service's defaults apply to empty ones. */
+/** The values of the schedule form, as texts. For an empty text, the service uses its default. */
 export type Draft = {
   title: string;
   timeZone: string;
@@ -39,7 +39,7 @@ export type Draft = {
   pauseAfter: string;
 };
 
-/** JSON Pointers to the values of a definition, by the field that sets the value. */
+/** For each field of the form, the JSON Pointer to the value of the definition that the field sets. */
 export const pointers: Readonly<Record<Exclude<keyof Draft, "by" | "toolkit">, string>> = {
   title: "/title",
   timeZone: "/timeZone",
@@ -66,7 +66,7 @@ export const pointers: Readonly<Record<Exclude<keyof Draft, "by" | "toolkit">, s
   pauseAfter: "/pauseAfter",
 };
 
-/** Returns the first values of a new schedule: nine o'clock on working days in this time zone. */
+/** Returns the initial values for a new schedule: nine o'clock on working days in the time zone `timeZone`. */
 export function newDraft(timeZone: string): Draft {
   return { ...draftOf({}), timeZone, cron: "0 9 * * 1-5" };
 }
@@ -75,7 +75,8 @@ export function newDraft(timeZone: string): Draft {
 export function readDefinition(definitionJson: string): { draft: Draft; programText: string; kept: Json } {
   const definition = objectOf(parseExact(definitionJson));
   const { from, to } = locatePointer(definitionJson, "/program");
-  // The program's text is cut out unchanged. Parsing it and writing it again would turn 1.0 into 1, which has another type.
+  // The program's text is cut out unchanged. Parsing it and writing it again would turn 1.0 into 1, which is an integer in place of a
+  // decimal number.
   const programText = prettyJson(definitionJson.slice(from, to).replace(/^"program"\s*:/, ""));
   return { draft: draftOf(definition), programText, kept: definition };
 }
@@ -120,7 +121,7 @@ export function hasHiddenInput(definitionJson: string): boolean {
     const { input, program } = objectOf(parseExact(definitionJson));
     return JSON.stringify([input, objectOf(program)["input"]]).includes('"***"');
   } catch {
-    // The user is still editing the text. Another check reports that it is not JSON.
+    // The text is not JSON, because the user is still editing it. Another check reports this to the user.
     return false;
   }
 }

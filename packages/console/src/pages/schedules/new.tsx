@@ -24,7 +24,7 @@ import { ScheduleEditor } from "./schedule-editor.tsx";
 
 const route = getRouteApi("/p/$projectId/schedules/new");
 
-/** Makes a schedule, from a program that the user writes here or from a skill. */
+/** Draws the page that makes a schedule. It runs a program that the user writes on the page, or a skill. */
 export default function NewSchedulePage() {
   const { projectId } = route.useParams();
   const { skill } = route.useSearch();

@@ -5,7 +5,7 @@ import type { PlacedDraftFaults } from "./draft-faults.ts";
 export type ScheduleCheck = {
   /** The definition that was checked, as it would be sent. */
   definitionJson: string;
-  /** Answer of the preview call. Undefined before the first answer, and while there are faults. */
+  /** Answer of the preview call. Undefined before the first answer, and while the definition has errors. */
   preview: PreviewStandingProgramResponse | undefined;
   faults: PlacedDraftFaults;
   /** True if the check is about the current text. */

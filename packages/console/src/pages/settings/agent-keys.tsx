@@ -34,7 +34,7 @@ const lives = [
   { value: "24", words: "in 24 hours" },
 ];
 
-/** Creates a short-lived key for an agent and shows its text once. */
+/** Draws the dialog that creates a short-lived key for an agent and shows the key's text once. */
 function AgentKeyDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [isTried, setTried] = useState(false);
@@ -85,7 +85,7 @@ function AgentKeyDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The agent keys that the signed-in key of this project has created. Only an approver's key can create them. */
+/** Draws the agent keys that this project's signed-in key has created. Only an approver's key can create them. */
 export function AgentKeys({ projectId }: { projectId: string }) {
   const why = useApproverWhy(projectId);
   const [isMaking, setMaking] = useState(false);

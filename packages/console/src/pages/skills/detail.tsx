@@ -104,7 +104,7 @@ export default function SkillPage() {
   );
 }
 
-/** Deletes a version of a skill, or all of it, after a confirmation. */
+/** Draws the dialog that deletes one version of a skill, or the whole skill, after a confirmation. */
 function DeleteSkill({ slug, version, projectId }: { slug: string; version: number; projectId: string }) {
   const [open, setOpen] = useState(false);
   const navigate = useNavigate();
@@ -147,7 +147,7 @@ function DeleteSkill({ slug, version, projectId }: { slug: string; version: numb
   );
 }
 
-/** Calls a skill with an input, and opens the job that runs it. */
+/** Draws the form that calls a skill with an input, and opens the job that runs the skill. */
 function CallForm({ skill, isNewest, projectId }: { skill: Skill; isNewest: boolean; projectId: string }) {
   const [input, setInput] = useState(() => skeletonInput(skill.inputSchemaJson));
   const [idempotencyKey, setIdempotencyKey] = useState(randomKey);

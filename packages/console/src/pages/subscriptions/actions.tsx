@@ -25,8 +25,8 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
   });
   const reenable = async () => {
     const since = health?.lastSuccessAt ?? health?.failingSince ?? createdAt;
-    // If the call is refused, the state of `update` shows the error next to the buttons. Missed events are offered for replay only if the
-    // subscription is active again.
+    // If the call is refused, the state of `update` shows the error next to the buttons. The page offers to replay missed events only if
+    // the subscription is active again.
     const isActive = await update.sendAsync({ id, active: true }).then(
       () => true,
       () => false,

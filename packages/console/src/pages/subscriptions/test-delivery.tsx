@@ -8,7 +8,7 @@ import { DeliveryItem } from "../deliveries/delivery-item.tsx";
 
 const lookMs = 1_000;
 
-/** Sends a test event to a subscription, and shows its delivery. */
+/** Draws the button that sends a test event to a subscription, and the delivery of this event. */
 export function TestDelivery({
   projectId,
   subscription: { id, active, endpointUrl },

@@ -45,7 +45,7 @@ async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Pr
   }
 }
 
-/** Returns each fault of a toolkit's definition with its position in the definition's text, in the order of the text. */
+/** Returns each error of a toolkit's definition with its position in the definition's text, in the order of the text. */
 export function placeDefinitionFaults(text: string, faults: readonly WireFault[]): PlacedFault[] {
   return placeFaults(
     text,

@@ -11,14 +11,14 @@ import type { PlacedFault } from "../../words/placed-faults.ts";
 import { useToolkits } from "../tools/catalog.ts";
 
 /**
- * The result of the service's check of a definition. `published`: the toolkit that would be published. `faults`: all faults of the
+ * The result of the service's check of a definition. `published`: the toolkit that would be published. `faults`: all errors of the
  * definition.
  */
 type DefinitionVerdict = { published?: PublishToolkitResponse; faults: readonly WireFault[] };
 
 /**
- * Sends a definition to the service for a check (a dry run of its publication) and returns the result. Faults are part of the result. The
- * last result stays until the next one arrives. `enabled` is false if the user may not publish.
+ *  * Sends a definition to the service for a check (a dry run of its publication) and returns the result. Errors of the definition are part
+ *    of the result. The last result stays until the next one arrives. `enabled` is false if the user may not publish.
  */
 export function useDefinitionCheck(definitionJson: string, enabled: boolean) {
   const transport = useTransport();
@@ -41,12 +41,12 @@ export function useDefinitionCheck(definitionJson: string, enabled: boolean) {
   });
 }
 
-/** Maximum number of faults that the service returns. */
+/** Maximum number of errors in a definition that the service returns. */
 const faultsMax = 100;
 
 /**
- * Shows the service's check of a definition: every fault with its line, or the toolkit that would be published and the version that it
- * would replace.
+ *  * Shows the service's check of a definition: every error with its line, or the toolkit that would be published and the version that it
+ *    would replace.
  */
 export function DefinitionVerdictView({
   projectId,

@@ -3,7 +3,7 @@ import { parse, YAMLParseError } from "yaml";
 /** Maximum number of aliases that one YAML file may expand to. The service has the same maximum. */
 const maxAliasCount = 100;
 
-/** Parses a YAML file and returns its value. Throws an Error that names the file and the line of the fault. */
+/** Parses a YAML file and returns its value. Throws an Error that names the file and the line of the error. */
 export function readYaml({ path, text }: { path: string; text: string }): unknown {
   try {
     return parse(text, { maxAliasCount, prettyErrors: true });

@@ -78,7 +78,7 @@ export async function backUpStore(options: BackupOptions): Promise<Backup> {
   const output = createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true });
   const { archive, written } = writeArchive(output, options.key, options.signal);
   try {
-    // If one of the two promises fails, the other one ends too.
+    // If one of the two promises fails, the other fails too, so nothing is left running.
     const [backup] = await Promise.all([fill(archive, store, running.url, options), written]);
     await publish(unfinished, options.file);
     return backup;

@@ -14,7 +14,7 @@ const key = { id: "k1", secret: Buffer.alloc(32, 1) };
 let server: EmbeddedPostgres;
 let folder: string;
 let backup: string;
-/** Number of commits acknowledged before the backup's end. */
+/** Number of commits that the server acknowledged before the backup ended. */
 let acknowledged = 0;
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeAll(async () => {
     for (let n = 1; isWriting; n++) {
       await db.sql`insert into written values (${n}, ${"x".repeat(500)})`;
       times.push(Date.now());
-      // Moves files while they are copied.
+      // Makes PostgreSQL move the table to other files while the backup copies files.
       if (n % 50 === 0) await db.sql`vacuum full written`;
     }
   })();
@@ -59,7 +59,7 @@ async function emptyDir(): Promise<string> {
 
 test("what was committed before the end of a backup is in it, of a server that wrote meanwhile", async () => {
   const dataDir = await emptyDir();
-  // The folder may contain only a vault key.
+  // The data folder may already contain a vault key, because a restore must accept such a folder.
   await mkdir(dataDir, { mode: 0o711 });
   await writeFile(join(dataDir, "vault-key"), "k");
   const { version, endsAt } = await restoreStore({ file: backup, dataDir, keys: [key] });

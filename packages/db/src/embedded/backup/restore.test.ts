@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Takes a backup of a new database after running `sql`. */
+/** Runs `sql` on a new database, and then takes a backup of it. */
 async function takeBackup(file: string, sql?: string): Promise<readonly string[]> {
   const dataDir = await createStoredDataDir();
   const server = await startEmbeddedPostgres({ dataDir, durability: "full" });
@@ -50,7 +50,7 @@ async function emptyDir(): Promise<string> {
   return join(dir, "restored");
 }
 
-/** Returns the error message, and checks that nothing was written. */
+/** Tries to restore a file that must be refused. Checks that nothing was written, and returns the error message. */
 async function refusalOf(file: string, options: Partial<RestoreOptions> = {}): Promise<string> {
   const dataDir = await emptyDir();
   const error = await restoreStore({ file, dataDir, keys: [key], ...options }).then(
@@ -64,7 +64,7 @@ async function refusalOf(file: string, options: Partial<RestoreOptions> = {}): P
 
 type Entry = { readonly header: Partial<Header> & { readonly name: string }; readonly content: Buffer };
 
-/** Entries of the backup. */
+/** Entries of the backup file that each test changes. */
 let entries: Entry[];
 
 async function readEntries(): Promise<Entry[]> {
@@ -76,7 +76,7 @@ async function readEntries(): Promise<Entry[]> {
   return read;
 }
 
-/** Packs the entries of the backup again, as a person without the key can. */
+/** Writes the entries of the backup into a new file without a seal. A person without the vault key can do the same. */
 async function repack(file: string, change: (entries: Entry[]) => Entry[]): Promise<void> {
   const archive = pack();
   const written = pipeline(Readable.from(archive), createZstdCompress(), createWriteStream(file));
@@ -140,7 +140,7 @@ test("a backup that another key sealed is refused, and says which key is needed"
   expect(await refusalOf(backup, { keys: [] })).toContain("no vault key is given");
   const other = { id: "k1", secret: Buffer.alloc(32, 2) };
   expect(await refusalOf(backup, { keys: [other] })).toContain("its seal does not match its content");
-  // A wrong seal is never accepted.
+  // A backup with a wrong seal is refused even if unsealed backups are allowed.
   expect(await refusalOf(backup, { keys: [other], allowsUnsealed: true })).toContain("its seal does not match");
 });
 
@@ -202,7 +202,7 @@ test("signals, access lists, links and foreign files are refused anywhere in the
   ];
   for (const name of names) {
     const file = join(folder, "planted");
-    // The entries after it are never read.
+    // The restore refuses the backup at this entry, and does not read the entries that follow.
     await repack(file, (all) => withFile(name, "")(all).slice(0, 2));
     expect(await refusalOf(file, { allowsUnsealed: true }), name).toContain("which a data folder does not have");
     await rm(file);

@@ -121,7 +121,8 @@ async function unpack(
     } else if (header.name === endEntry) {
       end = JSON.parse(await text(content));
     } else if (settingsFiles.some((name) => header.name === `data/${name}`)) {
-      // Skips the settings in a backup of an older version, because a restore creates the settings again.
+      // Skips this entry: it has the settings from a backup of an older version. They are not needed, because a restore creates the
+      // settings again.
       for await (const _ of content);
     } else {
       const isFolder = header.type === "directory";

@@ -32,7 +32,7 @@ export function formFault(typed: TypedArguments): string | undefined {
   return textFault(typed.text) ?? (losesDigits(typed.text) ? "The form would lose digits of a number." : undefined);
 }
 
-/** Returns the fault of a text that must be the JSON of an object; undefined if the text has no fault. */
+/** Returns the error of a text that must be the JSON of an object; undefined if the text has no error. */
 export function textFault(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -44,7 +44,7 @@ export function textFault(text: string): string | undefined {
   }
 }
 
-/** Matches a text in quotes, or a number. */
+/** Matches a string in quotes, or a number, in a JSON text. */
 const tokens = /"(?:\\.|[^"\\])*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 function losesDigits(text: string): boolean {

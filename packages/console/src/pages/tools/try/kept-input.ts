@@ -15,7 +15,7 @@ function read(): Record<string, KeptInput> {
   try {
     return parseExactJson(localStorage.getItem(storedAs) ?? "{}") as Record<string, KeptInput>;
   } catch {
-    // The browser's storage is off, so input is kept only while the page is open.
+    // The browser's storage is not available, so input is kept only while the page is open.
     return {};
   }
 }
@@ -31,7 +31,7 @@ export function keepInput(projectId: string, toolSlug: string, input: KeptInput)
   try {
     localStorage.setItem(storedAs, JSON.stringify(kept));
   } catch {
-    // The browser's storage is off, so the input is kept only while the page is open.
+    // The browser's storage is not available, so the input is kept only while the page is open.
   }
 }
 

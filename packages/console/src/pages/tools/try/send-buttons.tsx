@@ -30,8 +30,8 @@ export function SendButtons({
   sending: ReturnType<typeof useSend>;
   isSandbox: boolean;
   /**
-   * True if the page already shows all faults of the arguments. If false, and there are faults, pressing the button only shows them and
-   * sends nothing.
+   * True if the page already shows all errors of the arguments. If false and there are errors, the button only shows them and sends
+   * nothing.
    */
   isMarked: boolean;
   onMark: () => void;

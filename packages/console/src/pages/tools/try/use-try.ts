@@ -19,7 +19,7 @@ export type TryInput = {
   readonly entities: readonly string[];
   readonly typed: TypedArguments;
   readonly argumentsJson: string;
-  /** A fault of the arguments that the page found without the service; undefined if there is none. */
+  /** An error in the arguments that the page found without the service; undefined if there is none. */
   readonly fault: string | undefined;
   readonly setEntity: (entity: string) => void;
   readonly setTyped: (typed: TypedArguments) => void;

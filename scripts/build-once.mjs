@@ -21,6 +21,8 @@ export function buildOnce({ name, title, sources, ignored, command }, { force = 
   if (!force && existsSync(stampFile) && readFileSync(stampFile, "utf8") === wanted) {
     return !existsSync(join(dist, "build-error.txt"));
   }
+  // It takes seconds, or a minute on a busy machine: nobody should wonder what they wait for.
+  process.stderr.write(`svc: building ${title} (once after each change)\n`);
   // Not in the place of the old one until it is whole: a service that starts meanwhile reads either.
   const next = join(root, ".cache", `${name}-${process.pid}`);
   const error = run(command(next));

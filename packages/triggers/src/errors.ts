@@ -32,6 +32,16 @@ function partsOf(path: string, faults: readonly SchemaFault[]) {
   return faults.slice(0, partsMax).map(({ pointer, message }) => ({ field: `${path}${pointer}`, help: message }));
 }
 
+/** Why a header cannot be set by its name. */
+type HeaderNameFault = "malformed" | "reserved" | "repeated";
+
+const headerNameHelp: Readonly<Record<HeaderNameFault, string>> = {
+  malformed: "A name has 1 to 100 characters: letters, digits and any of !#$%&'*+.^_`|~-, without spaces.",
+  reserved:
+    "Leave out host, content-*, webhook-*, x-svc-*, ce-*, the headers of a connection, and authorization together with an authentication.",
+  repeated: "Send each name once: names that differ only in case are the same.",
+};
+
 /** Errors of subscriptions, events, deliveries and replays. */
 export const triggerFaults = defineFaults({
   TRIGGER_WITHOUT_TOOLKIT: {
@@ -111,8 +121,9 @@ export const triggerFaults = defineFaults({
   HEADER_NAME_REFUSED: {
     code: "invalid_argument",
     field: (path: string) => path,
-    says: (path: string, name: string) => text`${field(path)} ${formatValue(name)} cannot be set`,
-    help: "Leave out host, content-*, webhook-*, x-svc-*, ce-*, the headers of a connection, and authorization together with an authentication.",
+    says: (path: string, name: string, _why: HeaderNameFault) =>
+      text`${field(path)} ${formatValue(name)} cannot be set`,
+    help: (_path: string, _name: string, why: HeaderNameFault) => headerNameHelp[why],
   },
   ENDPOINT_AUTH_INVALID: {
     code: "invalid_argument",

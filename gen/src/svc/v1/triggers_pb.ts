@@ -3147,7 +3147,7 @@ export type GetEventTypeResponse = Message<"svc.v1.GetEventTypeResponse"> & {
   eventType?: EventType | undefined;
 
   /**
-   * The latest versions, newest first, at most 100.
+   * The latest versions, newest first. svc keeps the latest 100 of a type and deletes older ones.
    *
    * @generated from field: repeated svc.v1.EventTypeVersion versions = 2;
    */

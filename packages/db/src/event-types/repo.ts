@@ -1,5 +1,5 @@
 import type { ProjectId } from "@svc/core";
-import { and, asc, count, desc, eq, gt, inArray, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, inArray, lte, sql } from "drizzle-orm";
 import { touchCatalog } from "../catalog/repo.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import type { EventSettings } from "../documents/document.ts";
@@ -46,6 +46,9 @@ type EventTypeRepository = {
   settings(): Promise<EventSettings | undefined>;
   putSettings(settings: EventSettings): Promise<void>;
 };
+
+/** Number of versions of a type's schema that stay readable. A newer one deletes the oldest. */
+export const versionsMax = 100;
 
 const columns = {
   name: eventTypes.name,
@@ -112,10 +115,14 @@ export function eventTypesForProject(db: Executor, projectId: ProjectId): EventT
         const change = { ...type, archivedAt, version, updatedAt: nowMs };
         const row = { ...change, createdAt: known?.createdAt ?? nowMs };
         if (isTrial) return { outcome: "put", type: row };
-        if (!isSame)
+        if (!isSame) {
           await tx.orm
             .insert(eventTypeVersions)
             .values({ projectId, name: type.name, version, schema: type.schema, createdAt: nowMs });
+          await tx.orm
+            .delete(eventTypeVersions)
+            .where(and(versionsOf(type.name), lte(eventTypeVersions.version, version - versionsMax)));
+        }
         await tx.orm
           .insert(eventTypes)
           .values({ projectId, ...row })

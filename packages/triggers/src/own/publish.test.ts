@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { fromBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { uuidOfId } from "@svc/core";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { PublishOutcome, UnknownEventTypes } from "@svc/gen/triggers";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
@@ -153,6 +154,25 @@ test("a type made on one node is accepted by another in the next call, and unkno
     "EVENT_TYPE_NOT_FOUND",
   );
   expect((await refusalOf(theirs.getEventType({ name: "order.made" }))).reason).toBe("EVENT_TYPE_NOT_FOUND");
+});
+
+test("the latest 100 versions of a schema stay readable", async () => {
+  await using node = createTestNode(cluster, { isStarted: true });
+  const projectId = await cluster.project();
+  const client = node.client(projectId);
+  const put = (maxProperties: number) =>
+    client.putEventType({ name: "invoice.paid", schemaJson: JSON.stringify({ type: "object", maxProperties }) });
+  await put(1);
+  await put(2);
+  const ofProject = cluster.db.sql`project_id = ${uuidOfId(projectId)}`;
+  await cluster.db.sql`update event_types set version = 100 where ${ofProject}`;
+  await cluster.db.sql`update event_type_versions set version = 100 where version = 2 and ${ofProject}`;
+  await put(3);
+  const { versions } = await client.getEventType({ name: "invoice.paid" });
+  expect(versions.map(({ version }) => version)).toEqual([101, 100]);
+  expect((await refusalOf(client.getEventType({ name: "invoice.paid", version: 1 }))).reason).toBe(
+    "EVENT_TYPE_NOT_FOUND",
+  );
 });
 
 test("a schema that past events break is refused with counts, and an archived type refuses events and still replays", async () => {

@@ -180,6 +180,9 @@ async function store({ storeEvent }: PublishContext, event: NormalizedEvent): Pr
   return { outcome: fresh > 0 ? "stored" : "duplicate", eventId };
 }
 
+/** Times that a duplicate is looked up or stored again while retention deletes what it repeats. */
+const lookupsMax = 5;
+
 /** Returns the results with the ids of the earlier events of duplicates. */
 async function findDuplicates(
   context: PublishContext,
@@ -187,17 +190,18 @@ async function findDuplicates(
   found: readonly (PublishResult | NormalizedEvent)[],
 ): Promise<PublishResult[]> {
   const keyOf = ({ triggerSlug, dedupe }: NormalizedEvent) => ({ triggerSlug, dedupeKey: storableKey(dedupe) });
-  const wanted = found.flatMap((one) => ("outcome" in one ? [] : [keyOf(one)]));
-  if (wanted.length === 0) return found.flatMap((one) => ("outcome" in one ? [one] : []));
-  const idOf = await findEventsByKey(context.db, projectId, wanted);
-  const results = found.map(async (one): Promise<PublishResult> => {
-    if ("outcome" in one) return one;
-    const eventId = idOf(keyOf(one));
-    if (eventId !== undefined) return { outcome: "duplicate", eventId };
-    // Retention deleted the earlier event between the two statements, so this one is stored now.
-    const again = await store(context, one);
-    if ("outcome" in again) return again;
-    throw new Error("a duplicate has an earlier event");
-  });
-  return Promise.all(results);
+  let known = found;
+  for (let lookup = 0; ; lookup++) {
+    const wanted = known.flatMap((one) => ("outcome" in one ? [] : [keyOf(one)]));
+    if (wanted.length === 0) return known.flatMap((one) => ("outcome" in one ? [one] : []));
+    if (lookup === lookupsMax) throw new Error("the earlier events of duplicates were deleted again and again");
+    const idOf = await findEventsByKey(context.db, projectId, wanted);
+    const looked = known.map(async (one): Promise<PublishResult | NormalizedEvent> => {
+      const eventId = "outcome" in one ? undefined : idOf(keyOf(one));
+      if (eventId !== undefined) return { outcome: "duplicate", eventId };
+      // Retention deleted the earlier event between the two statements, so this one is stored now.
+      return "outcome" in one ? one : store(context, one);
+    });
+    known = await Promise.all(looked);
+  }
 }

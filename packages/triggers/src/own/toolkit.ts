@@ -46,8 +46,10 @@ function eventTrigger(
   { name, description, schema, sample, archivedAt }: EventTypeRow,
   validatorOf: ReturnType<typeof createTenantValidators>,
 ): Trigger {
-  const outputSchema = schema === "" ? any : readJsonObject(schema, "the schema of an event type");
-  const body = sample === "" ? {} : readJsonObject(sample, "the sample of an event type");
+  // Read when they are first wanted: to read the schemas of 1,000 types at once would hold the event loop for a third of a second.
+  let read: JsonSchema | undefined;
+  let validate: ReturnType<typeof validatorOf> | undefined;
+  const outputSchema = () => (read ??= schema === "" ? any : readJsonObject(schema, "the schema of an event type"));
   return {
     kind: "trigger",
     slug: eventTriggerSlug(name),
@@ -61,13 +63,26 @@ function eventTrigger(
     callable: false,
     uncallableReason: "It is a trigger: the project publishes its events, and subscriptions receive them.",
     inputSchema: { type: "object", properties: {}, additionalProperties: false },
-    outputSchema,
+    get outputSchema() {
+      return outputSchema();
+    },
     readsBody: true,
     namesAccount: true,
     matches: () => false,
     normalize: () => ({ fault: "events of this type are published, and no app posts them" }),
-    sample: (): SamplePost => ({ headers: {}, query: {}, body }),
-    own: { validate: schema === "" ? undefined : validatorOf(outputSchema), isArchived: archivedAt !== null },
+    sample: (): SamplePost => ({
+      headers: {},
+      query: {},
+      body: sample === "" ? {} : readJsonObject(sample, "the sample of an event type"),
+    }),
+    own: {
+      get validate() {
+        if (schema === "") return undefined;
+        validate ??= validatorOf(outputSchema());
+        return validate;
+      },
+      isArchived: archivedAt !== null,
+    },
   };
 }
 

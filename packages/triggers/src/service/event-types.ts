@@ -10,7 +10,7 @@ import {
 } from "@svc/catalog";
 import { byText, createSlices, type ProjectId, projectList, requireProject } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { type EventTypeRow, eventTypesForProject } from "@svc/db/event-types/repo";
+import { type EventTypeRow, eventTypesForProject, versionsMax } from "@svc/db/event-types/repo";
 import { eventsForProject } from "@svc/db/events/repo";
 import { EventTypeSchema, type TriggersService, UnknownEventTypes } from "@svc/gen/triggers";
 import { type SchemaTrial, triggerFaults } from "../errors.ts";
@@ -24,9 +24,6 @@ type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
   "putEventType" | "getEventType" | "listEventTypes" | "putEventSettings" | "getEventSettings"
 >;
-
-/** Maximum number of versions in an answer. */
-const versionsMax = 100;
 
 /** Returns the methods of event types and of the settings for a project's own events. */
 export function eventTypeMethods(context: TriggersContext): Methods {

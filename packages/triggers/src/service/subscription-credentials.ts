@@ -66,9 +66,11 @@ function checkHeaders({ headers }: CredentialsMessage, hasAuth: boolean): [strin
   return headers.map(({ name, value }, index) => {
     const lower = name.toLowerCase();
     const at = `${path}[${index}]`;
-    const isRefused = refusedNames.test(lower) || (hasAuth && lower === "authorization");
-    if (!namePattern.test(name) || isRefused || names.has(lower))
-      throw triggerFaults.HEADER_NAME_REFUSED(`${at}.name`, name);
+    const refuseName = (why: "malformed" | "reserved" | "repeated") =>
+      triggerFaults.HEADER_NAME_REFUSED(`${at}.name`, name, why);
+    if (!namePattern.test(name)) throw refuseName("malformed");
+    if (refusedNames.test(lower) || (hasAuth && lower === "authorization")) throw refuseName("reserved");
+    if (names.has(lower)) throw refuseName("repeated");
     names.add(lower);
     if (!valuePattern.test(value))
       throw refuse(`${at}.value`, "cannot be the value of a header", "Send visible ASCII characters.");

@@ -5,7 +5,10 @@ import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 import { createChunkNames } from "./shared-chunks.ts";
 
-/** Writes a `.br` and a `.gz` next to every text file. Runs after the bundle is written: before, chunks contain placeholders. */
+/**
+ * Writes a compressed copy (`.br` and `.gz`) next to every text file. It runs after the bundle is written, because chunks contain
+ * placeholders before that.
+ */
 const compress: Plugin = {
   name: "compress",
   apply: "build",
@@ -33,13 +36,13 @@ const service = process.env["SVC_PUBLIC_URL"] ?? "http://127.0.0.1:8080";
 
 export default defineConfig(({ command }) => ({
   root: import.meta.dirname,
-  // Relative to `<base href>`, which the service sets to the console's address.
+  // Makes addresses of the built console relative to `<base href>`, which the service sets to the console's address.
   base: command === "build" ? "./" : "/console/",
   plugins: [react(), compress],
   build: {
     target: ["chrome154", "firefox150", "safari26"],
     manifest: true,
-    // Small assets stay files, too: the pages' content security policy allows only images as data URLs.
+    // Keeps small assets in files of their own. The content security policy of the pages allows data URLs only for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1_000,

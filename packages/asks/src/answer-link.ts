@@ -12,7 +12,7 @@ import type { AnswerRequest } from "./types.ts";
 /** Lifetime of an answer link, in milliseconds. */
 export const answerLinkLifeMs: number = 30 * 86_400_000;
 
-/** Largest assumed difference between the clocks of two nodes, in milliseconds. */
+/** Maximum difference between the clocks of two nodes that svc allows for, in milliseconds. */
 const clocksApartMs = 2_000;
 
 /**

@@ -12,7 +12,10 @@ afterAll(drop);
 const bench = await createAskBench(db);
 const { clock, projectId, keyId } = bench;
 
-/** In the order of the contract: each answer also breaks as many of the later rules as it can. */
+/**
+ * Invalid answers, in the order in which the API documents the errors. Each answer also breaks as many of the later rules as possible, so
+ * that only the order decides which error is returned.
+ */
 const bad = {
   requestId: "ask_01h455vb4pex5vsknk084sn02q",
   principalId: "head",

@@ -18,7 +18,7 @@ import { settle } from "./settle.ts";
 import { isOwnConfirmation } from "./task-subject.ts";
 import type { AnswerRequest } from "./types.ts";
 
-/** A refused answer that is about to be logged. */
+/** A refused answer to an ask, before it is written to the log. */
 type RefusalRecord = {
   readonly refusal: Fault;
   /** The ask that the answer was for. Undefined if it is not known. */
@@ -46,7 +46,7 @@ async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void>
   if (!isLogged(count)) return;
   const payload = {
     reason: record.refusal.details[0]?.reason ?? "",
-    // The values are logged as the caller sent them, but shortened, so that a reader of the log sees what was tried.
+    // The values are logged as the caller sent them, but shortened, so that readers of the log can see what the caller tried.
     principalId: excerpt(request.principalId),
     continuation: excerpt(request.continuation),
     ...(request.requestId !== "" && { named: excerpt(request.requestId) }),

@@ -32,7 +32,7 @@ test("a ladder is climbed hop by hop, each with its own time, and every hop reac
   });
   bench.clock.advance(minute - 1);
   expect(await bench.work()).toEqual([]);
-  // After an outage, the contact still has the whole time to answer.
+  // The worker was down for a while. The next contact still has the full time to answer.
   bench.clock.advance(10 * minute);
   expect(await bench.work()).toEqual(["hop"]);
   expect(await bench.ask(jobId, id)).toMatchObject({

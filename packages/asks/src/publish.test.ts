@@ -16,7 +16,7 @@ const { db, drop } = await createTestDatabase();
 afterAll(drop);
 const second = 1_000;
 
-/** Returns a bench whose delivery engine is running and makes two attempts. */
+/** Returns a test bench whose delivery engine runs and makes two attempts for each delivery. */
 async function publishing(): Promise<AskBench & AsyncDisposable & { readonly dispatcher: Dispatcher }> {
   const limits = { deliveries: { endpointConcurrency: 4, retryScheduleMs: [second] } };
   const bench = await createAskBench(db, { limits, engines: ["deliveries"] });
@@ -37,7 +37,7 @@ async function deliveryOf(bench: AskBench, jobId: Awaited<ReturnType<AskBench["j
   return (await readAskFates(bench.db, bench.projectId, [ask]))[0];
 }
 
-/** Waits until the endpoint has no pending delivery, and moves the clock meanwhile. */
+/** Moves the clock until the endpoint has no pending delivery. */
 async function settled(bench: AskBench, endpoint: SubscriptionId): Promise<void> {
   await untilMoved(async () => {
     bench.clock.advance(100);
@@ -62,7 +62,7 @@ test("every hop is published once, signed, with the ask as it is then; the fate 
   const { id: endpoint, secret } = await register(bench, receiver.url);
   const jobId = await bench.job();
   const id = await bench.raise(jobId);
-  // From the commit that raised the ask, before any of its tasks has run.
+  // The publication is `pending` as soon as the ask is stored, before any of its tasks has run.
   expect(await deliveryOf(bench, jobId, id)).toBe("pending");
   expect(await bench.work()).toEqual(["publish"]);
   expect(["pending", "delivered"]).toContain(await deliveryOf(bench, jobId, id));
@@ -130,7 +130,7 @@ test("one dead endpoint makes a publication a dead letter, and keeps nobody from
   expect(await changes(bench, jobId)).toEqual([">pending", "pending>dead-letter"]);
   expect(await bench.tasks(jobId)).toEqual(["hop"]);
   await bench.answer(jobId);
-  // After the retention of deliveries only the log has the state.
+  // When the deliveries are deleted after their retention, the state comes from the job's log.
   await db.sql`delete from deliveries`;
   expect(await deliveryOf(bench, jobId, id)).toBe("dead-letter");
 });

@@ -10,7 +10,7 @@ import { type AskBench, createAskBench } from "./test-asks.ts";
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
-/** Returns a bench whose contact `lead` was created by a key of the given role and receives an answer link. */
+/** Returns a test bench with the contact `lead`, who receives an answer link. A key of the given role created this contact. */
 async function linked(role: ApiKey["role"] = "approver"): Promise<{ bench: AskBench; keyId: KeyId }> {
   const bench = await createAskBench(db);
   const { projectId } = bench;
@@ -23,7 +23,7 @@ async function linked(role: ApiKey["role"] = "approver"): Promise<{ bench: AskBe
   return { bench, keyId };
 }
 
-/** Texts that the contact received, one for each call. */
+/** Returns the texts of the messages that the contact received. */
 const told = (bench: AskBench) => bench.world.seen.map(({ body }) => String((body as { text: string }).text));
 
 const answerUrl = /^Continue\? https:\/\/svc\.example\.com\/console\/answer#([\w-]{43})$/;

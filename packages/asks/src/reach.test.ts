@@ -99,7 +99,7 @@ test("a node that takes the task over learns from the ledger that the contact wa
   const jobId = await bench.job();
   const id = await bench.raise(jobId);
   const [lost] = await bench.claim();
-  // Another node claims the task after its lease has expired, just after the first node made the call.
+  // The lease of the task expires just after the first node made the call, and another node claims the task.
   bench.clock.advance(10);
   const [taken] = await bench.claim();
   await lost?.run();

@@ -20,14 +20,14 @@ import { isOfCauser, isOwnConfirmation, type ReachSubject, subjectText } from ".
 
 type Reach = NonNullable<Contact["reach"]>;
 
-/** Waits before the second, third and fourth attempt to send a question, in milliseconds. */
+/** Waits before the second, third and fourth attempt to send a question to a contact, in milliseconds. */
 const retryWaitsMs = [10_000, 60_000, 300_000];
-/** Pause before svc checks again a call that may still run on another node, in milliseconds. */
+/** Pause in milliseconds before svc checks again for the result of a call that may still run on another node. */
 const inProgressPollMs = 2_000;
 
 /**
- * Result of an attempt to send a question. `doubt`: the call may have been executed and is not sent again. `waiting`: the call still runs
- * on another node, or a call limit delays it.
+ *  * Result of an attempt to send a question. `doubt`: the call that sends the question may have been executed, so it is not repeated.
+ *    `waiting`: the call still runs on another node, or a call limit delays it.
  */
 type ReachAttempt =
   | { readonly kind: "reached"; readonly callId: string }
@@ -124,8 +124,8 @@ function attemptOf(called: CallReply): ReachAttempt {
     case "limited":
       return { kind: "waiting", waitMs: called.retryAfterMs };
     case "key_reused":
-      // The contact was changed after svc sent the first call that notifies the contact. The repeated call differs from the first one, so
-      // it cannot use the same idempotency key. The ledger (record of calls) has the result of the first call.
+      // The contact was changed after svc had sent the first call to this contact. A repeated call would differ from the first one, so it
+      // cannot use the same idempotency key. The ledger (record of calls) has the result of the first call.
       return { kind: "doubt", code: "outcome_unknown" };
     case "refused":
       // svc calls contacts without an access scope, so a refusal here is an error of svc.

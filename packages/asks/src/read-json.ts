@@ -8,7 +8,7 @@ export function readJson(text: string): { readonly value: unknown } | undefined 
   try {
     return { value: parseExactJson(text) };
   } catch {
-    // The error message of the parser is not used.
+    // The parser's own error is dropped. The caller reports that the text is not JSON.
     return undefined;
   }
 }

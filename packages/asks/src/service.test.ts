@@ -90,7 +90,7 @@ test("an answer moves the job in its own transaction, and the decision is read f
   const overridesJson = '{"least": 2}';
   const answer = { jobId, requestId, principalId: "owner", continuation: "retry-with", overridesJson, note: "more" };
   const moved = jobOf(await client.answerAsk(answer));
-  // The engine may have asked again by now, with a new ask.
+  // The engine may already have asked the question again. This is a new ask with another id.
   expect(moved.park?.judgment?.requestId).not.toBe(requestId);
   expect((await client.getAsk({ jobId, requestId })).ask).toMatchObject({
     state: AskState.ANSWERED,

@@ -6,7 +6,7 @@ import { createAskBench, refusalOf } from "./test-asks.ts";
 const { db, drop } = await createTestDatabase({ connectionsMax: 24 });
 afterAll(drop);
 
-// A sample; `npm run test:crash` runs a thousand.
+// Number of rounds. The default is a small sample; `npm run test:crash` runs a thousand.
 const rounds = Number(process.env["SVC_ASK_ROUNDS"] ?? 12);
 const answersMax = 50;
 
@@ -21,7 +21,7 @@ test(`${rounds} times, of ${answersMax} answers and the clock at once exactly on
     const id = await bench.raise(jobId, { escalation, defaultContinuation: "abort" });
     bench.clock.advance(60_000);
     const [clock] = await bench.claim();
-    // The clock acts at a different point of each round.
+    // In each round, the time of the ask expires at a different moment.
     let clocked: Promise<void> | undefined;
     const answers = Array.from({ length: answersMax }, (_, index) => {
       if (index === round % 6) clocked = clock?.run();
@@ -42,7 +42,7 @@ test(`${rounds} times, of ${answersMax} answers and the clock at once exactly on
     expect(await bench.tasks(jobId)).toEqual(["run"]);
     await db.sql`delete from job_tasks`;
   }
-  // Otherwise there was no race.
+  // Checks that in some rounds the expired time was faster than the answer, so that there was a race.
   expect(byClock).toBeGreaterThan(0);
   expect(byClock).toBeLessThan(rounds);
 });

@@ -49,7 +49,7 @@ export function readSubject({ kind, subject: text }: Pick<ClaimedJobTask, "kind"
   return { kind: "reach", askId, hopIndex, tries: Number(tries), principalId: principal.join("/") };
 }
 
-/** An ask and its job. */
+/** An ask together with the job that it belongs to. */
 type AskOfJob = {
   readonly ask: Pick<AskRecord, "kind" | "keyId" | "jobId">;
   readonly job: Pick<JobRecord, "principalChain">;

@@ -19,7 +19,7 @@ import { createAskHandlers } from "./handlers.ts";
 import { prepareAsk } from "./raise.ts";
 import type { AnswerRequest, AskInput } from "./types.ts";
 
-/** Asks over one database, with jobs that wait and no engine that moves them. */
+/** A test bench for asks: a database with jobs that wait for people, and no engine that continues them. */
 export type AskBench = {
   readonly db: Database;
   readonly clock: TestClock;
@@ -29,15 +29,15 @@ export type AskBench = {
   readonly world: World;
   readonly node: TestNode;
   readonly context: AskContext;
-  /** Stores a job that waits for a person, in this project unless another is given. */
+  /** Stores a job that waits for a person. It belongs to the bench's project, unless another is given. */
   job(projectId?: ProjectId): Promise<Id<"job">>;
-  /** Raises a question to `lead` for an hour and then to `head` without end, unless the changes differ. */
+  /** Asks a question: `lead` has an hour to answer, then `head` has unlimited time. `changes` replaces parts of the question. */
   raise(jobId: Id<"job">, changes?: Partial<AskInput>): Promise<Id<"ask">>;
-  /** Answers for `lead` with the approver's key that the job belongs to, unless the changes differ. */
+  /** Answers in the name of `lead`, with the approver's key to which the job belongs. `changes` replaces parts of the answer. */
   answer(jobId: Id<"job">, changes?: Partial<AnswerRequest>): Promise<void>;
   ask(jobId: Id<"job">, id: Id<"ask">): Promise<AskRecord>;
   log(jobId: Id<"job">): Promise<JobEventRecord[]>;
-  /** Claims the due tasks of asks. */
+  /** Claims the due tasks of asks. Returns each with a function that runs it. */
   claim(): Promise<{ readonly kind: string; run(): Promise<void> }[]>;
   /** Runs the due tasks of asks one after the other until none is left. Returns their kinds. */
   work(): Promise<string[]>;
@@ -46,8 +46,8 @@ export type AskBench = {
 };
 
 /**
- * Creates a bench with its own project, the approver contact `owner`, and accounts of the entity `ops`. Its node runs no engine unless
- * `changes` name one.
+ *  * Creates a test bench with its own project, the contact `owner` (an approver), and accounts of the entity `ops`. Its node runs no
+ *    engine, unless `changes` has one.
  */
 export async function createAskBench(db: Database, changes: TestParts = {}): Promise<AskBench> {
   const world = createWorld();
@@ -60,7 +60,7 @@ export async function createAskBench(db: Database, changes: TestParts = {}): Pro
   const projectId = await addProject(db, nowMs);
   const keyId = createId("key", nowMs);
   await connectDesk(db, sealer, projectId, nowMs);
-  // Without `moveJob`, the due task shows what an answer does to its job.
+  // Without `moveJob`, an answer only makes a task of the job due, so that tests can check this task.
   const context: AskContext = {
     ...{ db, clock, sealer, guard, nodeId, dispatcher },
     caller: node.apps.caller,
@@ -192,19 +192,19 @@ export async function createAskBench(db: Database, changes: TestParts = {}): Pro
   return bench;
 }
 
-/** The fields that answers to `raise` may change. */
+/** Schema of the values that an answer to the bench's question may change. */
 const answerSchema = {
   type: "object",
   additionalProperties: false,
   properties: { minGuests: { type: "number" } },
 };
 
-/** Adds another project. */
+/** Adds another project to the test's database. */
 export async function addProject(db: Database, nowMs: number): Promise<ProjectId> {
   return (await createProject(db, `other-${createId("evt", nowMs)}`, nowMs)).id;
 }
 
-/** Returns code and reason of a call's refusal, or empty texts if it succeeded. */
+/** Returns the code and the reason with which a call is refused. Both are empty texts if the call succeeds. */
 export async function refusalOf(call: Promise<unknown>): Promise<{ code: string; reason: string }> {
   const error = await call.then(
     () => undefined,

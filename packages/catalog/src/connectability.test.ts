@@ -26,7 +26,7 @@ const oauth2 = {
 const apiKey = { type: "api_key", placement: "header", name: "X-Key", value: "{{credential.key}}" };
 const clientCredentials = { type: "client_credentials", tokenUrl: "{{deployment.token_url}}", defaultScopes: ["all"] };
 
-/** One definition per list of schemes. The files are written once and never change. */
+/** One toolkit definition for each list of authentication schemes. Their files are written once and never change. */
 const definitions = {
   oauth_only: [oauth2],
   oauth_and_key: [oauth2, apiKey],
@@ -42,7 +42,7 @@ await writeToolkits(
   Object.entries(definitions).map(([slug, auth]) => sharedSource({ slug, toolkit: { auth, baseUrl, account } })),
 );
 
-/** Creates a node of a deployment with a file or none, and the environment of its variables. */
+/** Creates a node whose deployment has this deployment file, or none, and these environment variables. Returns a client of the node. */
 async function clientOf(deploymentText?: string, environment: Record<string, string> = {}) {
   const file = join(folder, "deployment.yaml");
   if (deploymentText !== undefined) await writeFile(file, deploymentText);

@@ -59,7 +59,7 @@ export type MessageIndex = {
 /** Maximum rows per page of the catalog's lists. */
 export const catalogPageMax = 1_000;
 
-/** One message per tool for all catalogs, because creating it is expensive. */
+/** The API message of each tool. All catalogs use the same message, because creating it is expensive. */
 const toolMessages = new WeakMap<Tool, ToolMessage>();
 
 function toolMessage(tool: Tool): ToolMessage {

@@ -5,7 +5,7 @@ import type { DefinitionError } from "./read/definition-file.ts";
 
 const messageMax = 4000;
 
-/** Faults of the catalog. */
+/** Errors that calls about the catalog return. */
 export const catalogFaults = defineFaults({
   PROJECT_NOT_FOUND: {
     code: "not_found",

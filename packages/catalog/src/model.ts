@@ -102,15 +102,18 @@ export type UnsignedPost = {
   readonly body: Buffer;
 };
 
-/** Time of svc in epoch milliseconds, and SVC_PUBLIC_URL without a slash at its end. Undefined: the variable is not set. */
+/**
+ * Values that signing a post needs. `nowMs`: svc's time, in epoch milliseconds. `publicUrl`: SVC_PUBLIC_URL without a slash at its end;
+ * undefined if the variable is not set.
+ */
 export type SigningTime = { readonly nowMs: number; readonly publicUrl?: string | undefined };
 
-/** How a toolkit's posts are verified and signed: the webhook's scheme and parameters, compiled. */
+/** Verifies and signs the posts of a toolkit. It is compiled from the scheme and the parameters of the toolkit's webhook. */
 export type Verifier = {
   readonly scheme: "hmac_sha256" | "slack_v0" | "token_query";
   /** First header that contains the signature or token, in lower case. Empty if the scheme reads none. */
   readonly header: string;
-  /** Text before the signature or token. */
+  /** Text that comes before the signature or token in the header. */
   readonly prefix: string;
   /** Encoding of the signature: `hex`, `base64` or `base64url`. Empty for tokens. */
   readonly encoding: string;
@@ -131,7 +134,10 @@ export type Verifier = {
    * two signatures differ. A missing or empty signature is never valid.
    */
   isVerified(post: ArrivedPost, secrets: readonly WebhookSecret[], at: SigningTime): boolean;
-  /** Returns a post that `isVerified` accepts. The opposite of `isVerified`, for samples. Throws an Error if `at` lacks the address. */
+  /**
+   * Returns the post with a signature that `isVerified` accepts. It is used for samples. Throws an Error if the signature needs the public
+   * address and `at` does not have it.
+   */
   sign(post: UnsignedPost, secret: WebhookSecret, at: SigningTime): UnsignedPost;
 };
 
@@ -141,16 +147,16 @@ export type HandshakeAnswer = { readonly status: number; readonly contentType: s
 /** A request that may be a handshake. `method`: `GET`, `HEAD` or `POST`. `body`: parsed JSON, undefined for a request without a body. */
 export type HandshakeRequest = Post & { readonly method: string; readonly query: URLSearchParams };
 
-/** The path at which svc receives a toolkit's posts. */
+/** The path at which svc receives the posts of a toolkit, with the rules for them. */
 export type Webhook = Verifier & {
   readonly secretEnv: string;
   readonly audience: Audience;
   readonly body: BodyRule;
-  /** Methods that the path takes: `POST`, and those of its handshakes. */
+  /** HTTP methods that the path accepts: `POST`, and the methods of its handshakes. */
   readonly methods: readonly string[];
   /** True if the definition has a handshake for posts without a signature. */
   readonly hasUnsignedHandshakes: boolean;
-  /** Returns true for a verified post that contains no event, such as a handshake without an answer. */
+  /** Returns true for a verified post that contains no event, for example a handshake that needs no answer. */
   ignores(post: Post): boolean;
   /**
    * Returns the answer of the first handshake that matches a request; undefined if none does. Returns `refused` if only the token of a
@@ -163,13 +169,16 @@ export type Webhook = Verifier & {
   ): HandshakeAnswer | "refused" | undefined;
 };
 
-/** How the bodies of posts are read. */
+/** How svc reads the body of a toolkit's posts. */
 export type BodyRule = {
   /** `json`: JSON or a form. `text` and `base64`: the whole body is one text. `none`: bodies are not read. */
   readonly content: "json" | "text" | "base64" | "none";
-  /** The field of a form that has the JSON. `*`: all fields are an object. Undefined if forms cannot be read. */
+  /** The field of a form that contains the JSON. `*`: the form's fields are read as one object. Undefined if posts may not be forms. */
   readonly form: string | undefined;
-  /** Path in the body of a list whose elements are posts of their own. Empty: the body is the list. Undefined if posts are not lists. */
+  /**
+   * Path to a list in the body. Each element of the list is a post of its own. Empty: the body itself is the list. Undefined if a body has
+   * only one post.
+   */
   readonly each: readonly string[] | undefined;
 };
 
@@ -281,8 +290,8 @@ export type CodeTool = ToolDefinition & {
 export type Tool = Action | Trigger | CodeTool;
 
 /**
- * Content of an event. `account` and `dedupe` are empty if the post has none. `occurredAt`: time from the provider in epoch milliseconds;
- * undefined if the post has none.
+ *  * Content of an event. `account`: the app's own id of the account. `dedupe`: the deduplication key. Both are empty if the post has none.
+ *    `occurredAt`: time from the provider in epoch milliseconds; undefined if the post has none.
  */
 export type NormalizedPost = {
   readonly payload: Readonly<Record<string, unknown>>;

@@ -154,7 +154,7 @@ async function parseDefinition(definitionJson: string, projectId: ProjectId): Pr
   }
 }
 
-/** Returns a function that runs the tasks of a project one after another, because checking a definition occupies a CPU core. */
+/** Returns a function that runs a project's tasks one after another. They check definitions, and each check occupies a CPU core. */
 function createTurns() {
   const last = new Map<ProjectId, Promise<unknown>>();
   return async <T>(projectId: ProjectId, task: () => Promise<T>): Promise<T> => {

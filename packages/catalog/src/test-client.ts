@@ -16,21 +16,24 @@ import { type CatalogServiceOptions, createCatalogService } from "./service.ts";
 export type CatalogNodeOptions = {
   readonly toolkits?: readonly ToolkitSource[];
   readonly deployment?: object;
-  /** A loaded catalog, instead of `toolkits` and `deployment`. */
+  /** A catalog that is already loaded. If it is given, `toolkits` and `deployment` are not used. */
   readonly catalog?: Catalog;
   readonly clock?: Clock;
   readonly isOauthRegistered?: CatalogServiceOptions["isOauthRegistered"];
 };
 
-/** A node with the catalog only. `broken`: stored definitions that it left out. */
+/** A test node that has only the catalog. `broken`: stored definitions that the node left out because they are invalid. */
 export type CatalogNode = {
   readonly views: CatalogViews;
   readonly broken: Told["broken"];
-  /** Returns a client with a key of the project. */
+  /** Returns a client that calls with a key of this project. */
   clientOf(projectId: ProjectId): Client<typeof CatalogService>;
 };
 
-/** Creates a node on a database that others may share. Default: the sample toolkits, a fixed clock, no OAuth client. */
+/**
+ * Creates a test node on a database that other nodes may also use. Default: the sample toolkits, a clock that does not move, no OAuth
+ * client.
+ */
 export function createTestNode(db: Database, options: CatalogNodeOptions = {}): CatalogNode {
   const {
     toolkits = Object.values(sampleToolkits),
@@ -52,14 +55,14 @@ export function createTestNode(db: Database, options: CatalogNodeOptions = {}): 
   };
 }
 
-/** Returns code, reason and field of a refused call. */
+/** Returns the code, the reason and the field of the error with which a call is refused. */
 export async function refusalOf(call: Promise<unknown>): Promise<[Code, string | undefined, string | undefined]> {
   const error = await errorOf(call);
   const [detail] = error.findDetails(ErrorDetailSchema);
   return [error.code, detail?.reason, detail?.field];
 }
 
-/** Returns the error of a refused call; one with code Unknown if it was answered. */
+/** Returns the error with which a call is refused. If the call succeeds, returns an error with code Unknown. */
 export async function errorOf(call: Promise<unknown>): Promise<ConnectError> {
   return call.then(
     () => new ConnectError("answered", Code.Unknown),

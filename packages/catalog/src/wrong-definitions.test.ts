@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { DefinitionError } from "./read/definition-file.ts";
 import { loadCatalog } from "./read/load.ts";
 
-/** A toolkit as people write it, by file. Every line is unique, so that a case can name it. */
+/** Files of a toolkit definition as people write them, by name. Every line is unique, so that a test case can name a line. */
 const files = {
   "toolkit.yaml": `# A mail service.
 slug: mail
@@ -127,7 +127,7 @@ afterEach(async () => {
 
 type Damage = readonly [file: FileName, from: string, to: string];
 
-/** Writes the damaged definition, loads it, and returns its faults and the written texts. */
+/** Makes a definition invalid by these changes, and loads it. Returns the errors and the texts of the files. */
 async function loadDamaged(...damages: readonly Damage[]) {
   const folder = await mkdtemp(join(tmpdir(), "svc-wrong-"));
   folders.push(folder);
@@ -144,7 +144,9 @@ async function loadDamaged(...damages: readonly Damage[]) {
   return { faults, texts, message: error?.message ?? "" };
 }
 
-/** The replaced and new text, the path and line (by its text) of the fault, and words of its reason and cure. */
+/**
+ * Test cases: the replaced and the new text, the path and the line (by its text) of the expected error, and words of its reason and advice.
+ */
 const cases: [name: string, damage: Damage, path: string, line: string, reason: string, cure: string][] = [
   [
     "an argument in the base URL",
@@ -416,7 +418,7 @@ test.each(cases)(
   "%s is refused with file, line, path, reason and cure",
   async (_name, damage, path, line, reason, cure) => {
     const { faults, texts, message } = await loadDamaged(damage);
-    // A fault of identify is reported in toolkit.yaml, whichever of the two files is wrong.
+    // An error in `identify` is reported in toolkit.yaml, even if the other file is wrong.
     const file = path.startsWith("identify") ? toolkit : damage[0];
     const found = faults.find((fault) => fault.file === file && fault.path === path && fault.reason.includes(reason));
     expect(found, JSON.stringify(faults, undefined, 1)).toBeDefined();

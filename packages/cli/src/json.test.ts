@@ -2,7 +2,7 @@ import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTestCommand, startCommand } from "./test-command.ts";
 
-// What the commands print that end by themselves is recorded in test/golden/commands.
+// The output of commands that end by themselves is recorded in test/golden/commands. This file tests the JSON of the others.
 
 const secret = { SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" };
 let server: TestServer;

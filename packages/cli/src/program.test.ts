@@ -4,7 +4,7 @@ import { commandNames } from "./program.ts";
 import { runTestCommand } from "./test-command.ts";
 
 const names = commandNames();
-/** Those that lead to others and do nothing themselves are left out. */
+/** Leaves out command groups, which only have subcommands and do nothing themselves. */
 const commands = names.filter((name) => !names.some((other) => other.startsWith(`${name} `)));
 
 test("a command is found by its name: the file of its topic declares it, or the program", () => {

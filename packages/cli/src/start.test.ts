@@ -6,14 +6,14 @@ import { expect, test } from "vitest";
 const run = promisify(execFile);
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
 
-/** A module that tells what a process was started with, and ends it. */
+/** Returns the source of a module that prints how its process was started, and then ends the process. */
 function telling(when: string): string {
   const told =
     "[process.pid, process.env.MALLOC_MMAP_THRESHOLD_ ?? null, process.env.MALLOC_ARENA_MAX ?? null, process.execArgv.length]";
   return `data:text/javascript,if (${when}) { process.stdout.write(JSON.stringify(${told})); process.exit(7); }`;
 }
 
-/** What the process tells that `svc serve` becomes. */
+/** Starts `svc serve`. Returns what the restarted process prints about its own start. */
 async function served(
   env: Record<string, string>,
   when: string,

@@ -51,7 +51,7 @@ export function quickenImports(cacheDir: string): void {
   });
 }
 
-/** Address of the folder with the service's own sources. In the published package they are JavaScript. */
+/** URL of the folder with the service's own sources. In the published package these are JavaScript files. */
 const ownSources = new URL("../../", import.meta.url).href;
 
 function isOwn(parentURL: string): boolean {

@@ -3,18 +3,18 @@ import type { CommandContext, Terminal } from "./command/context.ts";
 import type { Screen } from "./command/screen.ts";
 import { runCommand } from "./program.ts";
 
-/** A command that runs, or ran, in this process with its own context. */
+/** A command that runs in the test's process, or has run. It has its own output, input and environment variables. */
 export type TestCommand = {
-  /** Lines on standard output, and on standard error, so far. */
+  /** Lines that the command has printed to standard output so far. The next field has those of standard error. */
   readonly printed: string[];
   readonly noted: string[];
   readonly exitCode: Promise<number>;
   interrupt(): void;
-  /** Resolves with the first matching line, printed or noted. Rejects if the command ends without one. */
+  /** Resolves with the first line of the command's output that matches. Rejects if the command ends without such a line. */
   line(pattern: RegExp): Promise<string>;
 };
 
-/** Starts a command with exactly these variables, and without a terminal or a screen unless one is given. */
+/** Starts a command with exactly these environment variables. It has no terminal and no screen, unless the caller gives one. */
 export function startCommand(
   argv: readonly string[],
   variables: Readonly<Record<string, string>> = {},

@@ -68,7 +68,7 @@ test("lookups of one account that come together are one statement, and each call
   expect(new Set(found).size).toBe(30);
   expect(found[7]).toMatchObject({ kind: "no_account" });
   const lookups = statements.filter((text) => text.includes("find_active_accounts"));
-  // Two entities, and bob's a second time to see if the account belongs to the other side.
+  // One lookup for each of two entities, and a second one for Bob to see if he has an account of the other environment (sandbox or not).
   expect(lookups.length).toBeLessThanOrEqual(3);
 });
 
@@ -234,7 +234,7 @@ test("of 20 calls at once on two nodes one renews the token, and all carry the n
   expect(t.app.tokenRequests[0]?.get("grant_type")).toBe("refresh_token");
   const tokens = new Set(requests.map(({ headers }) => headers["authorization"]));
   expect(tokens.size).toBe(1);
-  // Rotation: the next renewal must send the refresh token that the first one returned.
+  // The app rotates refresh tokens, so the next renewal must send the refresh token that the previous renewal returned.
   t.clock.advance(3600_000 - 30_000);
   expect((await authorized(query)).headers["authorization"]).not.toBe([...tokens][0]);
   expect(t.app.tokenRequests[1]?.get("refresh_token")).not.toBe(t.app.tokenRequests[0]?.get("refresh_token"));

@@ -27,7 +27,7 @@ const rowFreshMs = 5_000;
 /** State of an account that is kept between the steps of a call. It is dropped together with the account object. */
 type CachedAccount = { row: CallableAccountRow; readAtMs: number; used: string | undefined };
 
-/** A decrypted credential, with the value of the row that it was decrypted from. */
+/** A decrypted credential, and the encrypted value from which it was decrypted. */
 type OpenedCredential = { readonly sealed: Buffer; readonly credential: Credential };
 
 /** Maximum number of credentials that a node holds decrypted. */
@@ -200,7 +200,7 @@ function reasonOf({ lastError }: Pick<CallableAccountRow, "lastError">): string 
   return lastError === "" ? "" : ` (${lastError})`;
 }
 
-/** Returns the advice on how to get a working account. */
+/** Returns advice for the caller: how to get an account that works. */
 function again({ scheme }: Pick<CallableAccountRow, "scheme">): string {
   return scheme === "client_credentials" ? "set the credential again with SetProjectCredential" : "connect again";
 }
@@ -278,7 +278,7 @@ async function holdRow(
   return held;
 }
 
-/** Returns the credential of a row. Each call reads the row, so a credential that was replaced or deleted is not used any more. */
+/** Returns the credential in an account's row. Each call reads the row, so a credential that was replaced or deleted is no longer used. */
 function openHeld(
   { sealer, opened, clock }: Context,
   { projectId }: AccountQuery,

@@ -48,13 +48,16 @@ export type AccountAccess = {
    * renewed first, one renewal at a time over all nodes.
    */
   authorize(query: AccountQuery, account: CallableAccount, request: AppRequest): Promise<AppRequest | AccountFault>;
-  /** Returns the same request with `***` in place of the credential, for display. */
+  /** Returns the request with `***` in place of the credential, so that it can be displayed. */
   preview(toolkit: Toolkit, account: CallableAccount, request: AppRequest): AppRequest;
   /**
    * Handles status 401 from the app. A token that can be renewed is renewed at once. Returns true if there is a new token; the caller may
    * then repeat requests that are safe to repeat. Otherwise the account becomes `expired`.
    */
   refused(query: AccountQuery, account: CallableAccount): Promise<boolean>;
-  /** Records that the app executed `action` with this account's credential, at most once an hour for each account. */
+  /**
+   * Records that the app executed `action` with this account's credential, which shows that the credential works. It writes at most once an
+   * hour for each account.
+   */
   taken(query: AccountQuery, account: CallableAccount, action: Action): Promise<void>;
 };

@@ -6,7 +6,7 @@ import type { ProjectId } from "@svc/core";
  */
 export type AnswerBudgetLimits = { readonly nodeBytes: number; readonly projectBytes: number };
 
-/** The part of the budget that one answer holds. */
+/** Memory that one answer of an app has reserved from the node's budget. */
 export type AnswerAllowance = {
   /**
    * Reserves bytes. Returns true if they fit now. Otherwise returns false, and calls `onGranted` when they fit, unless the allowance ends

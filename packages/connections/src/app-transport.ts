@@ -4,13 +4,13 @@ import type { ProjectId } from "@svc/core";
 /** A complete request to an app: credential placed, body serialized. */
 export type AppRequest = {
   readonly method: string;
-  /** Absolute, with query. */
+  /** Absolute URL, with its query. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 };
 
-/** The purpose of a request. The network transport does not need this; the sandbox uses it to make up an answer. */
+/** A request's purpose and origin. Only the sandbox uses them, to make up an answer; the network does not need them. */
 export type AppCall = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;
@@ -28,7 +28,7 @@ export type AppAnswer =
   | {
       readonly kind: "answer";
       readonly status: number;
-      /** Names in lower case. */
+      /** Header values, by header name in lower case. */
       readonly headers: Readonly<Record<string, string>>;
       readonly body: Buffer;
       /** Why the body could not be decoded, as the end of a sentence. `body` is then as the app sent it. Absent if the body was decoded. */

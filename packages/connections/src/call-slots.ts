@@ -1,6 +1,8 @@
 import type { ProjectId } from "@svc/core";
 
-/** The project and origin of a call, and the number of its calls that may run there at once. */
+/**
+ * The project and the origin (scheme, host and port) of a call. `most`: number of the project's calls that may run at this origin at once.
+ */
 export type OriginSlot = { readonly projectId: ProjectId; readonly origin: string; readonly most: number };
 
 /**
@@ -34,12 +36,12 @@ export class CallSlots {
     this.#limits = limits;
   }
 
-  /** Waits for a slot for up to `waitMs`. Never rejects. */
+  /** Waits for a slot for up to `waitMs` milliseconds. The promise never rejects. */
   take(place: OriginSlot, waitMs: number): Promise<SlotAnswer> {
     if (this.#isClosed) return Promise.resolve({ kind: "closed" });
     const line = this.#lineOf(place.projectId);
-    // A call may start at once if its project has a free slot for the call's origin. It does not overtake a waiting call. A waiting call
-    // has no free slot at its own origin.
+    // A call may start at once if its project has a free slot for the call's origin. It overtakes no call that could start, because the
+    // calls that wait have no free slot at their own origins.
     if (this.#hasRoom(line, place)) return Promise.resolve(this.#enter(line, place));
     if (line.waiting.size >= this.#limits.waiting) return Promise.resolve({ kind: "crowded" });
     return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import type { AccountId, ProjectId, Sealer } from "@svc/core";
 /** A token with the values needed to renew it. Times are in epoch milliseconds. */
 export type TokenSet = {
   readonly access_token: string;
-  /** Absent if the app returned none, or the toolkit declares that there are none. */
+  /** Refresh token. Absent if the app returned none, or if the toolkit declares that its app has none. */
   readonly refresh_token?: string;
   /** Expiry of the access token. Absent if the app does not say. */
   readonly expires_at?: number;
@@ -30,7 +30,7 @@ export type Credential = (
 
 type Place = { readonly projectId: ProjectId; readonly id: AccountId };
 
-/** Encrypts a credential for its row. It cannot be decrypted for another row, table or project. */
+/** Encrypts a credential for the row that stores it. It cannot be decrypted for another row, table or project. */
 export function sealCredential(sealer: Sealer, place: Place, credential: Credential): Buffer {
   return sealer.seal(Buffer.from(JSON.stringify(credential), "utf8"), contextOf(place));
 }

@@ -16,7 +16,10 @@ export function belongsTo(account: Omit<AccountDefinition, "isSandbox">, toolkit
   return account.toolkitSlug === toolkit.slug && account.isPrivate === (toolkit.ownerProjectId !== "");
 }
 
-/** Returns the toolkit of an account, including a shared one that the project hides, or undefined if it is gone. */
+/**
+ * Returns the toolkit of an account; undefined if it no longer exists. It may also be a shared toolkit that a private one hides from the
+ * project.
+ */
 export async function findToolkit(
   views: CatalogViews,
   account: Pick<ConnectedAccount, "projectId" | "toolkitSlug" | "isPrivate">,

@@ -10,7 +10,7 @@ export const deploymentSecretNames = ["embeddings_key"] as const;
 /** Name of a deployment secret. */
 export type DeploymentSecretName = (typeof deploymentSecretNames)[number];
 
-/** True if the deployment can have a secret of that name. */
+/** True if a deployment secret may have this name. */
 export function isDeploymentSecretName(name: string): name is DeploymentSecretName {
   return deploymentSecretNames.some((known) => known === name);
 }
@@ -62,7 +62,7 @@ export function createDeploymentSecrets({
   const read = (name: DeploymentSecretName) => {
     const reading: Read = { value: open(name), atMs: clock.now() };
     known.set(name, reading);
-    // After a failed read, the next caller reads again.
+    // A failed read is not kept, so that the next caller reads the secret again.
     reading.value.catch(() => known.get(name) === reading && known.delete(name));
     return reading.value;
   };

@@ -3,7 +3,7 @@ import { call, defineFaults, field, formatValue, text } from "@svc/core";
 
 /** Errors with which the service refuses calls about accounts, credentials and secrets. */
 export const connectionFaults = defineFaults({
-  /** `entityId` is not a valid entity. */
+  /** The request's `entityId` is not a valid entity id. */
   ENTITY_ID_INVALID: {
     code: "invalid_argument",
     field: "entityId",
@@ -25,7 +25,7 @@ export const connectionFaults = defineFaults({
       `toolkit ${toolkit.slug} does not declare the scheme ${formatValue(scheme)}; it declares ${toolkit.auth.map(({ type }) => type).join(", ")}`,
     help: text`${call("GetToolkitConnectSpec")} names the schemes.`,
   },
-  /** `client_credentials` was requested for an entity. */
+  /** The scheme `client_credentials` was requested for an entity, but only the project itself can have it. */
   SCHEME_HELD_BY_PROJECT: {
     code: "invalid_argument",
     field: "scheme",
@@ -140,7 +140,7 @@ export const connectionFaults = defineFaults({
     says: (id: string) => `there is no connected account ${formatValue(id)} in this project`,
     help: text`${call("ListConnections")} lists the project's accounts.`,
   },
-  /** `state` is not a state of an account. */
+  /** The filter `state` is not a state of an account. */
   CONNECTION_STATE_INVALID: {
     code: "invalid_argument",
     field: "state",
@@ -205,7 +205,7 @@ function variableField(name: string): string {
   return name === "" ? "accountVariables" : `accountVariables.${name}`;
 }
 
-/** Returns as many of the names as an answer lists. */
+/** Returns only as many of the names as the error text lists. */
 function firstNames(names: readonly string[]): readonly string[] {
   return names.slice(0, 10);
 }

@@ -8,7 +8,7 @@ import type { AppAnswer } from "./app-transport.ts";
  * Maximum size of the body of an app's answer, in bytes. The limit applies to the received body, and also to the body after decompression.
  */
 export const answerBytesMax = 8 * 1024 * 1024;
-/** Answers up to this size do not use the memory budget, so they are received even if large answers fill it. */
+/** Answers up to this size, in bytes, need no memory from the budget. So they are received even if large answers have used it up. */
 const freeBytes = 16 * 1024;
 /** Limits of one exchange. `patienceMs`: maximum time for which an answer pauses because memory is short. */
 export type ExchangeOptions = {
@@ -17,7 +17,7 @@ export type ExchangeOptions = {
   readonly patienceMs: number;
 };
 
-/** undici's handler for one request, from its start to its end. */
+/** Handles one request of the library undici, from its start to its end. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: AppAnswer) => void;
   readonly #timer: NodeJS.Timeout;
@@ -47,7 +47,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The request waited for a connection until its time ended. It is aborted here, before a byte is written.
+    // The request waited for a connection until its time was over. It is aborted here, before any byte is sent.
     if (this.#isEnded) controller.abort(new Error("the request has ended"));
     else this.#isStarted = true;
   }

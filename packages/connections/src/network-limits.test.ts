@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from "vitest";
 import type { AppAnswer, AppCall } from "./app-transport.ts";
 import { createAppTransport, type TransportLimits } from "./network-transport.ts";
 
-// A project's running and waiting calls and its memory do not affect other projects.
+// Tests that the calls of one project (running or waiting) and their memory do not affect other projects.
 
-/** Starts an app that answers when the test says so, by default with the argument of `open`. */
+/** Starts an app that answers only when the test calls `open`. By default, the answer is the argument of `open`. */
 async function startApp(listener?: RequestListener) {
   const held: { path: string; res: ServerResponse }[] = [];
   let connections = 0;
@@ -66,11 +66,11 @@ test("at one origin a project has 16 calls of private toolkits under way, and 32
     const transport = startTransport();
     const send = sendOf(transport);
     const calls = many(most + 5, (index) => send(`${app.url}/${index}`));
-    // Further requests of the first project would arrive before this one of another project, which is sent last.
+    // This request of another project is sent last. If the project's requests were still to come, they would arrive before it.
     const last = transport.project()(`${app.url}/last`);
     await until(() => app.paths().includes("/last"));
     expect(app.held).toHaveLength(most + 1);
-    // Each answer that ends lets in the one that has waited longest.
+    // When an answer ends, the request that has waited longest may start.
     app.held[0]?.res.end();
     await until(() => app.held.length > most + 1);
     expect(app.paths().at(-1)).toBe(`/${most}`);
@@ -90,7 +90,7 @@ test("beyond so many that wait a project's calls are unreachable at once, and sa
   expect(await busy(app.url)).toEqual({ kind: "unreachable", message });
   const others = other(app.url);
   await until(() => app.held.length === 3);
-  // The project's calls to another app need not wait.
+  // Calls of the project to another app need not wait.
   expect(await busy(elsewhere.url)).toMatchObject({ kind: "answer" });
   const answered = setInterval(() => app.held.forEach(({ res }) => void res.end()), 5);
   expect(await others).toMatchObject({ kind: "answer" });
@@ -180,7 +180,7 @@ test("an answer that finds no room in time ends as too large, whether its length
   expect(await send(`${app.url}/declared`)).toEqual(busy);
   expect(await send(`${app.url}/chunked`)).toEqual(busy);
   expect(transport.stats().answerBytes).toBe(large.byteLength);
-  // Another project has its own room.
+  // Another project has its own memory budget, so its request succeeds.
   expect(await transport.project()(`${app.url}/declared`)).toMatchObject({ kind: "answer" });
   expect(await hanging).toMatchObject({ kind: "timeout" });
   await until(() => transport.stats().answerBytes === 0);

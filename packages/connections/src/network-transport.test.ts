@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { AppCall, AppRequest } from "./app-transport.ts";
 import { createAppTransport } from "./network-transport.ts";
 
-// A network transport reads the project of a call, and if the toolkit is the project's own.
+// A call with the only fields that the network transport reads: the project, and whether the toolkit is private.
 const call = { projectId: createId("prj", 1), toolkit: { ownerProjectId: "" } } as AppCall;
 
 async function startServer(respond: RequestListener) {
@@ -30,7 +30,7 @@ async function startServer(respond: RequestListener) {
   };
 }
 
-/** Starts a server that receives its sockets directly. */
+/** Starts a TCP server. `accept` gets each new connection. */
 async function startTcpServer(accept: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -203,7 +203,7 @@ test("connections are kept and used again", async () => {
   const { url, connections } = await startServer((_req, res) => res.end("ok"));
   const send = startTransport();
   for (let n = 0; n < 5; n++) expect(await send(url)).toMatchObject({ kind: "answer", status: 200 });
-  // The first connection is still being returned when the second request comes.
+  // When the second request is sent, the connection of the first may not be free yet. So there may be two connections.
   expect(connections()).toBeLessThanOrEqual(2);
 });
 
@@ -211,7 +211,7 @@ test("a request on a kept connection that the server closes at that moment is no
   let answered = 0;
   const url = await startTcpServer((socket) => {
     socket.on("data", () => {
-      // The second request finds the connection closing.
+      // The server closes the connection while the second request uses it.
       if (answered++ > 0) return socket.destroy();
       return socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok");
     });

@@ -24,8 +24,8 @@ type Entry = { readonly key: string; readonly projectId: ProjectId; readonly age
 type AgentUse = { readonly agent: GuardedAgent; readonly release: () => void };
 
 /**
- * Agents (connection pools), one for each project and origin, so that two projects never share a connection. Unused agents are kept up to a
- * limit. Above it, the agent that was unused longest is closed. A project with too many origins first closes its own agents.
+ * HTTP agents (connection pools), one for each project and origin, so that two projects never share a connection. Unused agents are kept up
+ * to a limit. Above the limit, the agent that was unused longest is closed; a project with too many origins first loses its own.
  */
 class OriginAgents {
   readonly #create: () => GuardedAgent;
@@ -95,7 +95,7 @@ class OriginAgents {
   }
 }
 
-/** The transport over the network, and the same agents for requests to token endpoints. */
+/** The transport for requests over the network. It also sends requests to token endpoints, with the same connection pools. */
 export type NetworkTransport = AppTransport & {
   readonly fetch: PartyFetch;
   /** Returns the number of connection pools, and the number of bytes of answers that the node holds in memory. */
@@ -144,7 +144,7 @@ const connectTimeoutMs = 10_000;
  * `timeoutMs`.
  */
 const idleTimeoutMs = 300_000;
-/** Longest time that a connection is kept, even if a server offers more. */
+/** Maximum time in milliseconds for which an idle connection is kept, even if the server offers a longer time. */
 const keepAliveMaxMs = 15_000;
 
 type Parts = {
@@ -192,7 +192,7 @@ export function createAppTransport(options: {
   };
 }
 
-/** Waits for the project's slot at the origin, then sends. */
+/** Waits for one of the project's slots at the origin, and then sends the request. */
 async function sendInTurn(
   { limits, slots, agents, budget, decoder }: Parts,
   request: AppRequest,
@@ -230,7 +230,7 @@ async function sendInTurn(
 
 type Way = { readonly agent: Dispatcher; readonly patienceMs: number; readonly open: () => AnswerAllowance };
 
-/** A request and its address. */
+/** A request to an app, and the URL that is called next. */
 type AddressedRequest = { readonly request: AppRequest; readonly url: URL };
 
 async function sendFollowing(way: Way, { request, url }: AddressedRequest, endMs: number): Promise<AppAnswer> {

@@ -30,7 +30,7 @@ afterAll(() => t[Symbol.asyncDispose]());
 
 const redirectUrl = "http://localhost:3000/done?tab=1";
 
-/** Initiates a connection and opens its start page as a browser would. */
+/** Starts to connect an account over OAuth, and opens the start page as a browser does. */
 async function begin(request: object = {}) {
   const { account, authorizeUrl } = await t
     .client(projectId)
@@ -128,7 +128,7 @@ test("start page and consent each run out after 10 minutes", async () => {
   expect(answer).toMatchObject({ status: 400, body: expect.stringContaining("expired") });
   expect((await t.pages.handleOauthStart(new URL(first.authorizeUrl), {})).status).toBe(400);
   expect((await stateOf(first.id)).state).toBe("pending");
-  // The next attempt removes consents that have expired.
+  // The next attempt to connect removes pending consents that have expired.
   t.clock.advance(10 * 60_000);
   await begin({ entityId: "bob" });
   expect((await stateOf(first.id)).state).toBe("pending");

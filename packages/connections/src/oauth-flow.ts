@@ -17,10 +17,10 @@ import { probe } from "./probe.ts";
 import { requestToken } from "./token-endpoint.ts";
 import { toTokenSet } from "./token-times.ts";
 
-/** The headers of a request that the pages read. Names are in lower case. */
+/** Headers of a browser's request that the OAuth pages read. Names are in lower case. */
 export type OauthRequestHeaders = { readonly cookie?: string | undefined };
 
-/** A consent that came back from an app and is about to be completed. */
+/** A consent with which a browser came back from an app, before the account is active. */
 type Consent = Pick<ConnectedAccount, "projectId" | "entityId"> & { readonly accountId: ConnectedAccount["id"] };
 
 /**
@@ -38,12 +38,12 @@ export type OauthPages = {
   handleOauthCallback(url: URL, headers: OauthRequestHeaders, enter?: EnterConsent): Promise<OauthAnswer>;
 };
 
-/** Dependencies of the pages. */
+/** Dependencies of the OAuth pages. */
 export type OauthPagesOptions = Omit<ConnectionsOptions, "guard" | "isOauthRegistered">;
 
 type Context = OauthPagesOptions & { readonly states: StateSealer };
 
-/** Creates the pages. They return HTTP answers, and reject only if the database is unavailable. */
+/** Creates the OAuth pages. They return HTTP answers, and reject only if the database is unavailable. */
 export function createOauthPages(options: OauthPagesOptions): OauthPages {
   const context: Context = { ...options, states: createStateSealer(options.sealer) };
   return {
@@ -226,7 +226,7 @@ async function activateConsented(
   }
 }
 
-/** Returns the address that apps send the browser back to. An operator registers it with them. */
+/** Returns the address to which apps send the browser after consent. An operator registers it at each app. */
 function callbackUrlOf(publicUrl: string): string {
   return `${publicUrl.replace(/\/$/, "")}/oauth/callback`;
 }

@@ -1,18 +1,18 @@
-/** An HTTP answer, independent of a server. */
+/** An HTTP answer, in a form that does not depend on the HTTP server. */
 export type OauthAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
-/** Pages have no script, load nothing, cannot be framed, and do not reveal their address to other sites. */
+/** Headers of every OAuth page. They forbid scripts, loading of other files and framing, and hide the page's address from other sites. */
 const commonHeaders = {
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
 };
 
-/** Returns a plain page. `title` and `text` are escaped. */
+/** Returns an HTTP answer with a simple page. `title` and `text` are escaped. */
 export function page(status: number, title: string, text: string, headers: Record<string, string> = {}): OauthAnswer {
   const body = `<!doctype html>
 <html lang="en">
@@ -32,7 +32,7 @@ export function page(status: number, title: string, text: string, headers: Recor
   };
 }
 
-/** Returns a redirect. */
+/** Returns an HTTP answer that redirects the browser. */
 export function redirect(location: string, headers: Record<string, string> = {}): OauthAnswer {
   return { status: 302, headers: { ...commonHeaders, location, ...headers }, body: "" };
 }

@@ -53,7 +53,7 @@ export function createStateSealer(sealer: Sealer): StateSealer {
     seal: (use, state) => own.seal(Buffer.from(JSON.stringify(state), "utf8"), context(use)).toString("base64url"),
     open(use, text) {
       const sealed = Buffer.from(text, "base64url");
-      // Decoding ignores invalid characters and unused bits. The comparison ensures that only the exact text is accepted.
+      // Decoding ignores invalid characters and unused bits, so this comparison accepts only exactly the text that svc created.
       if (text === "" || sealed.toString("base64url") !== text) return undefined;
       try {
         return JSON.parse(own.open(sealed, context(use)).toString("utf8")) as ConsentState;

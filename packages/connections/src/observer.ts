@@ -11,7 +11,7 @@ export type RenewalObservation = {
    * changed the account, so this renewal left it unchanged.
    */
   readonly outcome: "renewed" | "failed" | "ended" | "superseded";
-  /** Why there is no new token, in the words of the account's `lastError`. Empty if there is one. */
+  /** Reason why there is no new token, in the words of the account's `lastError`. Empty if there is a new token. */
   readonly error: string;
   readonly sandbox: boolean;
   /** Time in milliseconds from the request to the app until its answer is stored. */

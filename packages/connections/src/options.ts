@@ -5,7 +5,7 @@ import type { ConnectedAccount } from "@svc/db/connections/account";
 import type { AppTransport } from "./app-transport.ts";
 import type { PartyFetch } from "./token-fetch.ts";
 
-/** The deployment's OAuth clients, and the way to token endpoints. */
+/** OAuth clients of the deployment, and the function that sends requests to token endpoints. */
 export type OauthOptions = {
   /**
    * Returns the deployment's OAuth client for a toolkit, and the client's addresses. Returns undefined if the deployment has no client for
@@ -23,14 +23,14 @@ export type OauthOptions = {
   readonly fetch: PartyFetch;
 };
 
-/** Dependencies of connections. */
+/** Dependencies of the package: everything that the code about connections needs. */
 export type ConnectionsOptions = {
   readonly views: CatalogViews;
   readonly db: Database;
   readonly clock: Clock;
-  /** Seals credentials, consent states and page tokens. */
+  /** Encrypts and decrypts credentials, consent states and page tokens. */
   readonly sealer: Sealer;
-  /** Checks the addresses that account variables make. */
+  /** Checks the addresses that account variables produce. */
   readonly guard: AddressGuard;
   /** Returns true if the deployment has an OAuth client for the toolkit. It is called for each request, because the result may change. */
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;

@@ -9,7 +9,7 @@ type Placement = { readonly in: "header" | "query"; readonly name: string; reado
 /** The reason why a credential cannot be part of a request. */
 export type PlacementFault = { readonly fault: string };
 
-/** Returns the declaration of an account's scheme. */
+/** Returns the toolkit's declaration of an authentication scheme. */
 export function schemeOf(toolkit: Pick<Toolkit, "auth">, scheme: string): AuthScheme | undefined {
   return toolkit.auth.find(({ type }) => type === scheme);
 }
@@ -27,7 +27,7 @@ export function placeCredential(
   const placement = placementOf(scheme, credential, variables);
   if (placement === undefined) return request;
   if ("fault" in placement) return placement;
-  // RFC 9110, 5.5: visible ASCII, with spaces and tabs inside. A line break would begin another header.
+  // Allowed characters of a header value (RFC 9110, 5.5): visible ASCII, spaces and tabs. A line break would begin another header.
   const form = placement.in === "header" ? /^[\x20-\x7e\t]*$/ : /^\P{Cc}*$/u;
   if (!form.test(placement.value) || !placement.value.isWellFormed()) {
     return { fault: `the credential holds characters that a ${placement.in} cannot carry` };

@@ -32,7 +32,7 @@ export type ProbeResult =
   | { readonly kind: "taken"; readonly reference: string | undefined }
   | { readonly kind: "refused" | "unplaceable" | "failed"; readonly message: string };
 
-/** The account whose credential is tested. */
+/** The account whose credential is to be tested. */
 export type ProbedAccount = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;

@@ -38,12 +38,12 @@ async function start(nodes = 1): Promise<void> {
   await rounds();
 }
 
-/** Resolves when every refresher waits for its next round. */
+/** Resolves when every refresher has ended its round and waits for the next. */
 async function rounds(): Promise<void> {
   while (t.clock.waiting() < running.length) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Moves the clock in steps of the refreshers' rounds. */
+/** Moves the clock forward by `ms`, in steps of one round of the refreshers. */
 async function pass(ms: number): Promise<void> {
   t.clock.advance(ms);
   await rounds();
@@ -91,7 +91,8 @@ test("a token that lives for long, or says nothing of its end, is renewed daily"
   await start();
   await pass(23 * 60 * minute);
   expect(refreshes()).toBe(0);
-  // The second account's app rotates the tokens that the first one's issued: both ask, with either answer.
+  // In this time the second account's token is renewed too. Both accounts ask their app again, whether it answers with a new refresh token
+  // or not.
   await pass(60 * minute);
   expect(refreshes()).toBe(2);
 });
@@ -106,7 +107,7 @@ test("an outage is met with waits that grow, and the account stays active until 
   expect(refreshes()).toBe(1);
   await pass(5_000);
   expect(refreshes()).toBe(2);
-  // It had been due for 30 seconds when it was retried, so 30 more.
+  // The account had been due for 30 seconds when the first retry failed, so the next retry follows after 30 more.
   await pass(25_000);
   expect(refreshes()).toBe(2);
   await pass(5_000);
@@ -226,7 +227,7 @@ test("a token that comes after the lease was lost is kept all the same, and whoe
   const lease = { projectId, id: parseId("acc", id)!, leaseUntilMs: stolen };
   expect(await settleAccountRefresh(t.db, lease, { state: "expired", updatedAt: 0 })).toBe(false);
   expect(await rowOf(id)).toMatchObject({ state: "active", refreshLeaseUntil: null });
-  // The refresh token received then is sent next; otherwise the app would refuse.
+  // The next renewal must send the refresh token that the last renewal returned. The app refuses any other.
   await pass(55 * minute);
   expect(refreshes()).toBe(2);
   expect(await rowOf(id)).toMatchObject({ state: "active", lastError: "" });

@@ -10,7 +10,9 @@ import { findToolkit } from "./definition.ts";
 import type { ConnectionsOptions } from "./options.ts";
 import { leaseMs, type RenewalOptions, renewClaimed } from "./renewal.ts";
 
-/** Renews tokens before they expire, in the background: in the sandbox only accounts of the sandbox, otherwise only the others. */
+/**
+ * Renews tokens before they expire, in the background. In the sandbox, it renews only accounts of the sandbox; outside, only real accounts.
+ */
 export type Refresher = {
   start(): void;
   /** Waits for renewals in progress and starts no more. */
@@ -27,7 +29,7 @@ const parallel = 8;
 /** Time in milliseconds after which the refresher looks again at an account whose toolkit this node does not serve. */
 const absentMs = 15 * 60_000;
 
-/** Creates the refresher of one node. Any number of nodes may run one. */
+/** Creates the refresher of one node. Several nodes may run one at the same time. */
 export function createRefresher(options: RefresherOptions): Refresher {
   const { clock, onError } = options;
   let stopping: AbortController | undefined;

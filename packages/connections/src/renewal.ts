@@ -205,8 +205,8 @@ async function keepToken(
 }
 
 /**
- * Reads the account again, because another request may have deleted the account or renewed its token meanwhile. Returns the end of the
- * account or the new token. If neither has happened, returns a failure: another node is renewing the token.
+ *  * Reads the account again, because another request may have deleted the account or renewed its token meanwhile. Returns that the account
+ *    has ended, or its new token. If neither is the case, returns a failure, because another node is renewing the token.
  */
 async function whatIsThere(
   { db, sealer }: RenewalOptions,
@@ -276,8 +276,8 @@ function faultOf(client: OauthClient | undefined, { slug }: Toolkit): string | u
 }
 
 /**
- * Returns when to try again after a failed renewal. The wait equals the time since the renewal was first due (at least 30 seconds, at most
- * 15 minutes), so it doubles each time.
+ * Returns the time of the next attempt after a failed renewal. The wait is as long as the time since the renewal was first due (at least 30
+ * seconds, at most 15 minutes), so it doubles each time.
  */
 function retryAt(token: TokenSet, nowMs: number): number {
   const dueMs = timesOf(token).refreshAt ?? nowMs;

@@ -15,7 +15,7 @@ import {
   type TestConnections,
 } from "./test-connections.ts";
 
-// Accounts of the sandbox and accounts outside it are never used in place of each other, in either order.
+// Tests that accounts of the sandbox are used only in the sandbox, and real accounts only outside it.
 
 let t: TestConnections;
 let projectId: ProjectId;
@@ -60,7 +60,8 @@ test.each([
     expect(await other.resolve(ask({ entityId: "bob" }))).toMatchObject({
       message: expect.stringContaining("connect one with InitiateConnection"),
     });
-    // Even for a call that continues elsewhere: no credential is placed, and none expires because of the other side's answer.
+    // This is true even for a call that began in the other environment: no credential is sent, and no credential expires because of an
+    // answer there.
     const held = accountOf(await access(madeIn).resolve(ask()));
     expect(await other.authorize(ask(), held, bareRequest)).toEqual(fault);
     expect(await other.refused(ask(), held)).toBe(false);
@@ -77,7 +78,7 @@ test("neither supersedes the other, inherits from it or is deleted as it, and bo
   expect([(await rowOf(made.id)).state, (await rowOf(again.id)).state]).toEqual(["superseded", "active"]);
   expect(again.references).toEqual([]);
   const { accounts } = await client(false).listConnections({ state: "active" });
-  // Ids of one millisecond have no order.
+  // Ids that were created in the same millisecond are in no particular order.
   expect(new Map(accounts.map(({ id: accountId, sandbox }) => [accountId, sandbox]))).toEqual(
     new Map([
       [again.id, true],

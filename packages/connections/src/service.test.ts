@@ -182,7 +182,7 @@ test("a new account supersedes the entity's one of the same toolkit and scheme, 
       basic: { username: "u", password: "p" },
     })
     .catch((error: unknown) => error);
-  // Bob has the same user id in the app, and the reference is Ada's.
+  // Bob has the same user id in the app as Ada, and the reference already belongs to Ada.
   expect(await refusalOf(Promise.reject(basic))).toMatchObject({ code: "AlreadyExists", reason: "REFERENCE_TAKEN" });
   t.app.userId = `other-${projectId}`;
   const second = (await client.initiateConnection({ ...request, apiKey: "k2" })).account!;
@@ -387,7 +387,7 @@ test("a private toolkit that hides a shared one never meets its accounts", async
   expect(await refusalOf(client.initiateConnection({ ...key, apiKey: "", scheme: "oauth2" }))).toMatchObject({
     reason: "TOOLKIT_NOT_CONNECTABLE",
   });
-  // The sandbox has a client of every toolkit.
+  // In the sandbox, every toolkit has an OAuth client.
   const registered = {
     clientId: "c",
     clientSecret: "s",

@@ -24,7 +24,7 @@ import { initiate } from "./service/initiate.ts";
 import { checkSecret } from "./service/read-credential.ts";
 import type { TestConnectionContext } from "./service/try-connection.ts";
 
-/** Returns ConnectionsService over the vault. Every method takes its project from the calling key. */
+/** Returns ConnectionsService, which stores credentials in the vault. Every method takes its project from the calling key. */
 export function createConnectionsService(options: TestConnectionContext): ServiceImpl<typeof ConnectionsService> {
   return {
     initiateConnection: (request, ctx) => initiateConnection(options, request, ctx),
@@ -67,8 +67,8 @@ function projectCredentialMethods(options: ConnectionsOptions): Methods {
     async deleteProjectCredential({ toolkitSlug }, ctx) {
       const { projectId } = requireProject(ctx);
       const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
-      // If the toolkit was removed or is hidden, its credential may still be stored. It can be erased under both definitions, private and
-      // shared.
+      // If the toolkit was removed or is hidden, its credential may still be stored. So it is erased for both definitions with this slug,
+      // the private and the shared one.
       const definitions =
         toolkit === undefined
           ? [true, false].map((isPrivate) => ({ toolkitSlug, isPrivate, isSandbox }))

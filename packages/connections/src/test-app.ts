@@ -2,38 +2,43 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One request that the app received. */
+/** One request that the test's app received. */
 export type AppRequestSeen = { method: string; path: string; headers: IncomingMessage["headers"]; body: string };
 
-/** An app with its own port and an authorization server that checks what clients send. */
+/** A test app with its own port. It has an authorization server that checks the requests of clients. */
 export type TestApp = AsyncDisposable & {
   readonly url: string;
   readonly seen: AppRequestSeen[];
-  /** Forms of the requests to the token endpoint. */
+  /** Form fields of each request that the token endpoint received. */
   readonly tokenRequests: URLSearchParams[];
-  /** Answer of the token endpoint instead of a token, while set. */
+  /** If set, the token endpoint gives this answer instead of a token. */
   tokenFailure: { status: number; body: string | Buffer; headers?: Record<string, string> } | undefined;
-  /** Answer of the app instead of its own, while set. */
+  /** If set, the app gives this answer instead of its normal one. */
   answer: { status: number; body: string } | undefined;
-  /** Place of the client secret in a request: header or body. */
+  /** Place where the app expects the client secret in a token request: header or body. */
   clientAuthentication: "basic" | "post";
-  /** Lifetime of tokens in seconds. Undefined: the app does not say. */
+  /** Lifetime of new tokens in seconds. If undefined, the app's answers contain no lifetime. */
   expiresIn: number | undefined;
   givesRefreshTokens: boolean;
-  /** Runs while a token request waits for its answer. */
+  /** Function that runs while a token request waits for its answer. */
   whileAsked: (() => Promise<void>) | undefined;
-  /** The id that `GET /me` returns. */
+  /** User id that the app returns for `GET /me`. */
   userId: unknown;
-  /** Consents at the address of the browser, as a person would. Returns the address that the browser is sent back to. */
+  /**
+   * Gives consent at the address to which the browser was sent, as a person would. Returns the address to which the browser is sent back.
+   */
   consent(authorizeUrl: string, answer?: Record<string, string>): URL;
 };
 
-/** Registration of the test's client. */
+/** OAuth client with which the tests are registered at the app. */
 export const testClient = { clientId: "client-1", clientSecret: "client/secret+1" };
 
 type Grant = { challenge: string; redirectUri: string };
 
-/** Starts an app. Access tokens are `at-1`, `at-2` and so on. Refresh tokens rotate, and an old one is refused. */
+/**
+ * Starts a test app. Its access tokens are `at-1`, `at-2` and so on. Each renewal returns a new refresh token, and the app refuses the old
+ * one.
+ */
 export async function startTestApp(): Promise<TestApp> {
   const grants = new Map<string, Grant>();
   let issued = 0;

@@ -19,7 +19,7 @@ import { createConnectionsService } from "./service.ts";
 import { startTestApp, type TestApp } from "./test-app.ts";
 import { testDeployment, testToolkits, testVariables } from "./test-toolkits.ts";
 
-/** A store, an app, and a node without engines. */
+/** A database, a test app, and a node without engines (background work). */
 export type TestConnections = AsyncDisposable & {
   readonly db: Database;
   readonly url: string;
@@ -34,7 +34,7 @@ export type TestConnections = AsyncDisposable & {
   readonly access: AccountAccess;
   readonly pages: OauthPages;
   project(): Promise<ProjectId>;
-  /** Returns a client of the node's service, or of one with `changes`. */
+  /** Returns a client of the node's ConnectionsService. With `changes`, the service has these options instead. */
   client(
     projectId: ProjectId,
     role?: Role,
@@ -45,10 +45,10 @@ export type TestConnections = AsyncDisposable & {
   publish(projectId: ProjectId, definitionJson: string): Promise<Toolkit>;
 };
 
-/** Address of the tests' deployment. */
+/** Public address of the deployment in the tests. */
 export const publicUrl = "https://svc.example.com";
 
-/** Creates them on their own database. The clock moves only when the test moves it. */
+/** Creates a database, a test app and a node. The clock moves only when the test moves it. */
 export async function createTestConnections(): Promise<TestConnections> {
   const database = await createTestDatabase();
   const { db, url } = database;
@@ -111,7 +111,7 @@ export async function createTestConnections(): Promise<TestConnections> {
   };
 }
 
-/** A request of a call before its credential is placed. */
+/** A request to an app before the credential is added. */
 export const bareRequest: AppRequest = {
   method: "GET",
   url: "https://app.example.com/me?page=1",
@@ -119,7 +119,7 @@ export const bareRequest: AppRequest = {
   body: undefined,
 };
 
-/** Returns the account of a successful resolve. */
+/** Returns the account that a lookup found. Throws if the lookup returned a fault. */
 export function accountOf(found: CallableAccount | AccountFault): CallableAccount {
   if ("kind" in found) throw new Error(`${found.kind}: ${found.message}`);
   return found;
@@ -140,7 +140,7 @@ export async function connectOverOauth(
   return started.account?.id ?? "";
 }
 
-/** Returns a running clock that starts at the test clock's time, for real waits. */
+/** Returns a clock that runs and starts at the time of the test's clock. It is for tests that really wait. */
 export function runningClock(base: Clock): Clock {
   return { now: base.now, wait: (ms, signal) => new Promise((resolve) => realWait(ms, signal, resolve)) };
 }

@@ -47,10 +47,10 @@ const keyInHeader = {
   value: "Token {{credential.key}}",
 } as const;
 
-/** Toolkits that differ in what connections read. */
+/** Toolkits of the tests. They differ in the parts of a definition that connections use. */
 export const testToolkits: readonly ToolkitSource[] = [
   {
-    // Every scheme of an entity, a tool that identifies accounts, and events that name them.
+    // This toolkit has every scheme that an entity can use, a tool that identifies accounts, and events that name accounts.
     toolkit: {
       ...common,
       slug: "tracker",
@@ -113,7 +113,7 @@ export const testToolkits: readonly ToolkitSource[] = [
     tools: { get_me: getMe },
   },
   {
-    // It identifies accounts and sends no events.
+    // This toolkit has a tool that identifies accounts, and sends no events.
     toolkit: {
       ...common,
       slug: "quiet",
@@ -124,7 +124,7 @@ export const testToolkits: readonly ToolkitSource[] = [
     tools: { get_me: getMe },
   },
   {
-    // The deployment binds nothing of it.
+    // The deployment file sets no values for this toolkit.
     toolkit: {
       ...common,
       slug: "unbound",
@@ -136,7 +136,9 @@ export const testToolkits: readonly ToolkitSource[] = [
   },
 ];
 
-/** Returns the deployment file over them, for an app at `url`. It has the OAuth clients of the tracker and of brief. */
+/**
+ * Returns the deployment file for these toolkits, whose app is at `url`. It has the OAuth clients of the toolkits `tracker` and `brief`.
+ */
 export function testDeployment(url: string): object {
   const bindings = { provider_base_url: url, auth_url: `${url}/authorize?prompt=consent`, token_url: `${url}/token` };
   const registered = {
@@ -154,13 +156,13 @@ export function testDeployment(url: string): object {
   };
 }
 
-/** The variables that the deployment names. */
+/** Environment variables whose names the deployment file contains. */
 export const testVariables: Readonly<Record<string, string>> = {
   TEST_CLIENT_ID: testClient.clientId,
   TEST_CLIENT_SECRET: testClient.clientSecret,
 };
 
-/** Returns a private definition for PublishToolkit whose credentials go to `host`. */
+/** Returns the definition of a private toolkit, for PublishToolkit. svc sends its credentials to `host`. */
 export function privateToolkit(slug: string, host: string): string {
   return JSON.stringify({
     toolkit: { ...common, slug, baseUrl: `https://${host}`, auth: [keyInHeader, oauthOf(host)] },

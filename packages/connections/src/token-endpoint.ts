@@ -27,13 +27,13 @@ const scopesMax = 1_000;
 const scopeLengthMax = 500;
 
 /**
- * Returns the members of a token endpoint's answer: JSON, or a form, which some apps send in spite of RFC 6749, 5.1. Undefined for anything
- * else.
+ * Returns the fields of a token endpoint's answer. The answer is JSON, or a form, which some apps send against RFC 6749, 5.1. Undefined for
+ * any other text.
  */
 function parseTokenBody(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    // A member with the value null counts as absent.
+    // A field with the value null counts as absent.
     return isObject(value)
       ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
       : undefined;
@@ -49,7 +49,7 @@ function parseForm(text: string): Readonly<Record<string, unknown>> | undefined 
   return isTwice || !(form.has("access_token") || form.has("error")) ? undefined : Object.fromEntries(form);
 }
 
-/** Types of tokens that are used to sign requests and cannot be sent here. */
+/** Token types that are keys for signing requests. Such a token cannot be sent as a bearer token. */
 const signingTypes = /^(?:dpop|pop|mac|hok)$/i;
 
 /**
@@ -102,7 +102,7 @@ export function scopesOf(value: unknown): string[] {
 /** The OAuth client of a toolkit, or of a project. */
 export type OauthClient = { readonly clientId: string; readonly clientSecret: string; readonly tokenUrl: string };
 
-/** Request to a token endpoint. */
+/** Values of a request to a token endpoint. */
 export type TokenRequest =
   | { readonly grant: "code"; readonly code: string; readonly redirectUri: string; readonly codeVerifier: string }
   | { readonly grant: "refresh"; readonly refreshToken: string }

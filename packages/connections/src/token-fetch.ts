@@ -1,6 +1,6 @@
 import type { AppAnswer, AppParty, AppRequest } from "./app-transport.ts";
 
-/** The part of `fetch` that token requests use: one POST of a form. Rejects if no answer came. */
+/** The part of `fetch` that token requests use: it posts one form. Rejects if no answer came. */
 export type TokenFetch = (
   url: string,
   init: { readonly method: "POST"; readonly headers: Record<string, string>; readonly body: URLSearchParams },

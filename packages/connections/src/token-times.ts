@@ -35,7 +35,7 @@ export function timesOf(token: TokenSet): { refreshAt: number | null; expiresAt:
   return { refreshAt: Math.round(Math.min(nextDay, ahead)), expiresAt: null };
 }
 
-/** True if a token has expired or expires within a minute (for short tokens: half their life). */
+/** True if a token has expired or expires soon: within a minute, or for a short-lived token within half of its life. */
 export function runsOut(token: TokenSet, nowMs: number): boolean {
   if (token.expires_at === undefined) return false;
   return token.expires_at - nowMs < Math.min(useMs, (token.expires_at - token.obtained_at) / 2);

@@ -1,17 +1,17 @@
 /** Options of a batcher. */
 export type BatcherOptions<Item, Result> = {
-  /** Processes all items of a batch together. Resolves with one result for each item, in the order of the items. */
+  /** Processes all items of a batch together. Resolves with one result per item, in the order of the items. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
-  /** Maximum items per batch. */
+  /** Maximum number of items in one batch. */
   sizeMax: number;
   /**
    * Limit on the total weight of a batch. `of`: returns the weight of an item. `max`: maximum total; a single item may weigh more and is
    * then alone in its batch. Default: no limit.
    */
   weight?: { readonly max: number; of(item: Item): number };
-  /** Maximum concurrent batches. */
+  /** Maximum number of batches that run at the same time. */
   concurrency: number;
-  /** Maximum waiting items. `add` rejects with OverloadedError if this number is exceeded. Default: no limit. */
+  /** Maximum number of items that may wait. If there would be more, `add` rejects with OverloadedError. Default: no limit. */
   waitingMax?: number;
   /** Minimum number of waiting items for which another batch starts while one is running. Default 1. */
   besideMin?: number;
@@ -21,8 +21,8 @@ export type BatcherOptions<Item, Result> = {
    */
   linger?: { ms: number; fromSize: number };
   /**
-   * Called if a batch failed. Returns true if the batcher must try each half of the batch again, so that in the end only the bad item
-   * fails. Returns false if all items fail. Default: false.
+   * Called with the error of a failed batch. Returns true to try each half of the batch alone, so that in the end only the bad item fails.
+   * Returns false to fail all of its items. Default: false.
    */
   splits?(error: unknown): boolean;
 };
@@ -40,10 +40,7 @@ export type Batcher<Item, Result> = {
   size(): number;
 };
 
-/**
- * Error for a new item if too many items are waiting, because the work of the batches is too slow or hangs. The caller should try again
- * later.
- */
+/** Error for a new item when too many items wait. The batches are then too slow or hang. The caller should try again later. */
 export class OverloadedError extends Error {
   override name = "OverloadedError";
 

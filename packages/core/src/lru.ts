@@ -6,7 +6,10 @@ export class LeastRecentlyUsed<Key, Value> {
   readonly #entries = new Map<Key, Value>();
   readonly #countMax: number;
   readonly #onEvict: (value: Value) => void;
-  /** Key of the entry that was used last, if it is still there. The entry is at its place already. */
+  /**
+   * Key of the entry that was used last, if it still exists. This entry is already at the end of the order of use, so a new use moves
+   * nothing.
+   */
   #latest: Key | undefined;
 
   constructor(countMax: number, onEvict: (value: Value) => void = () => {}) {

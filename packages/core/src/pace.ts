@@ -1,11 +1,11 @@
 /**
- * Time in milliseconds. Items that the rate would have allowed within this past time may still be processed now. So a late step of the work
- * catches up. After an hour in which no node ran, most of that hour is lost.
+ * Milliseconds for which unused parts of a rate stay usable. Items that were allowed in this past time may still be processed now, so work
+ * that is a little late catches up. After an hour in which no node ran, most of that hour is lost.
  */
 const burstMs = 3_000;
 
 /**
- * A rate and how much of it is used. `perSecond`: maximum items per second. `pacedAt`: time until which the rate is used up, in epoch
+ * A rate, and the part of it that is used. `perSecond`: maximum items per second. `pacedAt`: time until which the rate is used up, in epoch
  * milliseconds.
  */
 type Pace = { readonly pacedAt: number; readonly perSecond: number };

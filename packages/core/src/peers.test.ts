@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createAddressGuard } from "./net/address-guard.ts";
 import { answerHeaderBytesMax, createGuardedAgent } from "./net/dial.ts";
 
-/** Starts a server that answers each request with these pieces, one write each, and then ends the connection if `ends`. */
+/** Starts a server that answers each request with these pieces, one write for each. If `ends`, the server then ends the connection. */
 async function startPeer(pieces: readonly (string | Buffer)[], ends: boolean): Promise<string> {
   const server = createServer((socket) => {
     socket.setNoDelay(true).on("error", () => {});

@@ -4,7 +4,7 @@ import { claimDeliveries, type DeliveryClaim, type LeasedDelivery } from "@svc/d
 import type { ResolvedLimits } from "./limits.ts";
 import type { DeliveryObserver } from "./observer.ts";
 
-/** Dependencies of the claimer. */
+/** Dependencies of the claimer, which takes due deliveries from the database for this node. */
 export type ClaimerOptions = {
   db: Executor;
   clock: Clock;
@@ -14,8 +14,8 @@ export type ClaimerOptions = {
   observer: DeliveryObserver;
   limits: ResolvedLimits;
   /**
-   * Returns how many deliveries may be claimed now. `total`: in all. `rooms`: for each subscription listed. `share`: for each other
-   * subscription. Projects in `fullProjects` get none. `behind`: true for throttled replays.
+   *    * Returns how many deliveries may be claimed now. `total`: in all. `rooms`: for each subscription listed. `share`: for each other
+   *      subscription. Projects in `fullProjects` get none. `behind`: true to ask about deliveries of throttled replays.
    */
   capacity(behind: boolean): {
     total: number;
@@ -23,26 +23,27 @@ export type ClaimerOptions = {
     rooms: ReadonlyMap<SubscriptionId, number>;
     fullProjects: ReadonlySet<ProjectId>;
   };
-  /** Takes the claimed deliveries. */
+  /** Called with the claimed deliveries, which this node then sends. */
   onClaimed(deliveries: readonly LeasedDelivery[]): void;
   /** Ends at most `limit` tasks of an inactive or deleted subscription. Resolves to the number of ended tasks. */
   onEnded(id: SubscriptionId, limit: number): Promise<number>;
 };
 
 /**
- * Result of one claim. `hadRoom`: false if a project or a queue could take no delivery. `next`: subscription after which the next claim
- * continues. `hasBehind`: true if throttled replays have queued deliveries.
+ *  * Result of one claim of deliveries. `hadRoom`: false if a project or a queue could take no delivery. `next`: subscription after which
+ *    the next claim continues. `hasBehind`: true if throttled replays have queued deliveries.
  */
 type Look = { foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined; hasBehind: boolean };
 
 /**
- * Position in a round, which claims from all queues of one priority (live deliveries, or throttled replays). `cursor`: last subscription
- * reached; undefined at the start. `mayBeMore`: true if further deliveries may be due.
+ *  * Position in a round. A round claims deliveries from all queues of one priority (live deliveries, or throttled replays). `cursor`: last
+ *    subscription reached; undefined at the start. `mayBeMore`: true if further deliveries may be due.
  */
 type Place = { cursor: SubscriptionId | undefined; mayBeMore: boolean };
 
 /**
- * Pause before the next claim while throttled replays have due deliveries, in milliseconds. Their deliveries become due a few at a time.
+ * Pause before the next claim while throttled replays have due deliveries, in milliseconds. The pause is short, because these deliveries
+ * become due a few at a time.
  */
 const behindPauseMs = 50;
 const claimMax = 256;
@@ -65,7 +66,7 @@ export class Claimer {
   #pause = new AbortController();
   #isStopped = false;
   #running: Promise<void> = Promise.resolve();
-  /** True if further deliveries were stored during the present round. */
+  /** True if more deliveries were stored in the database while the present round of claims runs. */
   #hasNews = false;
   /**
    * True if a claim of the current round ended the maximum number of tasks (`endedMax`). More tasks of inactive subscriptions may remain,
@@ -84,8 +85,8 @@ export class Claimer {
   }
 
   /**
-   * True if further deliveries may be due: the last round found some, or it could not check every queue. False if the last round checked
-   * every queue and found none.
+   * True if more deliveries may be due: the last round of claims found some, or it could not check every queue. False if it checked every
+   * queue and found none.
    */
   mayBeMore(behind: boolean): boolean {
     return this.#place(behind).mayBeMore;
@@ -100,17 +101,17 @@ export class Claimer {
     this.#pause.abort("woken");
   }
 
-  /** Records that deliveries were stored for which this node had no room. */
+  /** Records that deliveries were stored that this node has no capacity to send now. A later claim finds them. */
   noteMore(): void {
     this.#live.mayBeMore = true;
     this.#hasNews = true;
   }
 
-  /** Ensures that the next claim is made at the time `ms` (epoch milliseconds) or earlier. */
+  /** Makes the next claim at the time `ms` (epoch milliseconds) or earlier. */
   wakeAt(ms: number): void {
     if (ms >= this.#nextDueMs) return;
     this.#nextDueMs = ms;
-    // The claimer may be in a pause that ends after `ms`, so it is woken now. Its next pauses end at `ms` or earlier.
+    // The claimer may be in a pause that ends after `ms`, so this ends the pause now. Its later pauses end at `ms` or earlier.
     if (ms - this.#options.clock.now() < this.#options.limits.pollMs) this.wake();
   }
 

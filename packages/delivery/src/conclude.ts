@@ -68,5 +68,5 @@ export function conclude(
   return { settlement, retryAfterMs, isUnwanted };
 }
 
-/** Status codes (410, 413) with which an MCP receiver refuses one event. The endpoint itself is healthy. */
+/** Status codes with which an MCP receiver refuses only one event. Its endpoint still counts as healthy. */
 const unwanted = [410, 413];

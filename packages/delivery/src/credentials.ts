@@ -26,7 +26,7 @@ export type EndpointAuth =
   | { readonly kind: "bearer"; readonly token: string }
   | Oauth2Auth;
 
-/** Headers and authentication that deliveries to an endpoint carry. All values are secret. */
+/** Headers and authentication that svc sends with deliveries to an endpoint. All values are secret. */
 export type EndpointCredentials = {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly auth?: EndpointAuth | undefined;
@@ -39,12 +39,12 @@ function credentialsContext(projectId: ProjectId, id: SubscriptionId): string {
 
 type Owner = { readonly projectId: ProjectId; readonly id: SubscriptionId };
 
-/** Returns the sealed form of an endpoint's credentials. */
+/** Returns the encrypted form of an endpoint's credentials. */
 export function sealCredentials(sealer: Sealer, { projectId, id }: Owner, credentials: EndpointCredentials): Buffer {
   return sealer.seal(Buffer.from(JSON.stringify(credentials), "utf8"), credentialsContext(projectId, id));
 }
 
-/** Returns the credentials of an endpoint. Throws if they were sealed for another subscription. */
+/** Returns the credentials of an endpoint. Throws if they were encrypted for another subscription. */
 export function openCredentials(sealer: Sealer, { projectId, id }: Owner, sealed: Buffer): EndpointCredentials {
   return JSON.parse(sealer.open(sealed, credentialsContext(projectId, id)).toString("utf8"));
 }
@@ -59,17 +59,20 @@ type TokenPost = (url: string, headers: Readonly<Record<string, string>>, form: 
 export type CredentialHeaders = {
   /** Returns the headers for an attempt. If a new token is needed, requests it; attempts of one client wait for the same request. */
   of(credentials: EndpointCredentials): Promise<GivenHeaders>;
-  /** Forgets the token of credentials, because the endpoint refused it. */
+  /** Removes the stored token of credentials, because the endpoint refused it. */
   drop(credentials: EndpointCredentials): void;
 };
 
 type Token = { readonly header: string; readonly untilMs: number };
 
 const tokensMax = 10_000;
-/** Time before its end at which a token is no longer used, and lifetime of a token without an end, in milliseconds. */
+/**
+ * Times in milliseconds. `marginMs`: a token is not used in this time before its end. `unknownMs`: lifetime of a token whose answer does
+ * not name its end.
+ */
 const lifetimes = { marginMs: 60_000, unknownMs: 300_000 };
 
-/** Creates the headers of credentials. `post`: sends the requests for tokens. */
+/** Creates the object that makes the headers of credentials. `post`: sends the requests for tokens. */
 export function createCredentialHeaders(clock: Clock, post: TokenPost): CredentialHeaders {
   const tokens = new LeastRecentlyUsed<string, Token>(tokensMax);
   const requests = new Map<string, Promise<Token | { readonly fault: string }>>();
@@ -131,7 +134,10 @@ function staticAuthorization(auth: Exclude<EndpointAuth, Oauth2Auth>): string {
   return `Basic ${Buffer.from(`${auth.username}:${auth.password}`, "utf8").toString("base64")}`;
 }
 
-/** Returns an attempt in which the answer of the endpoint shows none of the sent values, in case the endpoint returns them. */
+/**
+ * Returns the attempt with the sent secrets removed from the endpoint's answer, because an endpoint may repeat the headers that it
+ * received.
+ */
 export function withoutValues(attempt: Attempt, headers: readonly string[]): Attempt {
   const values = headers
     .filter((_, index) => index % 2 === 1)
@@ -151,5 +157,5 @@ function partsOfBasic(value: string): readonly string[] {
   return "fault" in read || read.text === "" ? [] : [read.text, read.text.slice(read.text.indexOf(":") + 1)];
 }
 
-/** Length in characters from which a value is hidden in answers. Shorter values occur in other words, too. */
+/** Values of this length or longer are hidden in answers, in characters. Shorter values also occur inside other words. */
 const shownMax = 4;

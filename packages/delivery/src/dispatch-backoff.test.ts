@@ -16,7 +16,7 @@ async function attempted(engine: TestEngine, count: number): Promise<void> {
   expect(engine.attempts).toHaveLength(count);
 }
 
-/** Moves the clock to the end of the endpoint's backoff, when its probe is sent. */
+/** Moves the clock to the end of the endpoint's backoff. The engine then sends the probe (one test delivery). */
 async function advanceToProbe(
   { clock, subscription }: TestStore,
   { dispatcher }: TestEngine,
@@ -138,7 +138,7 @@ test("a failure and a success that are recorded together leave the endpoint open
   receiver.release();
   await attempted(engine, 2);
   const { failingSince } = await store.subscription(id);
-  // The order in which the two answers were read decides; the later one counts.
+  // A failure and a success may arrive in any order. The answer that was read last decides if the endpoint counts as failing.
   expect(failingSince).toBe(engine.attempts.at(-1)?.deliveryId === first ? store.clock.now() : null);
   expect(engine.attempts.map(({ state }) => state).sort()).toEqual(["delivered", "pending"]);
 });

@@ -42,7 +42,7 @@ test("with more queues than a look has room for, every queue gets its turn befor
   const ids: SubscriptionId[] = [];
   for (let queue = 0; queue < 30; queue++) ids.push((await store.subscribe(`${receiver.url}/${queue}`)).id);
   await store.publish(ids, { count: 60 });
-  // Room for 8 deliveries at a time, 2 in each queue: four queues a claim.
+  // The engine holds at most 8 deliveries at a time, 2 for each queue. So one claim takes deliveries from four queues.
   await using _engine = startTestEngine(store, { limits: { endpointConcurrency: 1, heldMax: 8 } });
   await until(() => receiver.requests.length >= 600);
   expect(new Set(receiver.requests.slice(0, 600).map(({ path }) => path)).size).toBe(30);
@@ -62,7 +62,10 @@ test("more queues than one look visits are all served", async () => {
   await until(async () => (await store.count("delivered")) === 1);
 });
 
-/** Starts a project with four slow endpoints and a long backlog, a second one with a quick endpoint, and an engine with 8 turns. */
+/**
+ * Starts a project with four slow endpoints and many waiting deliveries, a second project with a quick endpoint, and an engine that makes 8
+ * attempts at a time.
+ */
 async function startSlowAndQuick(store: TestStore) {
   const [slow, quick] = [await startTestReceiver(), await startTestReceiver()];
   slow.hold();
@@ -130,7 +133,7 @@ test("what grew old waiting for a turn is given back, and not claimed again whil
   store.clock.advance(13_500);
   receiver.release();
   receiver.hold();
-  // Two turns are free: two more are claimed, and none beyond them.
+  // Two attempts have ended, so the engine claims two more deliveries, and no more than two.
   await until(() => {
     engine.dispatcher.wake();
     return receiver.requests.length === 4;
@@ -146,6 +149,6 @@ test("a backlog of an inactive subscription ends a batch a look, without pauses 
   await store.publish([id], { count: 5_000 });
   await store.db.sql`update subscriptions set active = false`;
   await using _engine = startTestEngine(store);
-  // The test's clock does not move, so a pause between claims would never end.
+  // The clock of the test does not move, so the engine must end all tasks without a pause between its claims.
   await until(async () => (await store.count("dead_letter")) === 5_000);
 });

@@ -12,7 +12,7 @@ const leaseMs = 30_000;
 test("a lost lease cannot settle a delivery", async () => {
   await using receiver = await startTestReceiver();
   await using store = await createTestStore();
-  // It does not claim again by itself in this time.
+  // The pause between two claims is longer than the test, so this engine makes no further claim by itself.
   await using slow = startTestEngine(store, { limits: { pollMs: 2 * leaseMs } });
   const { id } = await store.subscribe(receiver.url);
   const [delivery] = await store.publish([id]);
@@ -28,7 +28,7 @@ test("a lost lease cannot settle a delivery", async () => {
   await until(() => slow.leasesLost() === 1);
   expect(await store.delivery(delivery!)).toMatchObject({ state: "delivered", attempts: 1, lastError: "" });
   expect(await store.attemptsOf(delivery!)).toMatchObject([{ number: 1, statusCode: 200 }]);
-  // The observer is called after the commit that the store shows.
+  // The engine calls the observer after the commit, so the test must wait for it although the database already has the attempt.
   await until(() => other.attempts.length > 0);
   expect(other.attempts).toHaveLength(1);
 });
@@ -49,7 +49,7 @@ test("an attempt whose lease ran out leaves the same node's new attempt alone", 
   held[0]!();
   await until(() => engine.leasesLost() === 1);
   expect(await store.delivery(delivery!)).toMatchObject({ state: "pending", attempts: 0 });
-  // The new attempt is aborted; its delivery keeps its position.
+  // The new attempt is aborted, and its delivery stays in the queue as before.
   await engine.dispatcher.drain(0);
   await until(() => engine.attempts.length > 0);
   expect(engine.attempts).toHaveLength(1);
@@ -65,7 +65,7 @@ test("leases of a node that died are claimed by another once they have run out, 
   await store.publish([id], { count: 30, leased: { owner: dead, untilMs: store.clock.now() + leaseMs } });
   await using engine = startTestEngine(store);
   store.clock.advance(leaseMs - 1);
-  // After the wake it claims a newer delivery, which shows that it has looked.
+  // The engine claims the new delivery, which shows that it has made another claim.
   await store.publish([id]);
   engine.dispatcher.wake();
   await until(async () => (await store.count("delivered")) === 1);
@@ -103,7 +103,7 @@ test("a lease is not used in its last moments", async () => {
   engine.dispatcher.wake();
   await until(() => receiver.inFlight() === 1);
   expect(engine.dispatcher.stats()).toEqual({ held: 2, inFlight: 1 });
-  // After 13.1 s the second lease would end within one attempt of the full 15 s plus the margin of 2 s.
+  // After 13.1 s, the rest of the second lease is too short for an attempt: 15 s plus a margin of 2 s.
   store.clock.advance(13_001);
   receiver.release();
   await until(() => engine.dispatcher.stats().held === 0);

@@ -10,13 +10,13 @@ import { createTestStore, startTestEngine, type TestEngine, type TestStore } fro
 
 afterAll(dropTestDatabases);
 
-/** Moves the clock and makes the engine claim. */
+/** Moves the clock forward, and makes the engine claim due deliveries. */
 function advance({ clock }: TestStore, { dispatcher }: TestEngine, ms: number): void {
   clock.advance(ms);
   dispatcher.wake();
 }
 
-/** Resolves when `count` attempts were made in all and the last one is recorded. */
+/** Resolves when the engine has made `count` attempts in all and has stored the last one. */
 async function attempted(engine: TestEngine, count: number): Promise<void> {
   await until(() => engine.attempts.length >= count && engine.dispatcher.stats().held === 0);
   expect(engine.attempts).toHaveLength(count);
@@ -26,7 +26,7 @@ test("a delivery is signed for the public Standard Webhooks library and for a pl
   await using receiver = await startTestReceiver();
   await using store = await createTestStore();
   await using engine = startTestEngine(store);
-  // The library compares with the machine's clock.
+  // The library that verifies signatures compares their time with the machine's clock, so the test sets its clock to the same time.
   store.clock.advance(Date.now() - store.clock.now());
   const { id, secret } = await store.subscribe(receiver.url);
   const [delivery] = await store.publish([id], { payload: '{"text":"zwölf \\u0000 \\ud800 😀"}' });

@@ -85,8 +85,7 @@ class Engine implements Dispatcher {
     if (this.#state !== "running") return 0;
     const room = Math.min(this.#holdings.free(), this.#shares.room(projectId));
     if (room > 0) return Math.min(room, this.#queues.room(id));
-    // Creates the queue, so that its project is known. Deliveries that are stored without a lease are later reported with the subscription
-    // only.
+    // Creates the queue, so that its project is known. Later reports about deliveries without a lease contain only the subscription.
     this.#queues.of(id, projectId);
     return 0;
   }
@@ -111,16 +110,16 @@ class Engine implements Dispatcher {
   }
 
   /**
-   * Notes that deliveries were stored without a lease, so that the engine claims them. This function does nothing for an endpoint in
-   * backoff (pause after failures). The engine claims its deliveries when the backoff ends.
+   *    * Makes the engine claim deliveries that were stored without a lease. Does nothing for an endpoint in backoff (pause after
+   *      failures). The engine claims its deliveries when the backoff ends.
    */
   #noteUnleased(ids: ReadonlySet<SubscriptionId>, nowMs: number): void {
     for (const id of ids) {
       const queue = this.#queues.find(id);
       if (queue?.isShut(nowMs)) continue;
       this.#claimer.noteMore();
-      // An idle queue claims now. A busy queue claims when it has nothing left to send, and a project without free turns (slots for
-      // attempts) claims when one is free.
+      // If the queue is idle, the engine claims now. A busy queue claims when it has nothing left to send, and a project that uses all its
+      // slots for attempts claims when one is free.
       if (queue === undefined || (queue.isIdle() && !this.#shares.isFull(queue.projectId))) this.wake();
     }
   }
@@ -229,7 +228,7 @@ class Engine implements Dispatcher {
     this.#shares.end(queue.projectId);
     if (isAborted(attempt)) this.#giveBack([delivery]);
     else this.#conclude(queue, delivery, attempt, startedAtMs);
-    // If other queues wait for a free turn (slot for an attempt), this queue goes to the end of the line.
+    // If other queues wait for a free slot for an attempt, this queue goes to the end of the line.
     if (this.#shares.hasStarved()) this.#shares.starve(queue);
     else this.#pump(queue);
     this.#feedStarved();
@@ -324,11 +323,11 @@ class Engine implements Dispatcher {
     if (deliveries.length === 0) return;
     for (const { projectId } of deliveries) this.#shares.finish(projectId);
     void releaseDeliveries(this.#options.db, this.#options.nodeId, deliveries)
-      // If leases cannot be returned, they expire.
+      // If the database does not accept the returned leases, they expire by themselves.
       .catch((error: unknown) => this.#options.observer.failed("release", error))
       .then(() => {
         for (const delivery of deliveries) this.#letGo(delivery);
-        // If a project has nothing left to send, other projects can use its share.
+        // This project has nothing left to send, so other projects can use its share.
         this.#feedStarved();
       });
   }

@@ -16,7 +16,9 @@ export type DispatcherOptions = {
   nodeId: NodeId;
   observer: DeliveryObserver;
   limits: DispatchLimits;
-  /** Returns a random number in [0, 1). It spreads retries over time. */
+  /**
+   * Returns a random number from 0 up to, but not including, 1. It varies the waits before retries, so that retries do not come together.
+   */
   random: () => number;
 };
 

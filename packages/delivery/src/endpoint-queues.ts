@@ -2,8 +2,8 @@ import type { Clock, ProjectId, SubscriptionId } from "@svc/core";
 import type { OutgoingDelivery } from "./outgoing.ts";
 
 /**
- * A queue takes deliveries in advance. The endpoint must be able to answer all of these deliveries within this time, in milliseconds. The
- * estimate uses the endpoint's mean answer time so far.
+ * Limit in milliseconds for the deliveries that a queue holds in advance: the endpoint must be able to answer all of them within this time.
+ * The estimate uses the endpoint's mean answer time so far.
  */
 const queuedMsMax = 2_000;
 const queuedFactorMax = 32;
@@ -50,7 +50,7 @@ export class EndpointQueue {
    */
   readonly behind = new QueuePart();
   isFailing = false;
-  /** Number of the endpoint's failures that are not stored yet. While it is not 0, the database does not know that the endpoint fails. */
+  /** Number of failures of the endpoint that are not stored yet. If it is not 0, the database does not know that the endpoint fails. */
   unreportedFailures = 0;
   /**
    * A failing endpoint's queue stays closed until this time, in epoch milliseconds. If no news about the endpoint comes before, the queue

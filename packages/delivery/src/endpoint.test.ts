@@ -10,7 +10,7 @@ function source(endpointUrl = "https://example.com/a?b=c"): EndpointSource {
   return { id, projectId, endpointUrl, signingSecret: sealer.seal(secret, signingSecretContext(projectId, id)) };
 }
 
-/** Returns the error with which an endpoint is refused. */
+/** Creates an endpoint that must be refused, and returns the error. */
 function refusalOf(cache: EndpointCache, refused: EndpointSource): string {
   let text = "";
   expect(

@@ -120,7 +120,7 @@ function isSame(a: EndpointSource, b: EndpointSource): boolean {
     a.signingSecret.equals(b.signingSecret) &&
     isDeepStrictEqual(a.settings ?? null, b.settings ?? null) &&
     isSameBytes(a.credentials, b.credentials) &&
-    // A new former secret comes with a new secret, so comparing its end is sufficient.
+    // When a secret is replaced, both the former secret and its end change. So it is enough to compare the end.
     a.formerUntil === b.formerUntil &&
     (!isOfAgent || (a.mcpId === b.mcpId && a.cursor === b.cursor))
   );

@@ -6,7 +6,7 @@ export type DispatchLimits = {
   endpointConcurrency: number;
   /** Waits between the attempts of a delivery, in milliseconds. */
   retryScheduleMs: readonly number[];
-  /** Longest duration of an attempt. Default 15 s. */
+  /** Maximum duration of an attempt in milliseconds. Default: 15 s. */
   attemptTimeoutMs?: number;
   /** Duration of a lease (time-limited claim of a delivery). If a node dies, its deliveries are delayed by this time. Default 30 s. */
   leaseMs?: number;

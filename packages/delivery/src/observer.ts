@@ -1,6 +1,6 @@
 import type { DeliveryId, ProjectId, SubscriptionId } from "@svc/core";
 
-/** One attempt, for logs and metrics. */
+/** One delivery attempt, as it is reported to logs and metrics. */
 export type AttemptObservation = {
   deliveryId: DeliveryId;
   projectId: ProjectId;
@@ -11,7 +11,7 @@ export type AttemptObservation = {
   state: "pending" | "delivered" | "dead_letter";
   /** HTTP status of the answer. 0 if no answer came. */
   statusCode: number;
-  /** Empty if the event was delivered. Otherwise a text that begins with an error code. */
+  /** Error of the attempt: a text that begins with an error code. Empty if the event was delivered. */
   error: string;
   durationMs: number;
   /** Milliseconds from the event's receipt to the end of this attempt. */

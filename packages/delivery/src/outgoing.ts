@@ -1,7 +1,7 @@
 import { type DeliveryId, type EventId, isoTime, type ProjectId, type SubscriptionId } from "@svc/core";
 import type { Endpoint } from "./endpoint.ts";
 
-/** The values that a delivery's body contains. */
+/** The values of an event that the body of a delivery contains. */
 export type DeliveredEvent = {
   id: EventId;
   kind: "event" | "test" | "ask" | "notice";
@@ -41,8 +41,8 @@ export function occurrenceText(event: DeliveredEvent, cursor?: string): string {
 }
 
 /**
- * Returns the type of an event as other forms name it: the name of the project's own event type, the trigger's slug of other toolkits, or
- * `test`.
+ * Returns the type of an event as other formats name it: the name of the project's own event type, the slug of the trigger for other
+ * toolkits, or `test`.
  */
 function typeOf({ kind, triggerSlug }: DeliveredEvent): string {
   if (kind === "test") return "test";
@@ -91,7 +91,7 @@ export type OutgoingDelivery = {
   subscriptionId: SubscriptionId;
   /** Due time of the delivery, in epoch milliseconds. Together with the ids of delivery and subscription it identifies the task. */
   queuedForMs: number;
-  /** Number of earlier attempts. */
+  /** Number of attempts that svc has made before for this delivery. */
   attempts: number;
   /** True if the delivery is a probe: it tests an endpoint that is in backoff. False for an ordinary delivery. */
   probe: boolean;
@@ -99,7 +99,7 @@ export type OutgoingDelivery = {
   /** The id by which the receiver recognizes a repeated message: the delivery's id in svc's own form, the event's id otherwise. */
   messageId: string;
   body: Buffer;
-  /** Headers of the body's form, as a flat list. Absent: the body is plain JSON. */
+  /** Headers that belong to the format of the body, as a flat list. Absent if the body is plain JSON. */
   bodyHeaders?: readonly string[] | undefined;
   receivedAtMs: number;
   leaseUntilMs: number;

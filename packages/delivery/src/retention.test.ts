@@ -14,7 +14,7 @@ async function counts({ db }: TestStore) {
   return row;
 }
 
-/** Runs one whole sweep at the store's current time. Returns how many of its batches were full. */
+/** Runs one whole sweep (deletion of old rows) at the current time of the test's clock. Returns how many of its batches were full. */
 async function sweep({ db, clock }: TestStore, options: Partial<EventSweepOptions> = {}): Promise<number> {
   let full = 0;
   const round = eventSweep({ db, eventRetentionMs: 30 * day, ...options }).round(clock.now());

@@ -14,8 +14,8 @@ export type EventSweepOptions = {
 };
 
 /**
- * Shortest time that a dedupe key is kept: 7 days, in milliseconds. Apps repeat a post for up to 3 days. A key is also kept at least as
- * long as its event.
+ * Minimum time for which a dedupe key is kept, in milliseconds: 7 days, because apps repeat a post for up to 3 days. A key is also kept at
+ * least as long as its event.
  */
 const dedupeMinMs = 7 * 86_400_000;
 const projectsPage = 200;

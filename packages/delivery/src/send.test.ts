@@ -50,7 +50,7 @@ function answered(answer: Answer, timeoutMs?: number) {
   return post(undefined, timeoutMs === undefined ? {} : { timeoutMs });
 }
 
-/** Starts a server that sends these bytes on every connection when it first receives data, then runs `after`. */
+/** Starts a TCP server. When it first receives data on a connection, it sends these bytes and then calls `after`. */
 async function startRawServer(bytes: string | Buffer, after: (socket: Socket) => void) {
   const server = createServer((socket) => {
     socket.on("error", () => {});

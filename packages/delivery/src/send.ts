@@ -9,13 +9,13 @@ export type SendRequest = {
   headers: readonly string[];
   body: Buffer;
   timeoutMs: number;
-  /** Maximum bytes of the answer that the attempt has. Default 1,024. */
+  /** Maximum number of bytes of the answer that are kept in the attempt. Default: 1,024. */
   keptBytes?: number;
 };
 
 /** Result of a request. `send` never rejects: a failure of the endpoint is described by these fields. */
 export type Attempt = {
-  /** HTTP status; 0 if no answer began. An answer that broke off keeps its status and also has an error. */
+  /** HTTP status of the answer; 0 if no answer began. If an answer broke off, the attempt has its status and an error. */
   statusCode: number;
   /** Empty if the answer is 2xx. Otherwise an error code, sometimes followed by a colon and a few words. */
   error: string;
@@ -29,12 +29,15 @@ export type Attempt = {
 /** Error of an attempt that this node itself aborted. The attempt says nothing about the endpoint and is not recorded. */
 const abortedError = "aborted";
 
-/** Returns an attempt that this node aborted before it sent anything. */
+/** Returns the result of an attempt that this node aborted before it sent anything. */
 export function abortedAttempt(): Attempt {
   return unsent(abortedError);
 }
 
-/** Returns a failed attempt for which nothing was sent, because svc could not authenticate itself. `why` contains no secret. */
+/**
+ * Returns the result of an attempt in which svc sent nothing to the endpoint, because it could not get the credentials. `why`: the reason,
+ * without secrets.
+ */
 export function unauthorizedAttempt(why: string): Attempt {
   return unsent(`auth_failed: ${why}`);
 }
@@ -126,7 +129,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#bodyBytes < this.#keptBytes) this.#body.push(chunk);
     this.#bodyBytes += chunk.byteLength;
     if (this.#bodyBytes <= readBodyBytes || this.#isEnded) return;
-    // The answer is longer than svc reads. The status alone decides the result.
+    // The answer is longer than the part that svc reads. Its status alone decides the result.
     this.#end(statusError(this.#statusCode));
     controller.abort(new Error("the answer is longer than svc reads"));
   }

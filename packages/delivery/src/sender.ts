@@ -49,9 +49,9 @@ function signatureOf(key: HmacKey, id: string, timestamp: string, body: Uint8Arr
 }
 
 /**
- * Returns the headers of one attempt as a flat list: name, value, name, value. `X-Svc-Signature` is the HMAC-SHA256 of the exact body. The
- * three `webhook-*` headers follow Standard Webhooks (spec/standard-webhooks.md). During a rotation, `former` has the keys of the former
- * secret: `X-Svc-Signature` then stays with this secret, and `X-Svc-Signature-Next` has the signature of the new one.
+ *  * Returns the headers of one attempt as a flat list: name, value, name, value. `X-Svc-Signature` is the HMAC-SHA256 of the exact body.
+ *    The three `webhook-*` headers follow Standard Webhooks (spec/standard-webhooks.md). During a rotation, `former` has the keys of the
+ *    former secret: `X-Svc-Signature` is then made with the former secret, and `X-Svc-Signature-Next` with the new one.
  */
 export function signedHeaders(
   keys: SigningKeys,
@@ -73,14 +73,17 @@ export function signedHeaders(
   ];
 }
 
-/** Returns headers with those of the credentials. A header that the credentials also have, such as `user-agent`, is replaced. */
+/** Returns the headers with the credentials' headers added. If both have a header, such as `user-agent`, the credentials' value is used. */
 function withHeaders(own: readonly string[], given: readonly string[]): string[] {
   const names = new Set(given.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()));
   const kept = own.filter((_, index) => !names.has((own[index - (index % 2)] ?? "").toLowerCase()));
   return [...kept, ...given];
 }
 
-/** Longest request for a token, in milliseconds. An attempt may need two requests; what they take is taken from its own time. */
+/**
+ * Maximum duration of a request for a token, in milliseconds. An attempt may need two such requests. Their time is a part of the attempt's
+ * own time.
+ */
 const tokenTimeoutMs = 5_000;
 const tokenBytesMax = 65_536;
 
@@ -127,7 +130,7 @@ export class Sender {
     if (this.#isAborted) return abortedAttempt();
     const own = headersFor(endpoint, { delivery: id, message: messageId }, body, startedAtMs, bodyHeaders);
     const headers = given === undefined ? own : withHeaders(own, given.headers);
-    // An attempt ends before its lease, so the request for a token is a part of its time.
+    // The time limit of an attempt includes the request for a token, because the attempt must end before its lease.
     const timeoutMs = Math.max(1, this.#timeoutMs - (this.#clock.now() - startedAtMs));
     const request = { origin, path, headers, body, timeoutMs: given === undefined ? this.#timeoutMs : timeoutMs };
     const attempt = await send(this.#agent, request, (abort) => this.#aborters.set(delivery, abort));
@@ -145,7 +148,7 @@ export class Sender {
     return send(this.#agent, { origin: endpoint.origin, path: endpoint.path, headers, body, timeoutMs });
   }
 
-  /** Posts the request for a token. */
+  /** Posts a form to a token endpoint, to request a token. */
   #postForm(url: string, headers: Readonly<Record<string, string>>, body: Buffer): Promise<Attempt> {
     const { origin, pathname, search } = new URL(url);
     const list = Object.entries(headers).flat();

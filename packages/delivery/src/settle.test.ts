@@ -17,7 +17,7 @@ const limits = {
   goneMin: 3,
 };
 
-/** Returns a recorder over claimed deliveries, with its observations. */
+/** Claims `count` deliveries and creates a recorder for them. Returns both, and what the recorder reports. */
 async function claimed(store: TestStore, count: number) {
   const { id } = await store.subscribe("https://example.com/");
   await store.publish([id], { count });
@@ -118,7 +118,7 @@ test("the last word of a batch decides on the endpoint", async () => {
   expect(told).toMatchObject({ recovered: [id], health: [] });
   expect((await store.subscription(id)).failingSince).toBeNull();
   await Promise.all([recorder.record(settled(2, 200)), recorder.record(settled(3, 500))]);
-  // One second after the failure, which took a millisecond.
+  // The backoff ends one second after the failure. The failed attempt took one millisecond.
   expect(told.health).toMatchObject([{ subscriptionId: id, active: true, backoffUntilMs: store.clock.now() + 1_001 }]);
 });
 

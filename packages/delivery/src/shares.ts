@@ -14,10 +14,10 @@ type Usage = { inFlight: number; unsent: number; held: number; bytes: number };
 const unused: Usage = { inFlight: 0, unsent: 0, held: 0, bytes: 0 };
 
 /**
- * The shares of a node that its projects may use. With n active projects, each may use 1/(n + 1) of every limit, and at least one.
- * - So a single project gets half, and a new project finds room even if all other endpoints are slow.
+ *  * The shares of a node that its projects may use. With n active projects, each may use 1/(n + 1) of every limit, and at least one.
+ * - So a single project gets half of each limit, and a new project gets its share even if all other endpoints are slow.
  * - A project is active while it has deliveries in flight or waiting. Work above the share waits.
- * - Free turns (slots for attempts) go to the waiting projects in rotation, and within a project to its queues in rotation.
+ * - Free slots for attempts go to the waiting projects in rotation, and within a project to its queues in rotation.
  */
 export class Shares {
   readonly #bounds: Bounds;
@@ -35,7 +35,7 @@ export class Shares {
     this.#bounds = bounds;
   }
 
-  /** Counts a delivery that this node has taken. */
+  /** Adds a delivery that this node has taken to the usage of its project. */
   take({ projectId, body }: OutgoingDelivery): void {
     let usage = this.#projects.get(projectId);
     if (usage === undefined) {
@@ -55,7 +55,7 @@ export class Shares {
     if (usage !== undefined && --usage.unsent === 0) this.#active--;
   }
 
-  /** Counts that a delivery is recorded or returned, so that the node no longer holds it. */
+  /** Removes a delivery from the usage of its project, because its result is stored or it was returned to the queue. */
   letGo({ projectId, body }: OutgoingDelivery): void {
     const usage = this.#projects.get(projectId);
     if (usage === undefined) return;
@@ -63,14 +63,14 @@ export class Shares {
     if (--usage.held === 0) this.#projects.delete(projectId);
   }
 
-  /** Counts an attempt that begins. */
+  /** Adds an attempt that begins to the usage of its project. */
   begin(projectId: ProjectId): void {
     this.inFlight++;
     const usage = this.#projects.get(projectId);
     if (usage !== undefined) usage.inFlight++;
   }
 
-  /** Counts an attempt that has ended. */
+  /** Removes an attempt that has ended from the usage of its project. */
   end(projectId: ProjectId): void {
     this.inFlight--;
     const usage = this.#projects.get(projectId);
@@ -102,7 +102,7 @@ export class Shares {
     return isAtShare ? 0 : Math.max(0, this.#share(heldMax, usage, behind) - usage.held);
   }
 
-  /** True if the project can take no delivery now. */
+  /** True if this node can take no delivery of the project now. */
   isFull(projectId: ProjectId, behind = false): boolean {
     return this.room(projectId, behind) === 0;
   }

@@ -25,19 +25,22 @@ import type { DispatchLimits } from "./limits.ts";
 import type { AttemptObservation } from "./observer.ts";
 import type { OutgoingDelivery } from "./outgoing.ts";
 
-/** Shared by several engines of one test: database, clock, vault key and project. */
+/** Database, clock, vault key and project of a test. Several engines of the test share them. */
 export type TestStore = AsyncDisposable & {
   readonly db: Database;
   readonly clock: TestClock;
   readonly sealer: ReturnType<typeof createSealer>;
   readonly projectId: ProjectId;
   subscribe(url: string): Promise<{ id: SubscriptionId; secret: string }>;
-  /** Stores `count` events (1 by default), each with one due delivery per subscription, leased to `leased.owner` if given. */
+  /**
+   * Stores `count` events (default 1). Each has one due delivery for every subscription. If `leased.owner` is given, the deliveries are
+   * leased to this node.
+   */
   publish(
     subscriptions: readonly SubscriptionId[],
     options?: { count?: number; payload?: string; leased?: { owner: NodeId; untilMs: number } },
   ): Promise<DeliveryId[]>;
-  /** Returns the deliveries that a node would submit if it had stored them with its own lease. */
+  /** Returns deliveries in the form in which a node submits them to its engine after it has stored them with its own lease. */
   firstSends(
     dispatcher: Dispatcher,
     subscription: SubscriptionId,
@@ -51,15 +54,15 @@ export type TestStore = AsyncDisposable & {
   count(state: Delivery["state"]): Promise<number>;
 };
 
-/** Creates a store with one project. Its clock moves only when the test moves it. */
+/** Creates a test database with one project. Its clock moves only when the test moves it. */
 export async function createTestStore(): Promise<TestStore> {
   const database = await borrowTestDatabase();
   return { ...(await storeOn(database.db)), [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 }
 
 /**
- * Creates a store over a database that the caller has opened and closes. With the clock and vault key of `shared` it is another project in
- * the same database.
+ * Uses a database that the caller has opened and later closes. If `shared` is given, it uses the same clock and vault key, and adds another
+ * project to that database.
  */
 export async function storeOn(
   db: Database,
@@ -148,24 +151,27 @@ function found<T>(value: T | undefined): T {
   return value;
 }
 
-/** One node that runs only its delivery engine, with the observations of that engine. */
+/** A node that runs only its delivery engine. It keeps what the engine reports. */
 export type TestEngine = AsyncDisposable & {
   readonly nodeId: NodeId;
   readonly dispatcher: Dispatcher;
   readonly attempts: AttemptObservation[];
   readonly failures: Told["failures"];
-  /** Returns the number of leases that it reported as lost. */
+  /** Returns the number of leases that the engine has reported as lost. */
   leasesLost(): number;
 };
 
-/** Settings of a test engine. Unlike a real one it has no address guard on loopback, retries after 1 s, and has no spread. */
+/**
+ * Settings of a test engine. In contrast to a real engine, it may call addresses on this machine, retries after 1 s, and does not vary this
+ * wait.
+ */
 export type TestEngineOptions = {
   limits?: Partial<DispatchLimits>;
   allowedRanges?: readonly string[];
   isStarted?: boolean;
 };
 
-/** Starts an engine on a store. When disposed, it drains without grace: attempts in flight are aborted. */
+/** Starts a delivery engine. At the end of the test, the engine stops without waiting: it aborts its attempts. */
 export function startTestEngine(
   { db, clock, sealer }: Pick<TestStore, "db" | "clock" | "sealer">,
   { limits = {}, allowedRanges = ["127.0.0.0/8"], isStarted = true }: TestEngineOptions = {},

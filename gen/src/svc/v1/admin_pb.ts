@@ -1193,8 +1193,7 @@ export type GetProjectUsageResponse = Message<"svc.v1.GetProjectUsageResponse"> 
   posts: number;
 
   /**
-   * Number of those posts that were above a quota, and that the node accepted because another project also received
-   * them.
+   * Number of posts above a quota of this project that the node accepted, because another project also received them.
    *
    * @generated from field: uint32 posts_beyond = 4;
    */

@@ -102,7 +102,7 @@ export type Job = Message<"svc.v1.Job"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time at which its state last changed.
+   * Time at which the job's state last changed.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 12;
    */
@@ -124,7 +124,7 @@ export type Job = Message<"svc.v1.Job"> & {
   pendingAsk?: Ask | undefined;
 
   /**
-   * State of its undo entries.
+   * State of the job's undo entries.
    *
    * @generated from field: svc.v1.Saga saga = 15;
    */
@@ -332,22 +332,22 @@ export type Estimate = Message<"svc.v1.Estimate"> & {
   asksMax: number;
 
   /**
-   * Access classes of the tools it calls, of its own requests, of its undo calls and of its skills: any of `read`,
-   * `write`, `destructive`, in that order.
+   * Access classes of the tools that the program calls, of its own requests, of its undo calls and of its skills: any
+   * of `read`, `write`, `destructive`, in that order.
    *
    * @generated from field: repeated string access_classes = 7;
    */
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits that it calls, sorted. `http` if it makes requests of its own.
+   * Slugs of the toolkits that the program calls, sorted. `http` if the program makes requests of its own.
    *
    * @generated from field: repeated string toolkits = 8;
    */
   toolkits: string[];
 
   /**
-   * Ids of the entities whose accounts it uses, sorted.
+   * Ids of the entities whose accounts the program uses, sorted.
    *
    * @generated from field: repeated string entities = 9;
    */
@@ -506,35 +506,35 @@ export const JudgmentSchema: GenMessage<Judgment> = /*@__PURE__*/
  */
 export type RowCounts = Message<"svc.v1.RowCounts"> & {
   /**
-   * Rows taken.
+   * Number of rows that the step or the job took.
    *
    * @generated from field: uint32 in = 1;
    */
   in: number;
 
   /**
-   * Rows that succeeded.
+   * Number of rows that succeeded.
    *
    * @generated from field: uint32 ok = 2;
    */
   ok: number;
 
   /**
-   * Rows that failed.
+   * Number of rows that failed.
    *
    * @generated from field: uint32 failed = 3;
    */
   failed: number;
 
   /**
-   * Rows that were skipped.
+   * Number of rows that were skipped.
    *
    * @generated from field: uint32 skipped = 4;
    */
   skipped: number;
 
   /**
-   * Rows with a write whose outcome is unknown.
+   * Number of rows with a write whose outcome is unknown.
    *
    * @generated from field: uint32 unknown = 5;
    */
@@ -555,35 +555,35 @@ export const RowCountsSchema: GenMessage<RowCounts> = /*@__PURE__*/
  */
 export type CallCounts = Message<"svc.v1.CallCounts"> & {
   /**
-   * Calls of class `read`.
+   * Number of calls of class `read`.
    *
    * @generated from field: uint32 read = 1;
    */
   read: number;
 
   /**
-   * Calls of class `write`.
+   * Number of calls of class `write`.
    *
    * @generated from field: uint32 write = 2;
    */
   write: number;
 
   /**
-   * Calls of class `destructive`.
+   * Number of calls of class `destructive`.
    *
    * @generated from field: uint32 destructive = 3;
    */
   destructive: number;
 
   /**
-   * Calls of any class that were retries.
+   * Number of calls of any class that were retries.
    *
    * @generated from field: uint32 retried = 4;
    */
   retried: number;
 
   /**
-   * Calls of any class with an unknown outcome.
+   * Number of calls of any class with an unknown outcome.
    *
    * @generated from field: uint32 unknown = 5;
    */
@@ -626,7 +626,7 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
   toolSlug: string;
 
   /**
-   * Version of that tool's toolkit definition, as pinned when the job was submitted.
+   * Version of the toolkit definition of the step's tool, as pinned when the job was submitted.
    *
    * @generated from field: string tool_version = 4;
    */
@@ -690,7 +690,7 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
   decision?: AskDecision | undefined;
 
   /**
-   * Results of its undo entries. Unset if it has none.
+   * Results of the step's undo entries. Unset if it has none.
    *
    * @generated from field: svc.v1.UndoCounts undo = 13;
    */
@@ -830,7 +830,7 @@ export type Receipt = Message<"svc.v1.Receipt"> & {
   approvals: ApprovalReceipt[];
 
   /**
-   * Estimate at submission.
+   * Estimate that was computed when the job was submitted.
    *
    * @generated from field: svc.v1.Estimate estimate = 8;
    */
@@ -844,7 +844,7 @@ export type Receipt = Message<"svc.v1.Receipt"> & {
   actual?: Actual | undefined;
 
   /**
-   * Final state of its undo entries.
+   * Final state of the job's undo entries.
    *
    * @generated from field: svc.v1.Saga saga = 10;
    */
@@ -923,35 +923,35 @@ export type JobLimits = Message<"svc.v1.JobLimits"> & {
   deadlineSeconds: number;
 
   /**
-   * Tool calls.
+   * Number of tool calls.
    *
    * @generated from field: uint32 tool_calls = 2;
    */
   toolCalls: number;
 
   /**
-   * Calls that write, destructive ones included.
+   * Number of calls that write, destructive ones included.
    *
    * @generated from field: uint32 writes = 3;
    */
   writes: number;
 
   /**
-   * Rows.
+   * Number of rows.
    *
    * @generated from field: uint32 rows = 4;
    */
   rows: number;
 
   /**
-   * Asks.
+   * Number of asks.
    *
    * @generated from field: uint32 asks = 5;
    */
   asks: number;
 
   /**
-   * Calls in progress at the same time.
+   * Number of calls in progress at the same time.
    *
    * @generated from field: uint32 concurrency = 6;
    */
@@ -972,35 +972,35 @@ export const JobLimitsSchema: GenMessage<JobLimits> = /*@__PURE__*/
  */
 export type AskCounts = Message<"svc.v1.AskCounts"> & {
   /**
-   * Asks that were sent.
+   * Number of asks that were sent.
    *
    * @generated from field: uint32 raised = 1;
    */
   raised: number;
 
   /**
-   * Asks that were settled by an answer.
+   * Number of asks that were settled by an answer.
    *
    * @generated from field: uint32 answered = 2;
    */
   answered: number;
 
   /**
-   * Asks that were settled by the declared default.
+   * Number of asks that were settled by the declared default.
    *
    * @generated from field: uint32 defaulted = 3;
    */
   defaulted: number;
 
   /**
-   * Asks that were withdrawn.
+   * Number of asks that were withdrawn.
    *
    * @generated from field: uint32 withdrawn = 4;
    */
   withdrawn: number;
 
   /**
-   * Answers that were refused.
+   * Number of answers that were refused.
    *
    * @generated from field: uint32 refused_answers = 5;
    */
@@ -1056,35 +1056,35 @@ export const ApprovalReceiptSchema: GenMessage<ApprovalReceipt> = /*@__PURE__*/
  */
 export type Actual = Message<"svc.v1.Actual"> & {
   /**
-   * Tool calls, without undo calls.
+   * Number of tool calls, without undo calls.
    *
    * @generated from field: uint32 calls = 1;
    */
   calls: number;
 
   /**
-   * Calls that write, destructive ones included.
+   * Number of calls that write, destructive ones included.
    *
    * @generated from field: uint32 writes = 2;
    */
   writes: number;
 
   /**
-   * Destructive calls.
+   * Number of destructive calls.
    *
    * @generated from field: uint32 destructive = 3;
    */
   destructive: number;
 
   /**
-   * Rows.
+   * Number of rows.
    *
    * @generated from field: uint32 rows = 4;
    */
   rows: number;
 
   /**
-   * Asks.
+   * Number of asks.
    *
    * @generated from field: uint32 asks = 5;
    */
@@ -1233,7 +1233,7 @@ export type Ask = Message<"svc.v1.Ask"> & {
   principalId: string;
 
   /**
-   * Number of that hop in the escalation, from 0.
+   * Number of the hop (stage of the escalation) that the ask has reached, from 0.
    *
    * @generated from field: int32 hop_index = 3;
    */
@@ -1268,7 +1268,7 @@ export type Ask = Message<"svc.v1.Ask"> & {
   toolCallId: string;
 
   /**
-   * Time at which that call succeeded. Unset until then.
+   * Time at which the call that notified the contact succeeded. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp delivered_at = 8;
    */
@@ -1367,8 +1367,8 @@ export type Ask = Message<"svc.v1.Ask"> & {
   stepId: string;
 
   /**
-   * (read surface) State of its deliveries to ask endpoints: `dead-letter` if any endpoint never accepted it, else
-   * `pending` if any endpoint has not accepted it yet, else `delivered`. Empty if the project has no ask endpoint.
+   * (read surface) State of the ask's deliveries to ask endpoints: `dead-letter` if any endpoint never accepted it,
+   * else `pending` if any endpoint has not accepted it yet, else `delivered`. Empty if the project has no ask endpoint.
    *
    * @generated from field: string delivery = 22;
    */
@@ -1617,7 +1617,7 @@ export type AskEndpoint = Message<"svc.v1.AskEndpoint"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Types of events that svc posts to it, as in CreateAskEndpointRequest. Empty if it gets only asks.
+   * Types of events that svc posts to the endpoint, as in CreateAskEndpointRequest. Empty if it gets only asks.
    *
    * @generated from field: repeated string event_types = 6;
    */
@@ -2583,16 +2583,16 @@ export type SimulatedCall = Message<"svc.v1.SimulatedCall"> & {
   toolSlug: string;
 
   /**
-   * Id of the entity whose account the call would have used.
+   * Id of the entity whose account the simulated call would have used.
    *
    * @generated from field: string entity_id = 4;
    */
   entityId: string;
 
   /**
-   * Arguments that it would have sent, as JSON text. `***` replaces secrets and sensitive values. Texts are cut after
-   * 200 characters and lists after 10 items, with `…` for the rest. Empty if the result is still longer than 4,096
-   * characters.
+   * Arguments that the simulated call would have sent, as JSON text. `***` replaces secrets and sensitive values. Texts
+   * are cut after 200 characters and lists after 10 items, with `…` for the rest. Empty if the result is still longer
+   * than 4,096 characters.
    *
    * @generated from field: string arguments_json = 5;
    */
@@ -2683,14 +2683,14 @@ export type UndoEntry = Message<"svc.v1.UndoEntry"> & {
   entry: number;
 
   /**
-   * Id of the step whose call it undoes.
+   * Id of the step whose call the entry undoes.
    *
    * @generated from field: string step_id = 2;
    */
   stepId: string;
 
   /**
-   * Position of that call's row, from 0. 0 for a step without rows.
+   * Position of the row whose call the entry undoes, from 0. 0 for a step without rows.
    *
    * @generated from field: uint32 ordinal = 3;
    */
@@ -2929,7 +2929,7 @@ export type Skill = Message<"svc.v1.Skill"> & {
   version: number;
 
   /**
-   * Slug of its tool, `skills.<slug>`. With `@` and a version number, it names that version.
+   * Slug of the skill's tool, `skills.<slug>`. With `@` and a version number, it names that version.
    *
    * @generated from field: string tool_slug = 3;
    */
@@ -2943,7 +2943,7 @@ export type Skill = Message<"svc.v1.Skill"> & {
   description: string;
 
   /**
-   * Id of the job from which it was promoted.
+   * Id of the job from which the skill was promoted.
    *
    * @generated from field: string job_id = 5;
    */
@@ -2957,7 +2957,7 @@ export type Skill = Message<"svc.v1.Skill"> & {
   accessClass: string;
 
   /**
-   * JSON Schema of its input, as JSON text.
+   * JSON Schema of the skill's input, as JSON text.
    *
    * @generated from field: string input_schema_json = 7;
    */
@@ -3189,8 +3189,8 @@ export type AnswerAskRequest = Message<"svc.v1.AnswerAskRequest"> & {
   note: string;
 
   /**
-   * `X-Svc-Delivery-Id` of the `ask_raised` delivery that this answers. svc records it as the decision's surface. It
-   * gives no permission. If empty, or not a delivery of this ask, the surface is `api`.
+   * `X-Svc-Delivery-Id` of the `ask_raised` delivery to which the caller responds. svc records it as the decision's
+   * surface. It gives no permission. If empty, or not a delivery of this ask, the surface is `api`.
    *
    * @generated from field: string delivery_id = 7;
    */
@@ -3733,8 +3733,8 @@ export const AskStateSchema: GenEnum<AskState> = /*@__PURE__*/
  * Manages jobs and asks. A job runs a program, which is work of more than one call: the caller submits it once and
  * reads receipts later. An ask is a question or an approval that a job sends to people.
  *
- * Every call takes its project from the calling key. Resources of other projects read as missing. The rows that a job
- * processes stay in the service: no call returns them.
+ * Every call takes its project from the calling key. Resources of other projects are reported as not found. The rows
+ * that a job processes stay in the service: no call returns them.
  *
  * @generated from service svc.v1.JobsService
  */

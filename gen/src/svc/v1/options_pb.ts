@@ -79,7 +79,7 @@ export const BoundKey = {
 
   /**
    * The call is limited to the key's scope. The request cannot name another entity. Lists return only rows of the key's
-   * entity, and other rows read as missing.
+   * entity, and other rows are reported as not found.
    *
    * @generated from enum value: BOUND_KEY_NARROWED = 1;
    */

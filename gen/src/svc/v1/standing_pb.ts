@@ -102,15 +102,15 @@ export type Backfill = Message<"svc.v1.Backfill"> & {
   total: number;
 
   /**
-   * Number of runs that it started or that wait to start. For a dry run, the number of runs that it would make, as far
-   * as svc counted.
+   * Number of runs of the backfill that were started or that wait to start. For a dry run, the number of runs that it
+   * would make, as far as svc counted.
    *
    * @generated from field: uint32 started = 11;
    */
   started: number;
 
   /**
-   * Number of its runs that a rule of the schedule skipped, or that were refused.
+   * Number of runs of the backfill that a rule of the schedule skipped, or that were refused.
    *
    * @generated from field: uint32 skipped = 12;
    */
@@ -209,7 +209,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   version: number;
 
   /**
-   * Definition of that version as JSON text, as it was sent. `***` replaces input values that the program's
+   * Definition of the version that runs, as JSON text, as it was sent. `***` replaces input values that the program's
    * `inputSchema` marks as sensitive. Unset in lists.
    *
    * @generated from field: string definition_json = 8;
@@ -224,7 +224,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   definitionHash: string;
 
   /**
-   * The same hash of its program: `programHash` of its jobs.
+   * SHA-256 of the canonical JSON (RFC 8785) of the schedule's program, in hex. It is the `programHash` of its jobs.
    *
    * @generated from field: string program_hash = 10;
    */
@@ -238,7 +238,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   estimate?: Estimate | undefined;
 
   /**
-   * Id of the key that owns the jobs of its runs.
+   * Id of the key that owns the jobs of the schedule's runs.
    *
    * @generated from field: string key_id = 12;
    */
@@ -252,35 +252,35 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   sourceKind: string;
 
   /**
-   * Next start times, with jitter, at most five.
+   * Next start times of the schedule, with jitter, at most five.
    *
    * @generated from field: repeated google.protobuf.Timestamp next_times = 14;
    */
   nextTimes: Timestamp[];
 
   /**
-   * Newest run. Unset if there is none.
+   * Newest run of the schedule. Unset if there is none.
    *
    * @generated from field: svc.v1.StandingRun last_run = 15;
    */
   lastRun?: StandingRun | undefined;
 
   /**
-   * Counts of its occurrences.
+   * Counts of the schedule's occurrences.
    *
    * @generated from field: svc.v1.StandingCounts counts = 16;
    */
   counts?: StandingCounts | undefined;
 
   /**
-   * Use of its runs today, in its time zone.
+   * Use by the schedule's runs today, in its time zone.
    *
    * @generated from field: svc.v1.StandingUsage used_today = 17;
    */
   usedToday?: StandingUsage | undefined;
 
   /**
-   * True if its plan needs approval. The approval is given once for all runs.
+   * True if the schedule's plan needs approval. The approval is given once for all runs.
    *
    * @generated from field: bool needs_approval = 18;
    */
@@ -294,7 +294,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time at which its state, definition or counts last changed.
+   * Time at which the schedule's state, definition or counts last changed.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 20;
    */
@@ -308,14 +308,14 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   pendingVersion: number;
 
   /**
-   * Id of the approval under which it runs. Empty if there is none.
+   * Id of the approval under which the schedule runs. Empty if there is none.
    *
    * @generated from field: string approval_id = 22;
    */
   approvalId: string;
 
   /**
-   * State of its polls. Unset if its source is not a poll.
+   * State of the schedule's polls. Unset if its source is not a poll.
    *
    * @generated from field: svc.v1.PollState poll_state = 31;
    */
@@ -329,7 +329,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   lastPollAt?: Timestamp | undefined;
 
   /**
-   * Time zone of its times, a name of the IANA database.
+   * Time zone of the schedule's times, a name of the IANA database.
    *
    * @generated from field: string time_zone = 33;
    */
@@ -395,14 +395,14 @@ export type PollState = Message<"svc.v1.PollState"> & {
   pages: number;
 
   /**
-   * Number of rows on these pages.
+   * Number of rows that the last poll read.
    *
    * @generated from field: uint32 rows = 6;
    */
   rows: number;
 
   /**
-   * Number of these rows that were new or changed.
+   * Number of rows of the last poll that were new or changed.
    *
    * @generated from field: uint32 found = 7;
    */
@@ -486,14 +486,14 @@ export type StandingCounts = Message<"svc.v1.StandingCounts"> & {
   underWay: number;
 
   /**
-   * Number of times and events that were checked against its condition `when`.
+   * Number of times and events that were checked against the schedule's condition `when`.
    *
    * @generated from field: uint64 seen = 7;
    */
   seen: bigint;
 
   /**
-   * Number of those that did not match and made no run.
+   * Number of times and events that did not match the condition `when` and made no run.
    *
    * @generated from field: uint64 filtered = 8;
    */
@@ -508,7 +508,7 @@ export const StandingCountsSchema: GenMessage<StandingCounts> = /*@__PURE__*/
   messageDesc(file_svc_v1_standing, 3);
 
 /**
- * Use of a schedule's runs on one day. Calls count when their job ends.
+ * Use of calls by a schedule's runs on one day. Calls are counted when their job ends.
  *
  * @generated from message svc.v1.StandingUsage
  */
@@ -570,7 +570,7 @@ export type StandingVersion = Message<"svc.v1.StandingVersion"> & {
   definitionHash: string;
 
   /**
-   * The same hash of its program.
+   * SHA-256 of the canonical JSON (RFC 8785) of the version's program, in hex.
    *
    * @generated from field: string program_hash = 3;
    */
@@ -591,23 +591,23 @@ export type StandingVersion = Message<"svc.v1.StandingVersion"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * State of its approval: `pending`, `granted`, `rejected` or `superseded` (another version was created before the
-   * decision). Empty if its plan needs no approval.
+   * State of the version's approval: `pending`, `granted`, `rejected` or `superseded` (another version was created
+   * before the decision). Empty if its plan needs no approval.
    *
    * @generated from field: string approval = 6;
    */
   approval: string;
 
   /**
-   * Id of the approval under which it runs: its own, or the approval of an earlier version that covers it. Empty if
-   * there is none.
+   * Id of the approval under which the version runs: its own, or the approval of an earlier version that covers it.
+   * Empty if there is none.
    *
    * @generated from field: string approval_id = 7;
    */
   approvalId: string;
 
   /**
-   * Id of the job that asked for its approval. Empty if there was none.
+   * Id of the job that asked for the version's approval. Empty if there was none.
    *
    * @generated from field: string job_id = 8;
    */
@@ -649,7 +649,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   standingProgramId: string;
 
   /**
-   * Number of the schedule's version that it runs.
+   * Number of the schedule's version that the run uses.
    *
    * @generated from field: uint32 version = 3;
    */
@@ -677,7 +677,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   decidedAt?: Timestamp | undefined;
 
   /**
-   * Time at which its job was submitted. Unset if there is none.
+   * Time at which the run's job was submitted. Unset if there is none.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 7;
    */
@@ -753,28 +753,28 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   missed: number;
 
   /**
-   * Text of the concurrency key that it shares with other runs. Empty if it shares the schedule's own key.
+   * Text of the concurrency key that the run shares with other runs. Empty if it shares the schedule's own key.
    *
    * @generated from field: string key = 15;
    */
   key: string;
 
   /**
-   * Id of its job. Empty if it has none.
+   * Id of the run's job. Empty if it has none.
    *
    * @generated from field: string job_id = 16;
    */
   jobId: string;
 
   /**
-   * Final status of its job, in lower case: `succeeded`. Empty if the job has not ended.
+   * Final status of the run's job, in lower case: `succeeded`. Empty if the job has not ended.
    *
    * @generated from field: string job_status = 17;
    */
   jobStatus: string;
 
   /**
-   * Id of the job that prevented its start. Empty if none did.
+   * Id of the job that prevented the start of the run. Empty if none did.
    *
    * @generated from field: string blocking_job_id = 18;
    */
@@ -974,8 +974,8 @@ export type GetStandingProgramResponse = Message<"svc.v1.GetStandingProgramRespo
   backfill?: Backfill | undefined;
 
   /**
-   * Number of events of its trigger that do not concern the entity of its definition, and so did not start it. Counts
-   * at most the last 1,000 events since its creation.
+   * Number of events of the schedule's trigger that do not concern the entity of its definition, and so did not start
+   * it. Counts at most the last 1,000 events since its creation.
    *
    * @generated from field: uint32 passed_over = 4;
    */
@@ -1144,7 +1144,7 @@ export type PauseStandingProgramRequest = Message<"svc.v1.PauseStandingProgramRe
   id: string;
 
   /**
-   * True to cancel its jobs in progress.
+   * True to cancel the schedule's jobs in progress.
    *
    * @generated from field: bool cancel_running = 2;
    */
@@ -1193,7 +1193,7 @@ export type ResumeStandingProgramRequest = Message<"svc.v1.ResumeStandingProgram
   id: string;
 
   /**
-   * True to continue with the current definitions of its tools.
+   * True to continue with the current definitions of the program's tools.
    *
    * @generated from field: bool adopt = 2;
    */
@@ -1242,7 +1242,7 @@ export type DeleteStandingProgramRequest = Message<"svc.v1.DeleteStandingProgram
   id: string;
 
   /**
-   * True to cancel its jobs in progress.
+   * True to cancel the schedule's jobs in progress.
    *
    * @generated from field: bool cancel_running = 2;
    */
@@ -1299,8 +1299,8 @@ export type RunStandingProgramRequest = Message<"svc.v1.RunStandingProgramReques
   idempotencyKey: string;
 
   /**
-   * Id of an event of its trigger from which the definition builds the input. The event may be of any age. If empty,
-   * there is no event.
+   * Id of an event of the schedule's trigger from which the definition builds the input. The event may be of any age.
+   * If empty, there is no event.
    *
    * @generated from field: string event_id = 4;
    */
@@ -1679,14 +1679,14 @@ export const PreviewStandingProgramRequestSchema: GenMessage<PreviewStandingProg
  */
 export type PreviewStandingProgramResponse = Message<"svc.v1.PreviewStandingProgramResponse"> & {
   /**
-   * Next times at which it is due.
+   * Next times at which the schedule is due.
    *
    * @generated from field: repeated svc.v1.StandingTime next_times = 1;
    */
   nextTimes: StandingTime[];
 
   /**
-   * Version of the time zone data for these times, `2026a`.
+   * Version of the time zone data with which `nextTimes` was computed, such as `2026a`.
    *
    * @generated from field: string tz_version = 2;
    */
@@ -1715,7 +1715,7 @@ export type PreviewStandingProgramResponse = Message<"svc.v1.PreviewStandingProg
   seen: number;
 
   /**
-   * Number of those that match its condition.
+   * Number of scanned events (`seen`) that match the schedule's condition.
    *
    * @generated from field: uint32 matched = 6;
    */
@@ -1729,7 +1729,7 @@ export type PreviewStandingProgramResponse = Message<"svc.v1.PreviewStandingProg
   passedOver: number;
 
   /**
-   * Time zone of its times, a name of the IANA database.
+   * Time zone of the schedule's times, a name of the IANA database.
    *
    * @generated from field: string time_zone = 8;
    */
@@ -1928,7 +1928,7 @@ export const BackfillStateSchema: GenEnum<BackfillState> = /*@__PURE__*/
  * when nodes stop and however many nodes there are. A run records the decision about its occurrence. Skipped, missed
  * and refused occurrences have a run with the reason, although nothing was started.
  *
- * Every call takes its project from the calling key. Resources of other projects read as missing.
+ * Every call takes its project from the calling key. Resources of other projects are reported as not found.
  *
  * @generated from service svc.v1.StandingService
  */
@@ -2079,7 +2079,7 @@ export const StandingService: GenService<{
     output: typeof ResumeStandingProgramResponseSchema;
   },
   /**
-   * Deletes a schedule permanently. It reads as missing from now on, and its waiting runs are skipped. Its jobs
+   * Deletes a schedule permanently. From now on it is reported as not found, and its waiting runs are skipped. Its jobs
    * continue, unless `cancelRunning` is true. You can still find them by the schedule's id.
    *
    * Errors:

@@ -106,7 +106,7 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   pendingAsks: number;
 
   /**
-   * Time at which the oldest of these asks was created. Unset if there is none.
+   * Time at which the oldest pending ask was created. Unset if there is none.
    *
    * @generated from field: google.protobuf.Timestamp oldest_ask_at = 10;
    */
@@ -170,14 +170,14 @@ export type BacklogSubscription = Message<"svc.v1.BacklogSubscription"> & {
   subscriptionId: string;
 
   /**
-   * Number of its pending deliveries, of those counted.
+   * Number of the subscription's pending deliveries, of those counted.
    *
    * @generated from field: uint32 pending_deliveries = 2;
    */
   pendingDeliveries: number;
 
   /**
-   * Time at which the oldest of them was queued.
+   * Time at which the subscription's oldest pending delivery was queued.
    *
    * @generated from field: google.protobuf.Timestamp oldest_at = 3;
    */

@@ -529,7 +529,7 @@ export type ToolCall = Message<"svc.v1.ToolCall"> & {
   jobId: string;
 
   /**
-   * Id of the step of that job.
+   * Id of the step of the job that made the call. Empty if a caller made it.
    *
    * @generated from field: string step_id = 8;
    */

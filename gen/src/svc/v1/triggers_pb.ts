@@ -114,14 +114,14 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
   pausedAt?: Timestamp | undefined;
 
   /**
-   * Part: the form of its deliveries. Unset if they have svc's own form.
+   * Format of the subscription's deliveries. Unset if they have svc's own format.
    *
    * @generated from field: svc.v1.SubscriptionFormat format = 14;
    */
   format?: SubscriptionFormat | undefined;
 
   /**
-   * Part: the names and kinds of the credentials of the endpoint, without their values. Unset for an endpoint without credentials.
+   * Names and kinds of the endpoint's credentials, without their values. Unset for an endpoint without credentials.
    *
    * @generated from field: svc.v1.SubscriptionCredentials credentials = 17;
    */
@@ -136,7 +136,7 @@ export const SubscriptionSchema: GenMessage<Subscription> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 0);
 
 /**
- * The form of a subscription's deliveries.
+ * Format of a subscription's deliveries.
  *
  * @generated from message svc.v1.SubscriptionFormat
  */
@@ -156,7 +156,7 @@ export type SubscriptionFormat = Message<"svc.v1.SubscriptionFormat"> & {
   kind: string;
 
   /**
-   * JSON text of the body, for forms that have a template. Empty for all forms above.
+   * JSON text of the body, for formats that have a template. Empty for every value of `kind` above.
    *
    * @generated from field: string body_json = 2;
    */
@@ -171,8 +171,8 @@ export const SubscriptionFormatSchema: GenMessage<SubscriptionFormat> = /*@__PUR
   messageDesc(file_svc_v1_triggers, 1);
 
 /**
- * Headers and authentication that svc sends to an endpoint, and nothing else sees. They are sealed and write-only. They
- * are cleared if the endpoint moves to another origin and the request does not have them.
+ * Headers and authentication that svc sends to an endpoint. svc encrypts them, and no call returns them. They are
+ * cleared if the endpoint moves to another origin and the request does not contain them.
  *
  * @generated from message svc.v1.EndpointCredentials
  */
@@ -322,14 +322,14 @@ export type EndpointOAuth2Auth = Message<"svc.v1.EndpointOAuth2Auth"> & {
   clientSecret: string;
 
   /**
-   * Scopes, separated by spaces. Empty: none are requested.
+   * Scopes to request, separated by spaces. If empty, none are requested.
    *
    * @generated from field: string scope = 4;
    */
   scope: string;
 
   /**
-   * Audience. Empty: none is requested.
+   * Audience to request. If empty, none is requested.
    *
    * @generated from field: string audience = 5;
    */
@@ -344,7 +344,7 @@ export const EndpointOAuth2AuthSchema: GenMessage<EndpointOAuth2Auth> = /*@__PUR
   messageDesc(file_svc_v1_triggers, 6);
 
 /**
- * The part of the credentials of an endpoint that svc shows.
+ * Information about the credentials of an endpoint that calls return.
  *
  * @generated from message svc.v1.SubscriptionCredentials
  */
@@ -478,14 +478,15 @@ export type SubscriptionHealth = Message<"svc.v1.SubscriptionHealth"> & {
   p50Ms: number;
 
   /**
-   * 99th percentile of these durations, in milliseconds. With 20 attempts, the longest. 0 if there is none.
+   * 99th percentile of the durations of the newest 20 attempts, in milliseconds. With 20 attempts, the longest. 0 if
+   * there is none.
    *
    * @generated from field: uint32 p99_ms = 9;
    */
   p99Ms: number;
 
   /**
-   * Number of attempts in these durations, at most 20.
+   * Number of attempts from which `p50Ms` and `p99Ms` were computed, at most 20.
    *
    * @generated from field: uint32 measured_attempts = 10;
    */
@@ -841,8 +842,8 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   secretEnv: string;
 
   /**
-   * True if that variable is set. If false, svc refuses every post to the path and the toolkit's triggers produce no
-   * events.
+   * True if the environment variable `secretEnv` is set. If false, svc refuses every post to the path and the toolkit's
+   * triggers produce no events.
    *
    * @generated from field: bool secret_set = 5;
    */
@@ -988,14 +989,14 @@ export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionReques
   triggerSlug: string;
 
   /**
-   * Part: the form of its deliveries. If unset, svc's own form.
+   * Format of the subscription's deliveries. If unset, svc's own format.
    *
    * @generated from field: svc.v1.SubscriptionFormat format = 7;
    */
   format?: SubscriptionFormat | undefined;
 
   /**
-   * Part: headers and authentication that deliveries carry. If unset, none.
+   * Headers and authentication that svc sends with deliveries. If unset, none.
    *
    * @generated from field: svc.v1.EndpointCredentials credentials = 9;
    */
@@ -1179,16 +1180,16 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
   paused?: boolean | undefined;
 
   /**
-   * New part. If absent, it does not change. It applies to all later attempts, also of pending deliveries. A part
-   * without fields clears it.
+   * New format of deliveries. If absent, it does not change. It applies to all later attempts, also of pending
+   * deliveries. An empty message clears it.
    *
    * @generated from field: svc.v1.SubscriptionFormat format = 6;
    */
   format?: SubscriptionFormat | undefined;
 
   /**
-   * New part. If absent, it does not change, except that a new `endpointUrl` of another origin clears it. It applies to
-   * all later attempts, also of pending deliveries. A part without fields clears it.
+   * New headers and authentication. If absent, they do not change, except that a new `endpointUrl` of another origin
+   * clears them. They apply to all later attempts, also of pending deliveries. An empty message clears them.
    *
    * @generated from field: svc.v1.EndpointCredentials credentials = 9;
    */
@@ -2060,7 +2061,7 @@ export type Replay = Message<"svc.v1.Replay"> & {
   position: string;
 
   /**
-   * Time of receipt of that event. Before the first event, equal to `since`.
+   * Time of receipt of the event that the replay has reached. Before the first event, equal to `since`.
    *
    * @generated from field: google.protobuf.Timestamp position_at = 16;
    */
@@ -2636,7 +2637,7 @@ export const EventToPublishSchema: GenMessage<EventToPublish> = /*@__PURE__*/
  */
 export type PayloadFault = Message<"svc.v1.PayloadFault"> & {
   /**
-   * JSON Pointer to the part (`/lines/0/amount`). Empty for the whole payload.
+   * JSON Pointer to the wrong part of the payload (`/lines/0/amount`). Empty for the whole payload.
    *
    * @generated from field: string pointer = 1;
    */
@@ -2685,7 +2686,7 @@ export type EventRefusal = Message<"svc.v1.EventRefusal"> & {
   help: string;
 
   /**
-   * Faults of the payload, at most 100. Empty for other reasons.
+   * Errors of the payload, at most 100. Empty for other reasons.
    *
    * @generated from field: repeated svc.v1.PayloadFault faults = 4;
    */
@@ -2951,7 +2952,7 @@ export type FailingEvent = Message<"svc.v1.FailingEvent"> & {
   eventId: string;
 
   /**
-   * Faults of its payload, at most 100.
+   * Errors of the event's payload, at most 100.
    *
    * @generated from field: repeated svc.v1.PayloadFault faults = 2;
    */
@@ -3056,14 +3057,14 @@ export type PutEventTypeResponse = Message<"svc.v1.PutEventTypeResponse"> & {
   checked: number;
 
   /**
-   * Number of these events that the schema does not accept.
+   * Number of checked events that the schema does not accept.
    *
    * @generated from field: uint32 failing = 3;
    */
   failing: number;
 
   /**
-   * The first five of these events, newest first.
+   * The first five events that the schema does not accept, newest first.
    *
    * @generated from field: repeated svc.v1.FailingEvent failures = 4;
    */
@@ -3119,7 +3120,7 @@ export type EventTypeVersion = Message<"svc.v1.EventTypeVersion"> & {
   version: number;
 
   /**
-   * Time at which it was stored.
+   * Time at which the version was stored.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
@@ -3399,7 +3400,7 @@ export const PublishOutcome = {
   DUPLICATE: 2,
 
   /**
-   * The event has a fault and is not stored.
+   * The event has an error and is not stored.
    *
    * @generated from enum value: PUBLISH_OUTCOME_REFUSED = 3;
    */
@@ -3464,7 +3465,7 @@ export const UnknownEventTypesSchema: GenEnum<UnknownEventTypes> = /*@__PURE__*/
  * Manages incoming webhook events: the events that providers sent, the subscriptions that receive them, and the outcome
  * of each delivery.
  *
- * Every call takes its project from the calling key. Resources of other projects read as missing.
+ * Every call takes its project from the calling key. Resources of other projects are reported as not found.
  *
  * @generated from service svc.v1.TriggersService
  */
@@ -3531,11 +3532,11 @@ export const TriggersService: GenService<{
    * Pausing stops deliveries and loses nothing. Pending deliveries wait, and svc queues no new ones, but keeps the
    * events, for up to 30 days; then the subscription is deactivated. Resuming, or activating a paused subscription,
    * continues the pending deliveries and starts a throttled replay, which delivers each missed event once, at 500 per
-   * second behind live deliveries. Deactivating or deleting a paused subscription ends what it missed.
+   * second and with lower priority than live deliveries. If a paused subscription is deactivated or deleted, the missed
+   * events are not delivered.
    *
-   * After a deactivation by this call, an
-   * agent cannot refresh its subscription. A new `endpointUrl` applies to all later attempts, also of pending
-   * deliveries.
+   * After a deactivation by this call, an agent cannot refresh its subscription. A new `endpointUrl` applies to all
+   * later attempts, also of pending deliveries.
    *
    * Errors:
    * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription with this `id`.
@@ -3545,7 +3546,7 @@ export const TriggersService: GenService<{
    * - invalid_argument SUBSCRIPTION_BODY_INVALID, HEADER_NAME_REFUSED, ENDPOINT_AUTH_INVALID: as for
    *   CreateSubscription.
    * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made the subscription over MCP, and the request has
-   *   `endpointUrl`, `paused` or a part, or activates it after the agent's key or grant has ended.
+   *   `endpointUrl`, `paused`, `format` or `credentials`, or activates it after the agent's key or grant has ended.
    * - failed_precondition SUBSCRIPTION_INACTIVE: `paused` is true, and the subscription is inactive for another reason.
    *
    * @generated from rpc svc.v1.TriggersService.UpdateSubscription

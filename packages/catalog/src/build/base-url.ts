@@ -122,7 +122,7 @@ function endsInFixedHost(host: string): boolean {
 /** Returns the fault of a malformed base URL as [reason, correction]; undefined if the base URL is well formed. */
 export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure: string] | undefined {
   const text = fillInDeployment(baseUrl, {});
-  if (/\{\{\s*(?!account\.)/.test(text)) return undefined; // Reported with its placeholder.
+  if (/\{\{\s*(?!account\.)/.test(text)) return undefined; // The check of placeholders reports this.
   if (text.endsWith("/")) return ["ends in /", "remove it: request paths start with /"];
   const plain = text.replaceAll(/\{\{account\.\w+\}\}/g, "1");
   if (text.startsWith("{provider_base_url}")) {

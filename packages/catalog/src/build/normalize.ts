@@ -55,7 +55,7 @@ function toKey(field: string, value: unknown): string {
   if (text.length > keyLengthMax) {
     throw new PostFault(`${field} must have at most ${keyLengthMax} characters, and has ${text.length}`);
   }
-  // PostgreSQL's text type cannot hold it.
+  // PostgreSQL's text type cannot store the character NUL.
   if (text.includes("\0")) throw new PostFault(`${field} must not contain the character NUL`);
   return text;
 }
@@ -88,8 +88,8 @@ function describeFault({ pointer, message, property }: SchemaFault, tree: Templa
 }
 
 /**
- * Returns the steps of a pointer in two parts. `declared`: steps that the definition declares. `inside`: further steps, into a value of the
- * post.
+ * Returns the steps of a JSON Pointer in two parts. `declared`: the first steps, which the definition declares. `inside`: further steps,
+ * which lead into a value of the post.
  */
 function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: string[]; inside: string[] } {
   const steps = stepsOf(pointer);

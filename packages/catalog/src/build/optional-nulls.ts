@@ -53,7 +53,7 @@ function holdsNull(value: unknown, depth: number): boolean {
 }
 
 function without(at: NullPlace, value: unknown, depth: number): unknown {
-  // Without a schema, no property is known to be optional.
+  // Without a schema it is not known which properties are optional, so the value is returned unchanged.
   if (at.place.schemas.length === 0 || depth > depthMax || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item, index) => without(nullPlaceAt(at, index), item, depth + 1));
   if (!isObject(value)) return value;
@@ -68,7 +68,7 @@ function without(at: NullPlace, value: unknown, depth: number): unknown {
 
 /**
  * Returns the given schemas and all schemas that always apply together with them: those in `allOf`, and the targets of `$ref`. Reads each
- * schema only once, so that circular references end.
+ * schema only once, so that the search ends even if references are circular.
  */
 function sureOf(root: JsonSchema, first: readonly unknown[]): readonly JsonSchema[] {
   const schemas = new Set<JsonSchema>();

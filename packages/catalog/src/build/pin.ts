@@ -58,7 +58,7 @@ export function toolkitFromPin(pin: ToolkitPin): Toolkit {
     webhook: undefined,
     triggers: [],
     codeTools: [],
-    // The values were checked when the account was connected.
+    // The values of the account's variables were checked when the account was connected, so every value is accepted here.
     account: pin.account.map((variable) => ({ ...variable, accepts: () => true })),
     actions: pin.actions.map((action) => ({
       ...action,

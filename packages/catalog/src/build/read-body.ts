@@ -8,7 +8,10 @@ import {
 } from "@svc/core";
 import type { BodyRule } from "../model.ts";
 
-/** The value of a body, undefined if the body has 0 bytes; or the reason why the body cannot be read, as a sentence without its end. */
+/**
+ * Result of reading a body. `value`: the value in the body, undefined if the body has 0 bytes. `fault`: the reason why the body cannot be
+ * read, as a sentence without its end.
+ */
 type ReadBody = { readonly value: unknown } | { readonly fault: string };
 
 /**
@@ -21,8 +24,8 @@ export type BodyReading = { readonly bodyBytesMax: number; readonly turn: () => 
 type UnreadPost = { readonly headers: Readonly<Record<string, string | undefined>>; readonly body: Buffer };
 
 /**
- * Returns the elements of a post that are posts of their own: those of the list that the toolkit names, or one undefined element if it does
- * not name a list or if the body is empty. Undefined if the named field is not a list.
+ * Returns the elements of a list in a post, if the toolkit declares that each of them is a post of its own. Returns one undefined element
+ * if it does not declare this or the body is empty. Returns undefined if the declared field is not a list.
  */
 export function elementsOf({ each }: BodyRule, body: unknown): readonly unknown[] | undefined {
   if (each === undefined || body === undefined) return [undefined];
@@ -34,10 +37,13 @@ function fieldOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** Maximum size of a body that becomes one text, in bytes. */
+/** Maximum size in bytes of a body that the event contains as one text. */
 const contentBytesMax = 262_144;
 
-/** Reads the body of a verified post as the toolkit declares. A body that cannot be read so is a fault, which quotes nothing of it. */
+/**
+ * Reads the body of a verified post in the way that the toolkit declares. If that fails, returns the reason as `fault`, which quotes
+ * nothing of the body.
+ */
 export async function readPostBody(rule: BodyRule, post: UnreadPost, reading: BodyReading): Promise<ReadBody> {
   const { body, headers } = post;
   if (body.byteLength === 0 || rule.content === "none") return { value: undefined };
@@ -78,7 +84,7 @@ async function readForm(
   const [text, ...others] = values;
   if (field !== "*" && text !== undefined && others.length === 0)
     return readJson(text, { subject: `the field ${field} of the form`, isForm: true }, reading);
-  // Senders of forms write these characters as escapes.
+  // The body begins like JSON or XML. In a form, the sender would have escaped these characters.
   if (/^\s*[{[<"]/.test(body.toString("latin1", 0, 100)))
     return { fault: "the body is not a form, although its Content-Type says so" };
   if (field === "*")
@@ -104,8 +110,8 @@ async function readJson(
     return { value: await parse(text, reading) };
   } catch (error) {
     if (error instanceof JsonTooLargeError) return { fault: `${subject}'s ${error.message}` };
-    // The message of the parser is not used, because it quotes the body. Short texts are parsed on the runtime's stack, so deep nesting
-    // causes a RangeError.
+    // The parser's own message is not used, because it quotes the body. Short texts are parsed recursively, so deep nesting causes a
+    // RangeError.
     if (error instanceof RangeError) return { fault: `${subject} is nested too deeply to be read` };
     if (error instanceof SyntaxError) return { fault: `${subject} is not JSON${formOf(text, isForm)}` };
     throw error;
@@ -114,7 +120,8 @@ async function readJson(
 
 function parse(text: string, { bodyBytesMax, turn }: BodyReading): unknown {
   if (text.length <= smallLength) return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
-  // `values` allows one value in every ten bytes of a body of the maximum size. Real posts have one value in twenty to forty bytes.
+  // Limits for parsing a body. `values` allows one value per ten bytes of a body of the maximum size. Real posts have one value per twenty
+  // to forty bytes.
   const bounds = { values: Math.ceil(bodyBytesMax / 10), members: membersMax, raw: rawMax, digits: digitsMax };
   return parseJsonInTurns(text, { bounds, turn });
 }
@@ -138,7 +145,9 @@ const marks: readonly (readonly [name: string, bytes: readonly number[]])[] = [
   ["zlib (deflate)", [0x78, 0x01]],
 ];
 
-/** Returns the fault of a body. If its bytes are not UTF-8, and no other charset is declared, the fault says what they look like. */
+/**
+ * Returns the error for a body. If its bytes are not UTF-8 and the post declares no other charset, the error says what the bytes look like.
+ */
 function unreadable(subject: string, fault: string, body: Buffer): ReadBody {
   return { fault: `${subject} ${fault}${fault === "is not text of the charset UTF-8" ? lookOf(body) : ""}` };
 }
@@ -147,7 +156,7 @@ function unreadable(subject: string, fault: string, body: Buffer): ReadBody {
 function lookOf(body: Buffer): string {
   const compressed = marks.find(([, bytes]) => bytes.every((byte, at) => body[at] === byte));
   if (compressed !== undefined) return `: it looks compressed (${compressed[0]}), and no Content-Encoding says so`;
-  // Texts have no control characters but white space.
+  // In a text, the only control characters are tabs and line breaks. Any other one shows that the body is not a text.
   const isBinary = body.subarray(0, 4_096).some((byte) => byte < 0x20 && ![0x09, 0x0a, 0x0d].includes(byte));
   return isBinary
     ? ": it looks like binary data"

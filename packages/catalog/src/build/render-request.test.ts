@@ -6,7 +6,7 @@ import { RequestValueError, renderRequest } from "./render-request.ts";
 type Part = { path?: string; query?: object; headers?: object; body?: unknown };
 type Always = { query?: object; headers?: object; body?: object };
 
-/** Renders parts of a request as a definition writes them. */
+/** Renders a part of a request from a template, as definitions contain it. */
 function render(part: Part, params: Record<string, unknown> = {}, always: Always = {}) {
   const { path = "/", query = {}, headers = {}, body } = part;
   const toolkit = {
@@ -129,7 +129,7 @@ test.each([
     expect(() => render(part, { all: { [name]: "DELETE" } }), JSON.stringify(part)).toThrow(RequestValueError);
   }
   expect(() => render({}, {}, { body: { [name]: "DELETE" } })).toThrow("would change the method of the call");
-  // Deeper, or as a value, it is data.
+  // Names inside nested objects, and names used as values, are ordinary data.
   const data = { method: "card", nested: { [name]: "DELETE" }, list: [name] };
   expect(render({ body: "{{params.all}}" }, { all: data }).body).toEqual(data);
 });

@@ -55,8 +55,8 @@ export function renderRequest(
 }
 
 /**
- * Throws RequestValueError if the request names a field that makes some apps use another method. Permission depends on the method, and some
- * arguments contain fields that are sent unchanged.
+ * Throws RequestValueError if the request has a field by which some apps replace the HTTP method. Permissions depend on the method, and
+ * some arguments contain fields that are sent unchanged.
  */
 function assertMethod({ query, headers, body }: RenderedRequest): void {
   const name = methodOverrideOf({ headers, query: query.map(([parameter]) => parameter), body });
@@ -67,7 +67,7 @@ function assertMethod({ query, headers, body }: RenderedRequest): void {
 
 type Tree = Action["request"]["path"];
 
-/** Returns the path of the request. Every placeholder is a segment or a part of a segment, so its value cannot lead to another path. */
+/** Returns the path of the request. Each placeholder fills a segment or a part of one, so its value cannot lead to another path. */
 function renderPath(tree: Tree, scope: TemplateScope): string {
   if (tree.kind === "constant") return String(tree.value);
   if (tree.kind !== "text") throw new TypeError("a request path is a text");
@@ -77,7 +77,7 @@ function renderPath(tree: Tree, scope: TemplateScope): string {
     return encodeSegment(part.text, value);
   });
   const path = pieces.join("");
-  // Values can complete parts of the definition to a dot segment: "%" and "2e", or "." and ".".
+  // A value can form a dot segment together with the text around it: "%" and "2e", or "." and ".".
   if (!isPlainPath(path)) throw new RequestValueError(`the path ${formatValue(path)} would leave the path of the call`);
   return path;
 }
@@ -123,7 +123,7 @@ function renderHeaders(trees: readonly Tree[], scope: TemplateScope): Record<str
     const text = Array.isArray(value)
       ? value.map((item) => requireScalar(`header ${name}`, item)).join(", ")
       : requireScalar(`header ${name}`, value);
-    // Allowed are visible ASCII, spaces and tabs (RFC 9110, 5.5). A line break would start another header.
+    // A header value may contain only visible ASCII, spaces and tabs (RFC 9110, 5.5). A line break would start another header.
     if (!/^[\x20-\x7e\t]*$/.test(text)) {
       throw new RequestValueError(`header ${name} is ${formatValue(text)}; a header takes printable ASCII only`);
     }

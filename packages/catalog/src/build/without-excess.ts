@@ -10,7 +10,7 @@ import type { JsonSchema } from "../read/documents.ts";
 const unknownMax = 20;
 /** If there are too many unknown properties, one fault reports all of them together. Its text names at most this number of properties. */
 const namedMax = 3;
-/** Maximum number of faults. */
+/** Maximum number of errors about excess parts. */
 const faultsMax = 100;
 
 /** `kept`: the value without its excess parts. `faults`: one fault for each place that had excess parts. */
@@ -104,7 +104,7 @@ function isClosed({ additionalProperties, patternProperties }: JsonSchema): bool
 
 const bounding = new WeakMap<object, boolean>();
 
-/** True if a schema limits a list or an object, at any depth. */
+/** True if a schema limits the size of a list or the properties of an object, at any depth. */
 function isBounding(schema: unknown): boolean {
   if (!isObject(schema)) return false;
   const known = bounding.get(schema);

@@ -63,7 +63,10 @@ function checkTrigger(
   if (payload !== undefined && output !== undefined) comparePayload(file, ["payload"], payload, output);
 }
 
-/** Checks a placeholder of the body: it must be possible there, and it must not repeat every element of a list in the event of each. */
+/**
+ * Checks a placeholder of the body in a trigger. The toolkit must provide this value, and the placeholder must not copy a whole list into
+ * the event of each element.
+ */
 function checkBodyPlace(
   file: DefinitionFile,
   at: FaultPath,
@@ -111,10 +114,13 @@ function comparePayload(file: DefinitionFile, path: FaultPath, payload: object, 
   }
 }
 
-/** Maximum example phrases of a tool: enough for the vocabulary of several professions. All alternatives of each phrase are indexed. */
+/**
+ * Maximum number of example phrases per tool. It is enough for the vocabulary of several professions. Search indexes all alternatives of
+ * each phrase.
+ */
 const sayingsMax = 60;
 const lengthMax = 400;
-/** An example phrase without alternatives, or with alternatives that are not nested. */
+/** Matches an example phrase that has no alternatives, or alternatives that are not nested. */
 const form = /^(?:[^()|]|\([^()]*\))*$/;
 
 /** Checks that sayings.yaml names tools of the toolkit, and that every example phrase is well formed. */
@@ -190,7 +196,7 @@ type CheckedTogether = {
   readonly parts: ReadonlyMap<string, ToolParts>;
 };
 
-/** Rules that concern a toolkit and its tools together. */
+/** The functions below check a toolkit and its tools together. */
 /** Checks the replacements of deprecated tools: a replacement must be callable and not deprecated itself. */
 function checkReplacements({ tools, parts }: Pick<CheckedTogether, "tools" | "parts">): void {
   for (const [name, tool] of parts) {

@@ -10,7 +10,7 @@ import { overlayDefinition } from "../read/load.ts";
 
 const text = (description: string) => ({ type: "string", description });
 
-/** Returns a list that a project publishes, with this paging. */
+/** Returns the definition of a list that a project publishes. The list has this paging. */
 function listOf(paging: unknown) {
   return {
     description: "Lists the orders of the shop, the newest first, a page at a time, with their states.",

@@ -32,8 +32,8 @@ export function checkPlaces(file: DefinitionFile, declared: DeclaredArguments, t
 }
 
 /**
- * A placeholder, and the path of the text that contains it. `isWhole`: true if the text is only this placeholder, so the value keeps its
- * type.
+ * A placeholder in a request, and the path of the text that contains it. `isWhole`: true if the text is only this placeholder, so that the
+ * value keeps its type.
  */
 type Place = { readonly placeholder: Placeholder; readonly path: FaultPath; readonly isWhole: boolean };
 
@@ -72,7 +72,7 @@ function checkType(place: PlaceInFile, schema: JsonSchema): void {
   }
 }
 
-/** Schema of each filter's result for valid values. */
+/** For each filter of templates, the schema of its result for valid values. */
 const filterResults: Readonly<Record<Filter, JsonSchema>> = {
   int: { type: "integer" },
   json: { type: "string" },
@@ -124,8 +124,8 @@ function faultOfFilter(name: Filter, schema: JsonSchema): readonly [reason: stri
 }
 
 /**
- * Checks that a value's type fits its place. A body accepts any JSON value. A text, a query and a header accept only values that can be
- * written as text.
+ * Checks that the type of a value fits the place where the request uses it. A body accepts any JSON value. A text, a query and a header
+ * accept only values that can be written as text.
  */
 function checkPlaceOfType({ file, path, placeholder, isWhole }: PlaceInFile, schema: JsonSchema): void {
   const types = typesOf(schema) ?? [];

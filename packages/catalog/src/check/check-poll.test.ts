@@ -9,7 +9,7 @@ import { overlayDefinition } from "../read/load.ts";
 const text = (description: string, more: object = {}) => ({ type: "string", description, ...more });
 const whole = (description: string) => ({ type: "integer", minimum: 1, description });
 
-/** Returns a list that a project publishes, with this poll. */
+/** Returns the definition of a list that a project publishes. The list has this poll. */
 function listOf(poll: unknown, changes: object = {}) {
   return {
     description: "Lists the orders of the shop, the newest first, a page at a time, with their states.",

@@ -90,7 +90,7 @@ function checkProperty(check: Check, path: FaultPath, property: unknown, isRule:
       "add a type, such as string, or an enum; an object without properties is kept whole",
     );
   }
-  // The property of a rule (such as a branch of `anyOf`) may contain names that another schema declares. So its names cannot be checked
+  // A schema that is a rule (such as a branch of `anyOf`) may name properties that another schema declares. So its names cannot be checked
   // here.
   if (!isRule) checkNode(check, path, property, undefined);
 }

@@ -102,7 +102,7 @@ function tagsOf(union: ErrorObject["parentSchema"], tag: string): string[] {
   });
 }
 
-/** Returns the path that a JSON Pointer means. List indexes become numbers. */
+/** Returns the path to which a JSON Pointer leads, as names and indexes. List indexes become numbers. */
 function pathOf(pointer: string, root: unknown): FaultPath {
   const path: (string | number)[] = [];
   let value = root;

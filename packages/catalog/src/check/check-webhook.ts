@@ -66,7 +66,10 @@ export function secretPlaces(webhook: WebhookDocument | undefined): readonly { r
   ];
 }
 
-/** Placeholders of `signed` and `timestamp`, by their first word. `named`: the word needs a name, such as `headers.x-time`. */
+/**
+ * Placeholders that the templates `signed` and `timestamp` may use, by their first word. `named`: the word needs a name, such as
+ * `headers.x-time`. `whole`: it has no name.
+ */
 const signedRoots = { body: "whole", form: "whole", url: "whole", method: "whole" } as const;
 const namedRoots = { headers: "named", query: "named", signature: "named" } as const;
 const timeRoots = { ...namedRoots, body: "named" } as const;
@@ -217,7 +220,7 @@ function checkHandshake(
   }
 }
 
-/** Checks the texts of an answer. Returns the number of their placeholders. */
+/** Checks the texts in the answer to a handshake. Returns the number of their placeholders. */
 function checkAnswer(
   file: DefinitionFile,
   path: FaultPath,

@@ -7,7 +7,7 @@ import { placeAt, type SchemaPlace, schemaPlace } from "./sensitivity.ts";
 export type KnownNames = {
   /** True if a name is declared at this position. True for every name if the schema declares no names there, or allows other properties. */
   knows(name: string): boolean;
-  /** Returns the names one level below: in a property, or in an item of a list. */
+  /** Returns the names that the schema declares one level below this position: in a property, or in an item of a list. */
   at(step: string | number): KnownNames;
 };
 

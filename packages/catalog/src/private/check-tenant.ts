@@ -21,7 +21,7 @@ export function checkTenantSize(file: DefinitionFile): void {
   else checkTexts(file);
 }
 
-/** Control characters. Tabs and line breaks are not included, because texts may contain them. */
+/** Matches control characters, except tabs and line breaks, which texts may contain. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
 const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 
@@ -139,7 +139,7 @@ export function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: u
   checkKeywords(file, path, node);
   for (const [keyword, child] of Object.entries(node)) {
     if (plainValues.has(keyword)) continue;
-    // Property names are not keywords: a property may be named "properties" or "$ref".
+    // The names in this map are property names, not keywords: a property may be named "properties" or "$ref".
     if (schemaMaps.has(keyword) && isObject(child)) {
       for (const [name, schema] of Object.entries(child)) checkTenantSchema(file, [...path, keyword, name], schema);
     } else if (!keyword.startsWith("$")) {

@@ -26,7 +26,7 @@ export function readEventSchema(
     return 0;
   });
   if (schema["type"] !== "object") file.fault(["type"], "is not object", "write object: a payload is an object");
-  // Each check may only read what the checks before it accepted.
+  // The checks in their order. Each check reads only what the checks before it have accepted.
   const checks = [
     () => checkTenantSize(file),
     () => checkPatternCost([file]),
@@ -43,7 +43,7 @@ export function readEventSchema(
   return faults.length > 0 ? { faults } : { schema };
 }
 
-/** Returns a made-up value that satisfies a schema. Undefined if the made-up value does not satisfy it. */
+/** Returns an example value that satisfies a schema. Undefined if no example could be made that satisfies it. */
 export function sampleOfSchema(schema: JsonSchema): unknown {
   const sample = sampleValue(schema, "value", shownSampleMs);
   return createTenantValidators()(schema)(sample).length === 0 ? sample : undefined;
@@ -51,7 +51,7 @@ export function sampleOfSchema(schema: JsonSchema): unknown {
 
 function parse(text: string): unknown {
   try {
-    // No limit of depth: checkTenantSize reports a deep schema.
+    // Limits no depth, because checkTenantSize reports a schema that is too deep.
     return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
   } catch {
     return undefined;

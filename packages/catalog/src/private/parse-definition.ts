@@ -158,7 +158,7 @@ function parse(text: string): unknown {
 
 function parseJson(text: string): unknown {
   try {
-    // No depth limit here, because later checks report excessive nesting for each file.
+    // Limits no depth, because later checks report excessive nesting for each file.
     return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
   } catch (error) {
     throw wholeFault(`is not JSON (${(error as SyntaxError).message})`, "send JSON text");

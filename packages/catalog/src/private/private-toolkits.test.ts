@@ -297,7 +297,7 @@ test("a read that races with a publication never hides it", async () => {
   const node = createTestNode(db);
   const toolkit = await parsePrivateToolkit(privateDefinition(), projectId);
   for (let round = 0; round < 20; round++) {
-    // Reads before, during and after the write to the database, none of them awaited.
+    // Starts reads before, during and after the write to the database, and does not wait for them.
     const reads = [node.views.forProject(projectId)];
     const published = node.views.publish(projectId, toolkit, privateDefinition());
     reads.push(node.views.forProject(projectId));
@@ -316,7 +316,7 @@ test("a read that races with a publication never hides it", async () => {
   }
 });
 
-/** Returns the same database, but its hot statements are answered only after `gate` resolves. */
+/** Returns the same database. The result of each statement sent as text arrives only after `gate` resolves. */
 function answeringAfter(gate: () => Promise<void>): Database {
   const sql = new Proxy(db.sql, {
     get(target, key) {

@@ -34,7 +34,7 @@ export type CatalogViews = {
 
 type KnownView = { readonly version: number; readonly view: CatalogView; checkedAt: number };
 
-/** A project's compiled toolkits by slug, each with its source text. */
+/** The compiled private toolkits of a project, by slug. Each has the text of its definition, so that a change is noticed. */
 type CompiledToolkits = ReadonlyMap<string, { readonly definition: string; readonly toolkit: Toolkit }>;
 
 /**

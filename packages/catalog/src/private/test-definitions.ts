@@ -2,7 +2,7 @@ import type { ToolkitSource } from "@svc/testing/catalog";
 
 type Changes = { readonly slug?: string; readonly toolkit?: object; readonly tool?: object; readonly input?: object };
 
-/** Returns a definition that a project may publish, with one tool, as plain values that a test may change or damage. */
+/** Returns a definition with one tool that a project may publish. It is plain JSON that a test may change or damage. */
 export function privateSource({ slug = "shop", toolkit, tool, input }: Changes = {}) {
   return {
     toolkit: {
@@ -35,12 +35,12 @@ export function privateSource({ slug = "shop", toolkit, tool, input }: Changes =
   };
 }
 
-/** Returns the JSON text of `privateSource` for PublishToolkit. */
+/** Returns the definition of `privateSource` as JSON text, in the form that PublishToolkit accepts. */
 export function privateDefinition(changes: Changes = {}): string {
   return JSON.stringify(privateSource(changes));
 }
 
-/** Returns `privateSource` for the shared catalog, where the same definition consists of files. */
+/** Returns the definition of `privateSource` in the form of the shared catalog, where a definition consists of files. */
 export function sharedSource(changes: Changes = {}): ToolkitSource {
   return privateSource(changes) as unknown as ToolkitSource;
 }

@@ -12,7 +12,7 @@ test("what the service ships with has no fault, and the file says so: after a ch
   expect(await readFile(checkedFile, "utf8")).toBe(await checkShippedToolkits());
 });
 
-/** Copies a toolkit to a folder, with another text in one file. */
+/** Copies a toolkit to another folder, and changes the text of one of its files. */
 async function copyOf(file: string, change: (text: string) => string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "svc-checked-"));
   onTestFinished(() => rm(folder, { recursive: true }));

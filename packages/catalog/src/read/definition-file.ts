@@ -85,7 +85,7 @@ export function parseDefinitionFile(file: string, text: string): DefinitionFile 
   return createDefinitionFile(file, document.toJS({ maxAliasCount: 100 }), lineFinder(document, lines));
 }
 
-/** Correction for a number that no double represents exactly. */
+/** Advice for a number in a definition that a double cannot hold exactly. */
 export const inexactCure = "write a number of fewer digits, or a text";
 
 /**
@@ -96,7 +96,7 @@ const mayBeInexact = /[\d.]{16}|\d[eE][+-]?\d{3}/;
 
 const decimalForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Returns faults for numbers that the parser would read with another value. */
+/** Returns errors for the numbers in a YAML file that a double cannot hold exactly. The parser would change their value. */
 function inexactNumbers(document: Document, lines: LineCounter): { line: number; reason: string; cure: string }[] {
   const found: { line: number; reason: string; cure: string }[] = [];
   visit(document, {

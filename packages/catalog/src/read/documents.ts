@@ -21,7 +21,7 @@ export type MatchDocument = {
   readonly item?: ConditionsDocument;
 };
 
-/** An entry of a toolkit's `auth`, as in schemas/toolkit.schema.json. */
+/** An authentication scheme in a toolkit definition: an entry of `auth`, as in schemas/toolkit.schema.json. */
 export type AuthDocument =
   | { type: "oauth2"; authorizeUrl: string; tokenUrl: string; defaultScopes: string[]; refresh: boolean }
   | { type: "api_key"; placement: "header" | "query"; name: string; value: string }
@@ -29,14 +29,14 @@ export type AuthDocument =
   | { type: "none" }
   | { type: "client_credentials"; tokenUrl: string; defaultScopes?: string[] };
 
-/** How the bodies of a toolkit's posts are read. */
+/** How svc reads the bodies of a toolkit's posts, as a definition declares it. */
 export type BodyDocument = {
   readonly form?: string;
   readonly each?: string;
   readonly content?: "text" | "base64" | "none";
 };
 
-/** Parameters of the scheme `hmac_sha256`, as in schemas/toolkit.schema.json. */
+/** Parameters with which a webhook verifies posts by the scheme `hmac_sha256`, as in schemas/toolkit.schema.json. */
 export type HmacDocument = {
   readonly scheme: "hmac_sha256";
   readonly header: string | readonly string[];
@@ -49,7 +49,7 @@ export type HmacDocument = {
   readonly tolerance?: string;
 };
 
-/** Parameters of the scheme `token_query`, as in schemas/toolkit.schema.json. */
+/** Parameters with which a webhook verifies posts by the scheme `token_query`, as in schemas/toolkit.schema.json. */
 export type TokenDocument = {
   readonly scheme: "token_query";
   readonly parameter?: string;
@@ -58,7 +58,7 @@ export type TokenDocument = {
   readonly basic?: true;
 };
 
-/** An entry of a webhook's `handshakes`, as in schemas/toolkit.schema.json. */
+/** A handshake by which an app checks the webhook: an entry of `handshakes`, as in schemas/toolkit.schema.json. */
 export type HandshakeDocument = {
   readonly method: "GET" | "HEAD" | "POST";
   readonly when?: MatchDocument;
@@ -67,7 +67,7 @@ export type HandshakeDocument = {
   readonly answer: { readonly status?: number; readonly text?: string; readonly json?: unknown };
 };
 
-/** A toolkit's `webhook`, as in schemas/toolkit.schema.json. */
+/** The part `webhook` of a toolkit definition, as in schemas/toolkit.schema.json. */
 export type WebhookDocument = BodyDocument & {
   readonly secretEnv: string;
   readonly ignore?: readonly MatchDocument[];
@@ -77,7 +77,7 @@ export type WebhookDocument = BodyDocument & {
 /** A `sayings.yaml`: example phrases by tool name. */
 export type ExamplePhrasesDocument = Readonly<Record<string, readonly string[]>>;
 
-/** A `toolkit.yaml` that satisfies schemas/toolkit.schema.json. */
+/** Content of a `toolkit.yaml` file that satisfies schemas/toolkit.schema.json. */
 export type ToolkitDocument = {
   readonly slug: string;
   readonly name: string;
@@ -155,7 +155,7 @@ export type PollDocument = {
   readonly changed?: PollCursorDocument;
 };
 
-/** File of an action that satisfies schemas/tool.schema.json. */
+/** Content of an action's definition file that satisfies schemas/tool.schema.json. */
 export type ActionDocument = {
   readonly kind: "action";
   readonly class: AccessClass;
@@ -188,7 +188,7 @@ export type TriggerDocument = {
   readonly payload: Readonly<Record<string, unknown>>;
 };
 
-/** File of a tool that satisfies schemas/tool.schema.json. */
+/** Content of a tool's definition file that satisfies schemas/tool.schema.json. */
 export type ToolDocument = ActionDocument | TriggerDocument;
 
 /** Values of one toolkit in a deployment file that satisfies schemas/deployment.schema.json. */

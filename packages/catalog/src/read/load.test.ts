@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
 });
 
-/** Returns a valid definition as plain JSON that a case may damage. */
+/** Returns a valid definition as plain JSON. A test case may then make it invalid. */
 function validSource() {
   return structuredClone({
     toolkit: {
@@ -112,14 +112,17 @@ const trigger = "tools/note_changed.yaml";
 
 type WrongDefinition = [name: string, damage: Damage, file: string, path: string, words: string];
 
-/** Cases that change how the bodies of posts are read. */
+/** Returns test cases of definitions with a webhook. Each changes how the bodies of posts are read. */
 function withWebhook(...cases: [name: string, bodies: object, file: string, path: string, words: string][]) {
   return cases.map(([name, bodies, ...where]): WrongDefinition => {
     return [name, ({ toolkit }) => Object.assign(toolkit.webhook, bodies), ...where];
   });
 }
 
-/** The damage, the place where the fault must be reported, and words of its reason and cure. */
+/**
+ * Test cases of invalid definitions: the change that makes the definition invalid, the position of the reported error, and words of its
+ * reason and advice.
+ */
 const wrongDefinitions: WrongDefinition[] = [
   ["no name", ({ toolkit }) => delete toolkit.name, "toolkit.yaml", "name", "add it"],
   ["category unknown", ({ toolkit }) => (toolkit.category = "fun"), "toolkit.yaml", "category", "search-and-data"],

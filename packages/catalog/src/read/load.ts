@@ -79,7 +79,7 @@ function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
   const tools = [...files.tools].map(([name, file]) => {
     return [name, overlayDefinition(file, patches.tools?.[name], deployment.file)] as const;
   });
-  // The result has no digest, because the overlay changes the definition.
+  // The result has no digest of a checked definition: the overlay changes the definition, so it must be checked again.
   return {
     folder: files.folder,
     toolkit: overlayDefinition(files.toolkit, patches.toolkit, deployment.file),

@@ -13,7 +13,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(cacheDir, { recursive: true }));
 });
 
-/** Returns the next start's value of a text that was recorded at this start. */
+/** Stores a text with its value as a start does. Returns the value that the next start finds for the text. */
 async function foundNext(text: string, value: unknown): Promise<unknown> {
   const parsed = await openParsedDefinitions(folders, cacheDir);
   parsed.note(text, value);

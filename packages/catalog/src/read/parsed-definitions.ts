@@ -70,8 +70,8 @@ async function readKept(file: string): Promise<Readonly<Record<string, unknown>>
 
 /** Writes the file under a temporary name first, because two nodes may start at the same time. */
 async function write(file: string, used: Readonly<Record<string, unknown>>): Promise<void> {
-  // Some YAML numbers (for example `.inf`) would change when they are written as JSON. Values with such numbers are left out of the cache
-  // file.
+  // Some YAML numbers (for example `.inf`) would change if they were written as JSON. So values with such numbers are not stored in the
+  // cache file.
   const exact = Object.entries(used).filter(([, value]) =>
     isDeepStrictEqual(value, JSON.parse(JSON.stringify(value) ?? "null")),
   );
@@ -80,6 +80,6 @@ async function write(file: string, used: Readonly<Record<string, unknown>>): Pro
     await writeFile(unfinished, JSON.stringify(Object.fromEntries(exact)), { mode: 0o600 });
     await rename(unfinished, file);
   } catch {
-    // If the folder is not writable, the next start parses all texts again.
+    // If the folder is not writable, the cache is not stored, and the next start parses all texts again.
   }
 }

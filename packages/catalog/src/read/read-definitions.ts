@@ -43,7 +43,7 @@ export async function readDefinitions(
       );
     }
     for (const entry of entries ?? []) {
-      // Mounted configuration folders often consist of symbolic links.
+      // Symbolic links count as toolkits too, because mounted configuration folders often consist of them.
       if (entry.isDirectory() || entry.isSymbolicLink()) toolkits.push(readToolkit(folder, entry.name, read));
     }
   }

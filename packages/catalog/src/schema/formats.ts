@@ -88,6 +88,6 @@ function applyToObject(properties: JsonSchema, value: JsonSchema): JsonSchema {
     if (Object.hasOwn(value, name)) filled.set(name, applyDefaults(property, value[name]));
     else if (property.default !== undefined) filled.set(name, applyDefaults(property, property.default));
   }
-  // Object.fromEntries, because a property may be named __proto__.
+  // Object.fromEntries is used, because an assignment to a property named `__proto__` would change the prototype.
   return Object.fromEntries(filled);
 }

@@ -9,7 +9,7 @@ const listOf = (items: object) => argumentsOf({ type: "array", items });
 const manyTypes = times(900, { type: "string" });
 const enumeration = Array.from({ length: 1500 }, (_, n) => `value number ${n} of a long list`);
 
-/** CPU milliseconds, so that other work on the machine does not count. */
+/** Returns the CPU time that `run` takes, in milliseconds. Time of other processes does not count. */
 function costOf(run: () => unknown): number {
   const before = process.cpuUsage();
   run();
@@ -119,7 +119,7 @@ test("long enums, values and names are quoted in part", () => {
   ).toBe('[{"pointer":"/a","message":"must be string"}]');
 });
 
-/** Not a literal, because an object with `then` looks like a promise. */
+/** Returns a schema with `if` and `then`. It is not an object literal, because an object with `then` looks like a promise. */
 const rule = (condition: object, consequence: object | boolean) =>
   JSON.parse(`{ "if": ${JSON.stringify(condition)}, "then": ${JSON.stringify(consequence)} }`) as object;
 

@@ -91,21 +91,22 @@ export type ValidatorFactory = (schema: JsonSchema) => SchemaValidator;
 /** Maximum steps (judging-cost.ts) to validate a value with a schema of a private definition: about 50 ms. */
 const stepsMax = 1_000_000;
 
-/** Returns a schema compiler. `expressions`: engine for the keyword `pattern`; default: the platform's own regular expressions. */
+/** Returns a compiler of JSON Schemas. `expressions`: engine for the keyword `pattern`; default: the platform's own regular expressions. */
 function createAjv(expressions?: MeteredRegExps): Ajv2020 {
   const made = new Ajv2020({
-    // Collect all errors even if one is enough: code that stops at the first error is deeply nested and takes seconds to compile.
+    // Compiled code collects all errors even if the caller needs one. Code that stops at the first error is deeply nested and takes seconds
+    // to compile.
     allErrors: true,
     verbose: true,
     strict: true,
-    // These three strict options are off. Schemas have rules that concern several arguments (such as `if` or `anyOf`). Such a rule does not
-    // repeat the types and properties that the schema declares elsewhere.
+    // These three strict options are off, because a schema may have a rule about several arguments (such as `if` or `anyOf`). Such a rule
+    // does not repeat the types and properties that the schema declares elsewhere.
     strictTypes: false,
     strictRequired: false,
     strictTuples: false,
     // The schema is not validated here, because svc checks each schema once when it is loaded.
     validateSchema: false,
-    // One compiler handles many schemas and distinguishes them by object identity.
+    // The compiler does not register schemas by their `$id`. One compiler handles many schemas and distinguishes them by object identity.
     addUsedSchema: false,
     // Inherited properties, such as `constructor`, do not count as properties of a value.
     ownProperties: true,
@@ -121,12 +122,12 @@ function createAjv(expressions?: MeteredRegExps): Ajv2020 {
 }
 
 const ajv = createAjv();
-/** Compiler that stops at the first fault. */
+/** A schema compiler whose validators stop at the first error. */
 const firstOnly = new Ajv2020({ allErrors: false, verbose: true, validateFormats: false });
 
 /**
- * Returns the faults of a schema against JSON Schema 2020-12; empty if the schema is valid. For a very large schema, returns only the first
- * fault.
+ * Returns the errors of a schema according to JSON Schema 2020-12; empty if the schema is valid. For a very large schema, returns only the
+ * first error.
  */
 export function faultsOfSchema(schema: JsonSchema): readonly SchemaFault[] {
   if (schemaSize(schema) > schemaSizeMax) {
@@ -179,7 +180,7 @@ function tooLarge(why: string): readonly SchemaFault[] {
 }
 
 /**
- * Returns the faults of a value. Excess parts get one fault and are removed first, because the compiler would create a fault for each
+ * Returns the errors of a value. Excess parts get one error and are removed first, because the compiler would create an error for each
  * excess item and property.
  */
 function judge(validate: ValidateFunction, schema: JsonSchema, given: unknown): readonly SchemaFault[] {
@@ -198,7 +199,7 @@ function run(validate: ValidateFunction, value: unknown): readonly SchemaFault[]
     if (Array.isArray(error)) return toFaults(error);
     throw error;
   } finally {
-    // Verbose errors contain the value, and the function would keep them in memory until its next call.
+    // Errors contain the value. The function would keep them, and so the value, in memory until its next call.
     validate.errors = null;
   }
 }

@@ -2,8 +2,8 @@ import { isObject } from "@svc/core";
 import type { JsonSchema } from "../read/documents.ts";
 
 /**
- * Weight of a schema inside a choice; elsewhere the weight is 1. Faults inside a choice are collected or discarded, and creating a fault
- * costs more than a comparison.
+ * Weight of a schema inside a choice (such as `anyOf`); elsewhere the weight is 1. Errors inside a choice are collected and perhaps
+ * discarded, and creating an error costs more than a comparison.
  */
 const triedWeight = 4;
 
@@ -70,10 +70,10 @@ function visitProperties(meter: Meter, schema: JsonSchema, value: JsonSchema, we
   for (const name of Object.keys(value)) {
     if (meter.left < 0) return;
     const child = value[name];
-    // Faults below a long property name cost more, because each fault quotes the name.
+    // Errors of values below a property with a long name cost more, because each of them quotes the name.
     const weightBelow = weight * (1 + name.length / 256);
-    // The cost of this property is subtracted. It is higher if the schema allows no undeclared properties, because each undeclared property
-    // then causes a fault.
+    // Subtracts the cost of this property. It is higher if the schema allows no undeclared properties, because each undeclared property
+    // then causes an error.
     meter.left -= weightBelow * (patterns.length + (schema.additionalProperties === false ? triedWeight : 1));
     if (Object.hasOwn(declared, name)) visit(meter, declared[name], child, weight);
     for (const schemaOfOthers of others) visit(meter, schemaOfOthers, child, weightBelow);
@@ -118,7 +118,7 @@ export function schemaSize(schema: JsonSchema): number {
   for (const [keyword, child] of Object.entries(schema)) {
     const schemas = schemasIn(keyword, child).filter(isObject);
     for (const inner of schemas) size += schemaSize(inner);
-    // `oneOf` compares every schema with every other.
+    // For `oneOf`, the error check compares every schema with every other.
     if (keyword === "oneOf") size += (schemas.length * schemas.length) / 10;
   }
   wholeSizes.set(schema, size);

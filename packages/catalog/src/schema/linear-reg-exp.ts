@@ -72,7 +72,7 @@ export function isShortEnough(pattern: string, text: string, most = stepsMax): b
   return patternSteps(pattern) * text.length <= most;
 }
 
-/** Error for a value whose patterns would take more steps than allowed for one value. */
+/** Error for a value: checking its texts against the patterns of the schema would take more steps than allowed. */
 export class PatternStepsError extends Error {
   override name = "PatternStepsError";
 }
@@ -87,7 +87,7 @@ export type MeteredRegExps = {
    * up.
    */
   readonly engine: RegExpEngine & ((pattern: string) => LinearRegExp);
-  /** Gives all patterns the full number of steps again. A step is a unit of matching work. Call this function before each value. */
+  /** Restores the full number of steps (units of matching work) for all patterns. Call this function before each value. */
   restart(): void;
 };
 

@@ -4,7 +4,7 @@ import { _, type Ajv2020, str } from "ajv/dist/2020.js";
 /** A decimal number. `digits`: digits without trailing zeros. `power`: power of ten by which the digits are multiplied. */
 type Decimal = { readonly digits: string; readonly power: number };
 
-/** The value under validation, with all digits of its numbers. Undefined if doubles hold all its numbers exactly. */
+/** The value that is validated now, with all digits of its numbers. Undefined if doubles can hold all its numbers exactly. */
 let judged: { readonly value: unknown } | undefined;
 
 /** Returns the result of `judge`, with exact numbers available to `multipleOf`. Compiled code otherwise sees only the nearest doubles. */
@@ -52,7 +52,7 @@ function numberAt(value: unknown, pointer: string): unknown {
 function decimalOf(text: string): Decimal {
   const [, whole = "", fraction = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const written = whole + fraction;
-  // A loop, because a regular expression takes quadratic time in the number of zeros before a digit.
+  // A loop is used, because a regular expression would take time in proportion to the square of the number of zeros before a digit.
   let end = written.length;
   while (end > 0 && written[end - 1] === "0") end--;
   return { digits: written.slice(0, end), power: Number(exponent) - fraction.length + written.length - end };

@@ -32,17 +32,17 @@ test.each([
   ["Fri Jan  2 03:04:05 UTC 2026", newYear],
   ["Fri Jan 02 2026 04:04:05 GMT+0100 (Central European Standard Time)", newYear],
   [" 2026-01-02T03:04:05Z\n", newYear],
-  // Leap seconds.
+  // Leap seconds are read as the second after them.
   ["2016-12-31T23:59:60Z", Date.UTC(2017, 0, 1)],
   ["2016-12-31T23:59:60.25Z", Date.UTC(2017, 0, 1) + 250],
   ["Sat, 31 Dec 2016 23:59:60 +0000", Date.UTC(2017, 0, 1)],
-  // Before 1970.
+  // Times before 1970 are read as negative numbers.
   ["1969-12-31T23:59:59Z", -1_000],
   ["0001-01-01T00:00:00Z", -62_135_596_800_000],
   ["Thu, 04 Oct 1945 00:00:00 +0000", Date.UTC(1945, 9, 4)],
   [-86_400, -86_400_000],
   ["-86400.5", -86_400_500],
-  // Unix time.
+  // Numbers are read as Unix time.
   [1_767_323_045, newYear],
   ["1767323045.001", newYear + 1],
   [1_767_323_045.001, newYear + 1],

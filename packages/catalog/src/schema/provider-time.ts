@@ -52,7 +52,7 @@ const unixTime: Form = {
     const unit = unixUnits.find(({ from }) => Math.abs(number) >= from);
     if (unit !== undefined) return number / unit.perMs;
     if (exponent !== undefined) return number * 1000;
-    // Uses the digits of the text, because 1.001 * 1000 is less than 1001.
+    // Takes the digits from the text instead of multiplying, because 1.001 * 1000 is less than 1001.
     const ms = Number(`${whole}${fraction.slice(0, 3).padEnd(3, "0")}`);
     return sign === "-" ? -ms : ms;
   },
@@ -61,7 +61,7 @@ const unixTime: Form = {
 const zoneText = String.raw`(?<zone>[A-Za-z]{1,4}|(?:UTC|GMT|utc|gmt)?[+-]\d\d(?::?\d\d)?)`;
 const clockText = String.raw`(?<hour>\d\d?):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,](?<fraction>\d+))?)?`;
 const basicClockText = String.raw`(?<hour>\d\d)(?<minute>\d\d)(?:(?<second>\d\d)(?:[.,](?<fraction>\d+))?)?`;
-/** Text allowed after a time: a zone's name in parentheses or brackets. */
+/** Text that may follow a time: the name of its zone in parentheses or brackets. */
 const commentText = String.raw`(?:\s*(?:\([^()]*\)|\[[^[\]]*\]))?`;
 
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -115,13 +115,13 @@ function offsetOf(zone: string | undefined): number | undefined {
 const monthText = "(?<month>[A-Za-z]{3,9})";
 const weekdayText = String.raw`(?:[A-Za-z]{3,9},?\s+)?`;
 
-/** Forms in the order in which they are tried. A text of digits only is a date if it can be one. */
+/** Forms of time texts, in the order in which they are tried. A text that has only digits is read as a date if it can be one. */
 const textForms: readonly Form[] = [
-  // RFC 3339, ISO 8601's extended form.
+  // RFC 3339, and the extended form of ISO 8601.
   form(
     String.raw`(?<year>\d{4})(?<slash>[-/])(?<month>\d\d)\k<slash>(?<day>\d\d)(?:(?:[Tt_]|\s+)${clockText}(?:\s*${zoneText})?${commentText})?`,
   ),
-  // Basic form of ISO 8601. Without a T, only all fourteen digits, or a date alone, are accepted.
+  // The basic form of ISO 8601. Without a T, only all fourteen digits or a date alone are accepted.
   form(String.raw`(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)[Tt]${basicClockText}${zoneText}?`),
   form(String.raw`(?<year>(?:19|20)\d\d)(?<month>\d\d)(?<day>\d\d)(?:(?<hour>\d\d)(?<minute>\d\d)(?<second>\d\d))?`),
   unixTime,

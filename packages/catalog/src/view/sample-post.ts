@@ -35,7 +35,7 @@ export function samplePost(trigger: TriggerDocument, nowMs: number, each?: reado
   return { ...sample, body: placed(sample.body, each.slice(1), [item ?? {}]) };
 }
 
-/** A sample post whose element is not in its list yet. */
+/** A sample post that is still being built: its element is not in its list yet. */
 type UnlistedPost = SamplePost & { item: unknown };
 
 function placeMatch(post: UnlistedPost, match: MatchDocument): void {

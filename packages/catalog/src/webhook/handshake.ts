@@ -68,7 +68,7 @@ function compileAnswer({
   const render = compileText(text);
   return (request, secrets) => {
     const body = render(request, secrets);
-    // Only printable ASCII, so that no sender can have svc repeat text in another charset.
+    // Accepts only printable ASCII. Otherwise a sender could make svc repeat a text that a browser reads in another charset.
     if (body === undefined || body.length > textBytesMax || !/^[\x20-\x7e]*$/.test(body)) return undefined;
     return { contentType: "text/plain; charset=utf-8", body };
   };
@@ -88,12 +88,14 @@ function compileTree(value: unknown): Render<unknown> {
   };
 }
 
-/** A part of an answer: a literal text, or a placeholder, whose value is signed if `isSigned` is true. */
+/**
+ * A part of the text of a handshake's answer: literal text, or a placeholder. `isSigned`: true if the value of the placeholder is signed.
+ */
 export type AnswerPart = string | { readonly placeholder: Placeholder; readonly isSigned: boolean };
 
 const hmacFilter = /\s*\|\s*hmac\s*$/;
 
-/** Returns the parts of a text of an answer. The filter `hmac` exists only here. Throws TemplateSyntaxError. */
+/** Returns the parts of a text in a handshake's answer. Only such texts may use the filter `hmac`. Throws TemplateSyntaxError. */
 export function partsOfAnswer(text: string): readonly AnswerPart[] {
   const signed = new Set<string>();
   const plain = text.replaceAll(/\{\{([^{}]*)\}\}/g, (whole, source: string) => {
@@ -131,7 +133,7 @@ function compileText(text: string): Render<string> {
   };
 }
 
-/** Returns the text that a placeholder reads. Undefined if the value is absent or not a text. */
+/** Returns the text that a placeholder reads from a handshake request. Undefined if the value is absent or not a text. */
 function textAt(placeholder: Placeholder, { headers, query, body }: HandshakeRequest): string | undefined {
   const name = nameOfPlaceholder(placeholder);
   if (placeholder.root === "query") return onlyValue(query, name);

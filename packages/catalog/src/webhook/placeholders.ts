@@ -16,15 +16,21 @@ export type ReadablePost = ArrivedPost & {
   readonly publicUrl?: string | undefined;
 };
 
-/** Reads the value of one placeholder. Undefined if the post has none. Texts that are not ASCII are returned as the bytes that are signed. */
+/**
+ * Returns the value of one placeholder in a post. Undefined if the post has no such value. A text that is not ASCII is returned as the
+ * bytes that the sender signed.
+ */
 export type ReadPlaceholder = (reading: ReadablePost) => Buffer | string | undefined;
 
-/** Name of what a placeholder reads: `x-time` for `{{headers.x-time}}`. Dots belong to the names of headers and parameters. */
+/**
+ * Returns the name of the value that a placeholder reads: `x-time` for `{{headers.x-time}}`. Dots may be a part of the name of a header or
+ * parameter.
+ */
 export function nameOfPlaceholder({ path }: Pick<Placeholder, "path">): string {
   return path.join(".");
 }
 
-/** Returns the parts of a text that a verifier signs, as functions that read them. */
+/** Returns the parts of the text that a signature covers. Each part is a function that reads its value from a post. */
 export function compileSigned(text: string): readonly ReadPlaceholder[] {
   return parseTemplate(text).parts.map((part) => {
     if (typeof part !== "string") return compilePlaceholder(part);
@@ -50,7 +56,7 @@ function compilePlaceholder(placeholder: Placeholder): ReadPlaceholder {
     case "body":
       return ({ body }) => body;
     case "method":
-      // Only posts are verified by a signature.
+      // The only method is POST, because only posts are verified by a signature.
       return () => "POST";
     case "url":
       return ({ publicUrl, target }) =>
@@ -68,18 +74,24 @@ function compilePlaceholder(placeholder: Placeholder): ReadPlaceholder {
   }
 }
 
-/** Returns a header of a post; undefined if it has none. */
+/** Returns the value of a header in a post; undefined if the post does not have the header. */
 export function headerOf({ headers }: Pick<ArrivedPost, "headers">, name: string): string | undefined {
   return Object.hasOwn(headers, name) ? headers[name] : undefined;
 }
 
-/** Returns a parameter's value. Undefined if it occurs more than once, because other readers could take another of its values. */
+/**
+ * Returns the value of a query parameter. Undefined if it occurs more than once, because another program could read another one of its
+ * values.
+ */
 export function onlyValue(query: URLSearchParams, name: string): string | undefined {
   const [value, ...others] = query.getAll(name);
   return others.length === 0 ? value : undefined;
 }
 
-/** Largest form whose fields a signature can cover. A form is read before its sender is known. */
+/**
+ * Maximum size in bytes of a form whose fields a signature may cover. Such a form is read before its sender is verified, so the size is
+ * limited.
+ */
 const signedFormBytesMax = 65_536;
 const signedFormFieldsMax = 2_000;
 
@@ -108,7 +120,7 @@ export function compileTimeSource(text: string): (reading: ReadablePost) => unkn
     if (typeof part === "string") return () => part;
     if (part.root === "body") return (reading: ReadablePost) => fieldOf(reading, part.path);
     const read = compilePlaceholder(part);
-    // A time is ASCII, and other texts are bytes here.
+    // A time is always ASCII. A value that is not ASCII is returned as bytes, and is not a time.
     return (reading: ReadablePost) => {
       const value = read(reading);
       return typeof value === "string" ? value : undefined;
@@ -138,14 +150,14 @@ function fieldOf({ body }: ReadablePost, path: readonly (string | number)[]): un
   }
 }
 
-/** Returns ASCII unchanged, and other texts as UTF-8. */
+/** Returns ASCII text unchanged, and any other text as its bytes in UTF-8. */
 function bytesOf(text: string): Buffer | string {
   return isAscii(text) ? text : Buffer.from(text);
 }
 
 const textOf = (text: string | undefined) => (text === undefined ? undefined : bytesOf(text));
 
-/** Returns ASCII unchanged. Node reads each byte of a header as one character, so other texts become those bytes again. */
+/** Returns ASCII text unchanged. Node reads each byte of a header as one character, so any other text is converted back to these bytes. */
 function latin1Of(text: string | undefined): Buffer | string | undefined {
   return text === undefined || isAscii(text) ? text : Buffer.from(text, "latin1");
 }

@@ -10,23 +10,23 @@ import type { SigningTime, UnsignedPost, WebhookSecret } from "../model.ts";
 import { readProviderTime } from "../schema/provider-time.ts";
 import { nameOfPlaceholder, type ReadPlaceholder, readSigned } from "./placeholders.ts";
 
-/** Parameters of a signature, prepared for many posts. */
+/** Parts of a webhook's signature: where it is in a post, and what it covers. They are prepared once for many posts. */
 export type HmacParts = {
   readonly headers: readonly string[];
   readonly prefix: string;
   readonly separator: string | undefined;
   readonly encoding: "hex" | "base64" | "base64url";
-  /** Text of the template of the signed bytes. */
+  /** Template of the text that is signed, as the definition contains it. */
   readonly signedText: string;
   readonly signed: readonly ReadPlaceholder[];
-  /** Text of the template of the time. Undefined if the definition declares none. */
+  /** Template of the time that the signature covers, as the definition contains it. Undefined if it declares none. */
   readonly timestampText: string | undefined;
 };
 
 /**
- * Returns a post with the signature of a webhook. Adds the time now and every header, parameter and part of the signature header that the
- * signature covers and the post lacks. If the time is in the body, replaces it there. Throws an Error if the signature covers the address,
- * and `publicUrl` is not given.
+ *  * Returns a post with the signature of a webhook. Adds the current time, and each missing value that the signature covers (headers,
+ *    parameters, parts of the signature header). If the time is in the body, replaces it there. Throws an Error if the signature covers the
+ *    address and `publicUrl` is not given.
  */
 export function signHmac(parts: HmacParts, post: UnsignedPost, secret: WebhookSecret, at: SigningTime): UnsignedPost {
   const { nowMs, publicUrl } = at;
@@ -74,7 +74,10 @@ export function isSamePlace(one: Placeholder, other: Placeholder): boolean {
   return one.root === other.root && nameOfPlaceholder(one) === nameOfPlaceholder(other);
 }
 
-/** Returns the bytes of a JSON object with the time now in a field, in milliseconds. Returns the same bytes if the field has a fresh time. */
+/**
+ * Returns the bytes of a JSON object in which a field has the current time, in milliseconds. If the time in the field is fresh, returns the
+ * same bytes.
+ */
 function withTime(bytes: Buffer, path: readonly (string | number)[], nowMs: number): Buffer {
   const read = readForeignText(bytes);
   const body = "fault" in read ? undefined : parsed(read.text === "" ? "{}" : read.text);
@@ -100,7 +103,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns a post that contains a secret at the place that the verifier reads. */
+/** Returns a post in which a secret is at the place where the verifier looks for it. */
 export function signToken(
   where: { readonly parameter?: string; readonly header?: readonly string[]; readonly prefix?: string },
   post: UnsignedPost,

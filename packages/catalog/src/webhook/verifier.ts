@@ -11,7 +11,7 @@ const signaturesMax = 20;
 /** Largest difference between the time of a post and the time of svc, earlier or later, if the definition declares none. */
 const toleranceDefault = "5m";
 
-/** Separators of the parts of a signature header, by the word in `split`. */
+/** Character that separates the parts of a signature header, by the word for it in `split`. */
 const separators = { comma: ",", semicolon: ";", space: " " } as const;
 
 /** The scheme `slack_v0` as parameters of `hmac_sha256`. */
@@ -24,7 +24,7 @@ const slackV0 = {
   timestamp: "{{headers.x-slack-request-timestamp}}",
 } as const;
 
-/** The scheme `slack_v0` takes a time only as Unix time in seconds. */
+/** Reads a time of the scheme `slack_v0`, which is Unix time in seconds only. */
 const readSlackTime = (value: unknown) => (/^\d{1,12}$/.test(String(value)) ? Number(value) * 1000 : undefined);
 
 /** Returns the verifier that a checked definition declares. */
@@ -84,7 +84,7 @@ function compileHmac(
   };
 }
 
-/** Signatures of a post, and the other parts of the header that have a name. */
+/** Signatures that were found in a post, and the other named parts of the signature header. */
 type FoundSignatures = {
   readonly signatures: readonly string[];
   readonly named: ReadonlyMap<string, string | undefined>;
@@ -115,13 +115,18 @@ function findSignatures(parts: HmacParts, post: ArrivedPost): FoundSignatures | 
   return signatures.length === 0 || signatures.length > signaturesMax ? undefined : { signatures, named };
 }
 
-/** Returns the base64 of a signature in base64url, with or without padding. An empty text if it is not one. */
+/**
+ * Returns the base64 form of a signature in base64url, with or without padding. Returns an empty text if the signature is not in base64url.
+ */
 function toBase64(text: string): string {
   if (!/^[\w-]{43}=?$/.test(text)) return "";
   return `${text.slice(0, 43).replaceAll("-", "+").replaceAll("_", "/")}=`;
 }
 
-/** Returns a secret with its key. Undefined if it is empty, or is not written as the definition says. */
+/**
+ * Returns a webhook secret with its key. Undefined if the text is empty, or does not have the encoding or prefix that the definition
+ * declares.
+ */
 function secretOf(text: string, { encoding = "utf8", prefix = "" }: NonNullable<HmacDocument["secret"]>) {
   const rest = text.startsWith(prefix) ? text.slice(prefix.length) : text;
   const key = keyBytes(rest, encoding);

@@ -66,7 +66,7 @@ const options: ReadonlyMap<string, string> = new Map(
 
 /**
  * Advice of the command line that replaces the service's advice, by the reason of the refusal. `named`: the fields that the service's
- * advice names. `field`: the faulty field. Returns undefined to keep the service's advice.
+ * advice names. `field`: the wrong field. Each function returns undefined to keep the service's advice.
  */
 export const ownAdvice: Readonly<Record<string, (named: readonly string[], field: string) => string | undefined>> = {
   ROLE_REQUIRED: ([credential = ""]) =>

@@ -17,13 +17,13 @@ import { CommandError } from "./error.ts";
 
 const exampleUrl = "http://127.0.0.1:8080";
 
-/** The options of every command that calls the server. */
+/** Options that every command has which calls the server. */
 export type AddressedServer = { url?: string };
 
-/** The options of every command that acts in a project. */
+/** Options that every command has which acts in a project. */
 export type ProjectOptions = AddressedServer & { apiKey?: string };
 
-/** The options of every command for the administrator. */
+/** Options of every command that only the administrator may use. */
 export type AdminOptions = AddressedServer & { adminToken?: string };
 
 /** Adds the option `--url` to a command, and returns the command. */

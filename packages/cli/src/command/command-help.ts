@@ -4,7 +4,7 @@ import { type Command, Help } from "commander";
 /** An argument or option in the help of a command. `term`: what the user types. `says`: the help text. */
 type Term = { readonly term: string; readonly says: string };
 
-/** The help of a command and of its subcommands. */
+/** The help of a command, including the help of its subcommands. */
 export type CommandHelp = {
   /** The name of the command as the user types it after `svc`. */
   readonly name: string;

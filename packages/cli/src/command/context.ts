@@ -30,7 +30,7 @@ export function onInterrupt(names: readonly NodeJS.Signals[], stop: (name: NodeJ
   }
 }
 
-/** Styles of text on a terminal. */
+/** Styles in which a command can print text on a terminal. */
 type TextStyle = "bold" | "dim" | "green" | "red";
 
 /** The parts of the process that a command uses: output, input and environment variables. Tests provide their own context. */
@@ -126,7 +126,7 @@ function openTerminal(): Terminal | undefined {
 function readLine(question: string, output: NodeJS.WritableStream): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const lines = createInterface({ input: stdin, output, terminal: true });
-  // Ctrl-C and Ctrl-D close the prompt without an answer.
+  // Ctrl-C or Ctrl-D closes the prompt, and the person has given no answer.
   lines.once("close", () => reject(new CommandError("cancelled: nothing was sent")));
   lines.question(question, (text) => {
     resolve(text);

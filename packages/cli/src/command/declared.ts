@@ -38,7 +38,7 @@ export type CommandDeclaration<Input extends DescMessage> = {
   readonly alias?: string;
   readonly takes?: ArgumentDeclarations<FieldName<Input>>;
   readonly options?: readonly OptionDeclaration<FieldName<Input>>[];
-  /** Options that come after `--json` in the help. */
+  /** Options that the help lists after `--json`. */
   readonly lastOptions?: readonly OptionDeclaration<FieldName<Input>>[];
   /** True if the command accepts arguments in addition to the declared ones. The command receives them as `more`. */
   readonly takesMore?: true;
@@ -67,7 +67,7 @@ export type CommandDeclaration<Input extends DescMessage> = {
   readonly also?: readonly (readonly [method: Pick<Method, "name">, words?: string])[];
 };
 
-/** A command that runs: its arguments and options by name, and the clients that it may open. */
+/** One run of a command: its arguments and options by name, and functions that open clients. */
 export type Run<Values> = {
   readonly values: Values;
   readonly context: CommandContext;
@@ -163,8 +163,8 @@ function runOf<Values>(made: Command, context: CommandContext): Run<Values> {
   let client: Promise<SvcClient> | undefined;
   let admin: SvcAdminClient | undefined;
   return {
-    // The readers in the command's declaration give the values these types. The library commander does not know the types, so the values
-    // are cast.
+    // The readers in the command's declaration give the values these types. The library commander does not know them, so the values are
+    // cast.
     values: { ...given, ...named } as Values,
     context,
     asJson: given.json === true,
@@ -174,14 +174,14 @@ function runOf<Values>(made: Command, context: CommandContext): Run<Values> {
   };
 }
 
-/** Returns the function with which a client calls a method. */
+/** Returns a function that calls the method through one of the opened clients. */
 export async function callerOf<Input extends DescMessage, Output extends DescMessage>(
   method: Method<Input, Output>,
   run: Pick<Run<unknown>, "project" | "admin">,
 ): Promise<(request: MessageInitShape<Input>) => Promise<MessageShape<Output>>> {
   const clients: object = isOfAdmin(method) ? run.admin() : await run.project();
   const name = method.parent.name.replace(/Service$/, "").toLowerCase();
-  // A client has one function for each method of its service.
+  // The client of a service has one function for each method of the service.
   const service = (clients as Record<string, object>)[name] as Record<
     string,
     (request: MessageInitShape<Input>) => Promise<MessageShape<Output>>

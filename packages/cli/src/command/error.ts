@@ -46,7 +46,7 @@ export function failureText(err: unknown, origin?: Origin, command?: RanCommand)
 const wrongToken = "the administrator's token differs from SVC_ADMIN_TOKEN of the service";
 
 /**
- * Reasons of refusals which mean that the called address does not serve this call. For an administrator's call, the service's own hint is
+ * Reasons of refusals that mean that the called address does not serve this call. For an administrator's call, the service's own hint is
  * shown instead, because it names the right address.
  */
 const listenerReasons: ReadonlySet<string> = new Set(["CALL_UNKNOWN"]);
@@ -93,19 +93,19 @@ function adviceOf({ reason, field, help }: Refusal): PartedText {
   return partedOf(ownAdvice[reason]?.(named, field) ?? help);
 }
 
-/** One fault of a refused call. Its texts are divided into parts. */
+/** One error of a refused call. Its texts are divided into parts, such as names of calls and plain text. */
 export type Refusal = {
   readonly reason: string;
   readonly field: string;
   readonly help: PartedText;
   /**
-   * The message of the whole error, which is the same for every fault. Only the first fault has it divided into parts; the others have it
-   * as plain text.
+   * The message of the whole refusal, which is the same for each of its errors. Only the first error has it divided into parts; the others
+   * have it as plain text.
    */
   readonly message: PartedText;
 };
 
-/** Returns the faults of a refused call, in the service's order. Returns an empty list if the error is not a refusal. */
+/** Returns the errors of a refused call, in the service's order. Returns an empty list if the error is not a refusal by svc. */
 export function refusalsOf(err: ConnectError): Refusal[] {
   return err.findDetails(ErrorDetailSchema).map(({ reason, field, help, parts }) => {
     const message = parts.filter(({ inMessage }) => inMessage);

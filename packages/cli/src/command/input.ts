@@ -50,7 +50,7 @@ export async function readSecret(
 ): Promise<string> {
   if (fromInput) {
     const read = readForeignText(await readInput());
-    // The error text does not contain the secret.
+    // The error text must not contain what was read, because that may be a part of the secret.
     if ("fault" in read) throw new CommandError(`${what}: standard input ${read.fault}`);
     return read.text.replace(/\r?\n$/, "");
   }

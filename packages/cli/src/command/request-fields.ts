@@ -43,7 +43,7 @@ export type CommandParts<Field extends string> = {
   readonly hasConfirm?: true;
 };
 
-/** Returns the commander argument for a declaration. */
+/** Returns the argument, as an object of the library commander, for a declaration. */
 export function argumentOf(shown: string, given: ArgumentDeclarations<string>[string], input?: DescMessage): Argument {
   const [help, reading = {}] = typeof given === "string" ? [given] : given;
   const argument = new Argument(shown, help);
@@ -53,7 +53,7 @@ export function argumentOf(shown: string, given: ArgumentDeclarations<string>[st
   return argument;
 }
 
-/** Returns the commander option for a declaration. */
+/** Returns the option, as an object of the library commander, for a declaration. */
 export function optionOf([flags, help, reading = {}]: OptionDeclaration<string>, input?: DescMessage): Option {
   const option = new Option(flags, help);
   const parse = reading.parse ?? readerOf(fieldOf(input, reading.fills ?? option.attributeName()));

@@ -10,7 +10,7 @@ export type LineStyle = "bold" | "dim" | "green" | "red" | "yellow" | "none";
  */
 export type ScreenLine = { readonly text: string; readonly style: LineStyle; readonly wraps?: boolean };
 
-/** A terminal that shows one block of lines and redraws the block in the same position. */
+/** A terminal on which a command shows one block of lines. A new block replaces the shown one in the same position. */
 export type Screen = {
   /** Maximum rows of the block. */
   readonly rows: number;

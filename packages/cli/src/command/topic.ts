@@ -27,7 +27,7 @@ export function topic({ says, examples, commands }: TopicDeclaration): CommandMa
   return Object.assign(make, { commands });
 }
 
-/** A call that a command has made: its request, and the run of the command. */
+/** A call that a command has made: its request, and the run of the command that made it. */
 export type CompletedCall<Input extends DescMessage, Values> = Run<Values> & {
   readonly request: MessageInitShape<Input>;
 };

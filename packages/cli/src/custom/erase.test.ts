@@ -95,7 +95,7 @@ test("an entity is erased once that is said, with what was deleted by table; ano
   expect(followed).toMatchObject({ id, state: "done", entityId: "", counts: { tool_calls: 1, connected_accounts: 1 } });
 });
 
-/** A post of the shipped calendar trigger that names the account `channel`. */
+/** Sends a post of the shipped calendar toolkit. The post belongs to the account with the reference `channel`. */
 async function postEvent(channel: string, number: number): Promise<void> {
   const headers = {
     "x-calendar-resource-state": "exists",

@@ -70,7 +70,10 @@ function pathOf(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), value);
 }
 
-/** Returns a schema with its references written out, because a schema of an event type may have none. */
+/**
+ * Returns a JSON schema in which each reference is replaced by the schema that it refers to. The schema of an event type may contain no
+ * references.
+ */
 function inlined(document: unknown, value: unknown, open: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => inlined(document, item, open));
   if (!isObject(value)) return value;

@@ -160,7 +160,7 @@ function momentOf(value: unknown, wrong: (what: string) => CommandError): number
   try {
     if (typeof value === "string") return parseMoment(value);
   } catch {
-    // The error is thrown below for every wrong value.
+    // The error of the URL parser is dropped here, because the code below throws its own error for every wrong value.
   }
   throw wrong("has an occurredAt that is not a time such as 2026-03-14T09:00:00Z");
 }

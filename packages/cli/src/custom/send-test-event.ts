@@ -9,7 +9,10 @@ import { attemptTable } from "../topics/deliveries.ts";
 
 type TestOptions = { readonly wait: boolean; readonly id: string };
 
-/** Longest wait for an attempt, which takes at most 15 s; and the interval of reading its record. In milliseconds. */
+/**
+ * Maximum time to wait for the delivery attempt, in milliseconds. The attempt itself takes at most 15 s. The next constant is the interval
+ * in milliseconds at which the command reads its record.
+ */
 const waitMs = 20_000;
 const pollMs = 250;
 

@@ -4,7 +4,7 @@ import { compactHeap, growthStep } from "./serve.ts";
 
 test("a compacted heap has nothing of what nobody holds", async () => {
   const kept = new WeakRef(Array.from({ length: 100_000 }, (_, index) => ({ index })));
-  // A WeakRef holds what it was made of to the end of the turn.
+  // Until the end of the current turn of the event loop, a WeakRef keeps its object in memory.
   await new Promise((resolve) => setImmediate(resolve));
   await compactHeap();
   expect(kept.deref()).toBeUndefined();

@@ -4,7 +4,7 @@ import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTestCommand } from "../test-command.ts";
 
-// What a project is told of itself at a terminal, against a real server.
+// Runs `svc stats` at a terminal against a real server, which returns the figures of one project.
 
 const secret = { SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" };
 let server: TestServer;

@@ -10,18 +10,18 @@ import { plainText } from "../text/plain.ts";
 type PartOption = OptionDeclaration<never>;
 type Values = Readonly<Record<string, unknown>>;
 
-/** The option of the form of deliveries. */
+/** The option that sets the format of deliveries. */
 export const formatOptions: readonly PartOption[] = [
   ["--form <kind>", "form of deliveries: svc, standard, cloudevents or cloudevents_binary"],
 ];
 
-/** The options of the credentials. No option takes a value itself, because it would stay in the shell's history. */
+/** The options that set the credentials of an endpoint. No option takes a secret itself, because it would stay in the shell's history. */
 export const credentialOptions: readonly PartOption[] = [
   ["--credentials-stdin", "read headers and authentication of deliveries as JSON from standard input"],
   ["--credentials-env <name>", "read them from this environment variable"],
 ];
 
-/** The options that clear a part of a subscription. */
+/** The options that remove a part of a subscription, such as its format. */
 export const clearingOptions: readonly PartOption[] = [
   [
     "--clear-credentials",
@@ -30,7 +30,7 @@ export const clearingOptions: readonly PartOption[] = [
   ],
 ];
 
-/** Returns the parts of a request from the options. A part whose options are all absent is absent. */
+/** Returns the parts of a subscription for a request, from the command's options. A part is absent if the user gave none of its options. */
 export async function partsOf(values: Values, context: CommandContext) {
   const { form } = values;
   const credentials = await readCredentials(values, context);
@@ -40,7 +40,7 @@ export async function partsOf(values: Values, context: CommandContext) {
   };
 }
 
-/** Returns the credentials that the options name; undefined if they name none. */
+/** Returns the credentials that the options of the command give; undefined if the user gave none of these options. */
 async function readCredentials(
   { credentialsStdin, credentialsEnv, clearCredentials }: Values,
   context: CommandContext,
@@ -55,7 +55,7 @@ async function readCredentials(
   try {
     return fromJsonString(EndpointCredentialsSchema, text);
   } catch {
-    // The reader's error could quote a secret.
+    // The JSON parser's own error text could quote a secret, so the command prints its own text with this example.
     const example = '{"headers": [{"name": "x-team", "value": "7"}], "bearer": {"token": "…"}}';
     throw new CommandError(`the credentials are not JSON such as ${example}`, 2);
   }

@@ -24,7 +24,7 @@ export function indentJson(text: string): string {
   }
 }
 
-// Also prints fields that are not set, like the server's own answers.
+// Prints fields that are not set too, as the server's own answers do.
 const jsonOptions = { alwaysEmitImplicit: true };
 
 /** Returns a message as JSON text over several lines. */

@@ -20,7 +20,7 @@ async function json(...argv: string[]) {
   return JSON.parse((await svc("list", ...argv, "--json")).printed.join("\n"));
 }
 
-/** Waits until every event has its place. */
+/** Waits until every entry of the audit log has its position in the chain. */
 const placed = () => until(async () => (await json()).every(({ position }: { position: number }) => position > 0));
 
 test("who did what is listed, narrowed by project, actor, action and time", async () => {

@@ -56,7 +56,7 @@ test("connections references sets all of them, prints what the account then has,
   const [id = ""] = (await svc("connect", "messaging_bot", "--entity", "gil")).printed;
   const set = await svc("connections", "references", id, "channel-7", "channel-8");
   expect(set).toMatchObject({ code: 0, noted: [] });
-  // What the app itself gave comes with them.
+  // The account now also has the reference that the app itself returned when the account was connected.
   expect(set.printed).toEqual(expect.arrayContaining(["channel-7", "channel-8"]));
   const own = set.printed.filter((reference) => !reference.startsWith("channel-"));
   expect((await svc("connections", "references", id, "channel-9")).printed.toSorted()).toEqual(
@@ -75,7 +75,7 @@ test("a reference that another account holds is refused with its reason", async 
   expect(taken).toMatchObject({ code: 1, printed: [], noted: [expect.stringContaining("REFERENCE_TAKEN")] });
 });
 
-/** An app on loopback that knows one key, and a server outside the sandbox whose toolkit leads to it. */
+/** Starts an app on this machine that accepts one key, and a server outside the sandbox with a toolkit that calls this app. */
 async function startRealWorld() {
   const answers = { status: 200 };
   const app = createServer((req, res) => {

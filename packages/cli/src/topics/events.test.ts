@@ -10,7 +10,7 @@ import { runTestCommand } from "../test-command.ts";
 
 const createdAt = timestampFromMs(Date.UTC(2026, 0, 2));
 
-/** A TriggersService with two events and one delivery, for the key in `first-key`. */
+/** Starts a TriggersService that has two events and one delivery. It accepts the key in the file `first-key`. */
 async function startTriggers() {
   const requests: (ListEventsRequest | ListDeliveriesRequest)[] = [];
   const deliveries = [

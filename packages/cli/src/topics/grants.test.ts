@@ -57,7 +57,8 @@ test("what an agent has beside the tools of apps is given by name, narrowed by n
   const [grant] = JSON.parse((await run("list", "--json")).printed.join("\n"));
   const wrong = await run("update", grant.id, "--agent-tools", "everything");
   expect(wrong.noted.join()).toContain('"everything" is not one of programs, connect, which the grant has');
-  // A variable that is not set would leave all that it was to take away.
+  // A shell variable that is not set gives an empty text. Without a refusal, the grant would then keep the permissions that the user wants
+  // to remove.
   for (const option of ["--agent-tools", "--access", "--toolkits"]) {
     const empty = await run("update", grant.id, option, "");
     expect(empty.code).not.toBe(0);

@@ -132,7 +132,7 @@ test("a question is listed, shown with the values of the program, answered by it
   expect(listed.printed[1]).toMatch(/pending +lead +Send 2\?$/);
   const shown = await svc("asks", "show", askId);
   expect(shown.printed.at(-2)).toBe(`    svc answer ${askId} retry-with --as lead --overrides '{"count":2}'`);
-  // The time that is left may be another a moment later.
+  // Removes the remaining time from the lines, because it may change between two commands.
   const withoutTime = (lines: readonly string[]) => lines.map((line) => line.replace(/, for .+ more$/, ""));
   const ofJob = await svc("asks", "show", askId, "--job", jobId);
   expect(withoutTime(ofJob.printed)).toEqual(withoutTime(shown.printed));
@@ -175,7 +175,7 @@ test("what waits is found by its status, cancelled, and watched to an end with 1
   const jobId = (await svc("jobs", "submit", file, "--watch")).noted[0] ?? "";
   expect((await svc("jobs", "list", "--status", "parked")).printed.join("\n")).toContain(jobId);
   expect((await svc("jobs", "cancel", jobId)).code).toBe(0);
-  // Until an engine comes to the cancellation the job is asking still, which would end a watch that does not wait.
+  // The job still asks its question until an engine handles the cancellation. Without `--wait`, the watch would end at this question.
   const { code, noted } = await svc("jobs", "watch", jobId, "--wait");
   expect({ code, last: noted.at(-1) }).toEqual({ code: 1, last: expect.stringContaining(`${jobId} was cancelled`) });
 });

@@ -73,12 +73,12 @@ export const addJobsCommand = topic({
       ],
       request: ({ values: { status = "", skill = "" }, asJson }: Run<JobListValues>) => ({
         status: statusOfName(status),
-        // The user may leave out `skills.`, the toolkit of all skills.
+        // The user may type a skill's name without `skills.`, the toolkit of all skills.
         skillSlug: skill === "" || skill.includes(".") ? skill : `skills.${skill}`,
         // With `--json`, the command prints the whole job.
         view: asJson ? JobView.UNSPECIFIED : JobView.SUMMARY,
       }),
-      // Each job contains its program, so a page has few jobs.
+      // Each job in the answer contains its program, so a page has only few jobs.
       pageSize: 50,
       rows: "jobs",
       table: {
@@ -121,7 +121,7 @@ export const addJobsCommand = topic({
         AT: "at",
         TYPE: ({ type }) => type,
         STEP: ({ stepId }) => stepId || "-",
-        // The last member of the chain caused the entry itself. The JSON output has the whole chain.
+        // Shows the last key or program of the chain, which caused the entry directly. The JSON output has the whole chain.
         "CAUSED BY": ({ principalChain }) => plainText(principalChain.at(-1) ?? "-"),
         PARTICULARS: "payloadJson",
       },

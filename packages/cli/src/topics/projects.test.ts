@@ -16,7 +16,7 @@ function requireBearer(context: HandlerContext, bearer: string): void {
   throw new Fault("unauthenticated", "the key is unknown", [{ reason: "API_KEY_INVALID", help: "Use another." }]);
 }
 
-/** An AdminService of two projects, one a page. */
+/** Starts an AdminService that has two projects and returns one per page. */
 async function startAdmin() {
   const created: CreateApiKeyRequest[] = [];
   const policies: SetProjectPolicyRequest[] = [];

@@ -4,7 +4,7 @@ import { runTestCommand } from "../test-command.ts";
 
 let server: TestServer;
 beforeEach(async () => {
-  // Without a project every post that matches a trigger is kept: nobody receives it.
+  // The server has no project, so it quarantines every post that matches a trigger: nothing else can receive the post.
   const variables = { SVC_BOOTSTRAP_KEY: "", SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" };
   server = await startTestServer({ variables });
 });

@@ -5,7 +5,7 @@ import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTestCommand } from "../test-command.ts";
 
-// The definitions of docs/examples/standing that events start run here unchanged, against the sandbox.
+// This file runs the example definitions in docs/examples/standing that events start. They run unchanged, against the sandbox.
 
 const examples = `${import.meta.dirname}/../../../../docs/examples/standing`;
 const secret = "incident-secret";
@@ -31,7 +31,7 @@ afterAll(() => server.stop());
 
 const run = (...args: string[]) => runTestCommand(["standing", ...args], variables);
 
-/** Posts an incident as its app does, signed. */
+/** Posts an incident in the same way as its app: with a signature. */
 async function postIncident(id: string, incident: object): Promise<number> {
   const event = { id, type: "incident.opened", incident };
   const body = JSON.stringify({ event });

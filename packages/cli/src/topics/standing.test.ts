@@ -5,7 +5,7 @@ import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTestCommand } from "../test-command.ts";
 
-// The definitions of docs/examples/standing run here unchanged, against the sandbox.
+// This file runs the example definitions in docs/examples/standing. They run unchanged, against the sandbox.
 
 let server: TestServer;
 let variables: Record<string, string>;
@@ -64,7 +64,7 @@ test("tell-of-new-deals tells the chat of a deal that is new, and of it alone", 
   const client = createSvcClient({ baseUrl: server.url, apiKey: server.key });
   const argumentsJson = JSON.stringify({ title: "Forty bicycles" });
   await client.tools.callTool({ toolSlug: "sales_crm.create_deal", entityId: "ops", argumentsJson });
-  // A program that is resumed is polled at once.
+  // Resuming a program makes it poll at once.
   await run("pause", name);
   await run("resume", name);
   await until(async () => (await run("runs", name)).printed.join("\n").includes("ended"));

@@ -4,14 +4,14 @@ import { until } from "@svc/testing/until";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { runTestCommand } from "../test-command.ts";
 
-// Subscriptions, their events and deliveries against a real server and a real endpoint, as an operator meets them.
+// Tests the commands about subscriptions, events and deliveries as an operator uses them: with a real server and a real endpoint.
 
 const secret = { SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" };
 let server: TestServer;
 let receiver: TestReceiver;
 
 beforeAll(async () => {
-  // One long wait: a delivery that failed once stays as it is.
+  // The only retry comes after an hour, so a delivery that failed once does not change during the tests.
   server = await startTestServer({ variables: { ...secret, SVC_RETRY_SCHEDULE: "1h" } });
 });
 afterAll(() => server.stop());
@@ -27,7 +27,7 @@ function svc(...argv: string[]) {
   return runTestCommand(argv, { SVC_URL: server.url, SVC_API_KEY: server.key, ...secret });
 }
 
-/** What a command prints with `--json`. */
+/** Runs a command with `--json` and returns the printed value. */
 async function json(...argv: string[]) {
   const { code, printed, noted } = await svc(...argv, "--json");
   expect({ code, printed: printed.length }, noted.join("\n")).toEqual({ code: 0, printed: 1 });
@@ -38,7 +38,7 @@ async function subscribe(...options: string[]): Promise<string> {
   return (await json("subscriptions", "create", receiver.url, ...options)).subscription.id;
 }
 
-/** Posts a sample event, and resolves to its id once the endpoint was sent it and that is recorded. */
+/** Posts a sample event. Resolves to the event's id when svc has sent the event to the endpoint and recorded the result. */
 async function receiveEvent(state = "delivered"): Promise<string> {
   const before = receiver.requests.length;
   expect(await svc("trigger", "calendar")).toMatchObject({ code: 0 });

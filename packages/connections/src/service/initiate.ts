@@ -31,7 +31,7 @@ import { checkRedirectUrl } from "../redirect-url.ts";
 import { activateOrRefuse } from "./activate-or-refuse.ts";
 import { checkSecret } from "./read-credential.ts";
 
-/** Credential that svc stores if a caller in the sandbox sends none. */
+/** Credential that svc stores in the sandbox if the caller sends none. No app checks it. */
 const madeUp = "sandbox";
 
 type Given = Pick<InitiateConnectionRequest, "apiKey" | "basic">;

@@ -27,7 +27,7 @@ async function connect(toolkitSlug: string, entityId = "ada"): Promise<string> {
   return account!.id;
 }
 
-/** Returns the answer of a test, and the account's state in GetConnection after it. */
+/** Tests an account. Returns the answer, and the account's state that GetConnection returns after the test. */
 async function tried(id: string) {
   const { account, testedAt, callId, ...result } = await t.client(projectId).testConnection({ id });
   const found = (await t.client(projectId).getConnection({ id })).account;

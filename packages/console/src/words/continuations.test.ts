@@ -33,6 +33,6 @@ test("a question is placed by its point, its approval and its rows", () => {
   expect(askPlace({ ...ask, approvalId: "apr_1" })).toBe("gate_approval");
   expect(askPlace({ ...ask, pointId: "in_doubt" })).toBe("in_doubt");
   expect(askPlace({ ...ask, pointId: "confirm", stepId: "" })).toBe("confirm");
-  // A program may use this name for a point of its own.
+  // A program may also name one of its own judgment points `confirm`, so the name alone does not mean a confirmation.
   expect(askPlace({ ...ask, pointId: "confirm" })).toBe("judge");
 });

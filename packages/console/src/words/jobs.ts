@@ -80,7 +80,7 @@ export const stepStates = [
   "undone",
 ] as const;
 
-/** One of the states of a step. */
+/** One of the states that a step can have. */
 export type ListedStepState = (typeof stepStates)[number];
 
 const steps: Record<ListedStepState, Word> = {

@@ -73,7 +73,7 @@ export function grantText({
 
 type Choice = { value: string; words: string; says: string };
 
-/** Kinds of tools that a key or grant may have besides the tools of apps. */
+/** Tools of svc itself that a key or grant may use, in addition to the tools of apps. */
 export const agentToolChoices: readonly Choice[] = [
   { value: "programs", words: "Programs", says: "Many calls at once, which go on by themselves." },
   { value: "connect", words: "Connect", says: "Links by which accounts are connected." },

@@ -1,8 +1,8 @@
 import { type PartedText, renderText } from "@svc/core/fault-text";
 
 /**
- * The pages with the same function as a call of the API, by the name of the call. A call that is missing here has no page and keeps its
- * name in texts.
+ * The page of the console that does the same as a call of the API, by the name of the call. A call that is missing here has no page; texts
+ * then keep its name.
  */
 const places: Readonly<Record<string, readonly string[]>> = {
   "the page Tools": ["ListTools", "SearchTools", "ListToolkits", "DescribeTool", "GetToolkitConnectSpec"],

@@ -83,18 +83,21 @@ function readString(text: string): string | undefined {
   try {
     return JSON.parse(text) as string;
   } catch {
-    // The user is still typing the text, so the pointer points to nothing.
+    // The text is not valid JSON, because the user is still typing it. So no part of it belongs to the pointer.
     return undefined;
   }
 }
 
-/** A fault of a JSON text, as the service reports it. `pointer`: the JSON Pointer of the faulty value. */
+/** An error in a JSON text, as the service reports it. `pointer`: the JSON Pointer of the wrong value. */
 type TextFault = { reason: string; pointer: string; message: string; help: string };
 
-/** A fault with its position in the text. `line`: its line. `mark`: the offsets of the marked text, and the message shown there. */
+/**
+ * An error with its position in the text. `line`: number of the line. `mark`: the offsets of the text to mark, and the message to show
+ * there.
+ */
 export type PlacedFault = TextFault & { id: string; line: number; mark: { from: number; to: number; text: string } };
 
-/** Returns faults with their positions in a JSON text, in the order of the text. */
+/** Returns errors with their positions in a JSON text, in the order of the text. */
 export function placeFaults(text: string, faults: readonly TextFault[]): PlacedFault[] {
   return faults
     .map((fault, index) => {

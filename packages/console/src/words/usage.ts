@@ -8,7 +8,7 @@ const words = {
   open: { word: "no bound", tone: "plain", icon: "dot", says: "It is not bounded." },
 } as const satisfies Record<string, Word>;
 
-/** Part of a quota (0 to 1) from which the quota counts as nearly used up. */
+/** Part of a quota (0 to 1). From this part on, the console shows the quota as nearly used up. */
 const nearPart = 0.8;
 
 /** Returns the word, colour and icon for how much of a quota is used. */

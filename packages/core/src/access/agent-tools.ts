@@ -10,22 +10,22 @@ export const agentToolGroups = ["programs", "connect", "operate", "repair"] as c
 /** Name of one group of svc's own tools: one of the values of `agentToolGroups`. */
 export type AgentToolGroup = (typeof agentToolGroups)[number];
 
-/** Properties of a caller (a key or a grant) that decide which tool groups it may use. */
+/** Properties of a caller (a key or a grant) that decide which tools of svc itself it may use. */
 type AgentToolHolder = {
   readonly agentTools?: readonly AgentToolGroup[] | undefined;
   readonly isGrant?: boolean | undefined;
   readonly binding?: Binding | undefined;
 };
 
-/** Tool groups that every API key of a project may use. Their tools do nothing that the key could not do with API calls. */
+/** Tool groups that every API key of a project may use. A key could do the same as these tools with API calls. */
 const ofKeys: ReadonlySet<AgentToolGroup> = new Set(["programs", "connect"]);
 
 /** Tool groups that a key with a limited scope cannot use. Their tools act on the whole project. */
 const ofProject: ReadonlySet<AgentToolGroup> = new Set(["operate", "repair"]);
 
 /**
- * True if a key with this scope can access every entity and every toolkit of the project. A limit on tool classes has no influence. False
- * if the scope names an entity or toolkits.
+ *  * True if a key with this scope can access every entity and every toolkit of the project. A limit on classes of tools does not change
+ *    this. False if the scope names an entity or toolkits.
  */
 export function isOfWholeProject(binding: Pick<Binding, "entityId" | "toolkitSlugs"> | undefined): boolean {
   return binding === undefined || (binding.entityId === "" && binding.toolkitSlugs.length === 0);

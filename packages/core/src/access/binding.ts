@@ -108,7 +108,7 @@ function toolsText({ accessClasses, toolkitSlugs }: Omit<Binding, "entityId">): 
 /** The properties of a tool that decide if a scope includes it. */
 type GrantableTool = { readonly slug: string; readonly class: AccessClass };
 
-/** Errors for calls that a key's scope does not allow. */
+/** Errors for calls that are outside the scope of a key. */
 export const bindingFaults = defineFaults({
   /** A scoped key made a call that needs access to the whole project. */
   CALL_NOT_FOR_BOUND: {

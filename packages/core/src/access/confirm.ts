@@ -1,7 +1,7 @@
 /** Calls that a person must confirm before svc sends them: no calls, destructive calls, or all writes (destructive calls included). */
 export const confirmScopes = ["never", "destructive", "writes"] as const;
 
-/** One of the values of `confirmScopes`. */
+/** One of the values of `confirmScopes`: which calls a person must confirm. */
 export type ConfirmScope = (typeof confirmScopes)[number];
 
 /** Confirmation rule of a project or a key: which calls a person must confirm, and how svc asks. */
@@ -20,8 +20,8 @@ export const noConfirmRule: ConfirmRule = { person: "never", contact: "" };
 export const confirmLifeMs: number = 600_000;
 
 /**
- * True if `rule` is at least as strict as `other`: it requires confirmation for all calls for which `other` does. It must also not allow
- * elicitation (an MCP client asks its own user) if `other` does not. False otherwise.
+ * True if `rule` is at least as strict as `other`. It must require confirmation for all calls for which `other` requires it. It must also
+ * forbid elicitation (an MCP client asks its own user) if `other` forbids it.
  */
 export function isAsStrict(rule: ConfirmRule, other: ConfirmRule): boolean {
   if (other.person === "never") return true;

@@ -28,7 +28,7 @@ export type ProjectPrincipal = {
 /** The caller of a call: a project's key, or the administrator of the deployment. */
 export type Principal = ProjectPrincipal | { kind: "admin" };
 
-/** Identifies a value in a call's context. */
+/** Identifies a value in the context of a call. */
 export type ContextKey<Value> = { readonly id: symbol; readonly defaultValue: Value };
 
 /** The parts of a call's context that this package reads. Connect's context has this form. */

@@ -13,7 +13,7 @@ export type HmacKey = {
 const blockBytes = 64;
 const digestBytes = 32;
 
-/** Returns a prepared key. The key is bytes, or a text that is encoded as UTF-8. */
+/** Returns an HMAC key prepared for many digests. `key`: bytes, or a text that is encoded as UTF-8. */
 export function createHmacKey(key: Uint8Array | string): HmacKey {
   const bytes = Buffer.from(key);
   const block = Buffer.alloc(blockBytes);
@@ -28,8 +28,8 @@ const copiedBytesMax = 65_536;
 const message = Buffer.alloc(blockBytes + copiedBytesMax);
 
 /**
- * Returns the HMAC-SHA256 of the parts, one after the other. Texts must be ASCII. The function computes the two hashes of RFC 2104 itself.
- * Node's `Hmac` creates an object for each message, which triples the cost for a post of 1 KiB.
+ * Returns the HMAC-SHA256 of the concatenated parts. Parts that are texts must be ASCII. The function computes the two hashes of RFC 2104
+ * itself, because Node's `Hmac` creates an object per message, which triples the cost for a post of 1 KiB.
  */
 export function hmacSha256(key: HmacKey, parts: readonly (Uint8Array | string)[], encoding: "hex" | "base64"): string {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
@@ -41,19 +41,19 @@ export function hmacSha256(key: HmacKey, parts: readonly (Uint8Array | string)[]
     else message.set(part, at);
     at += part.length;
   }
-  // The digest is a text with one character per byte, because a Buffer per digest would cost more than the hash.
+  // The inner digest is written as a text with one character per byte, because a new Buffer for it would cost more than the hash.
   key.outer.write(hash("sha256", message.subarray(0, at), "binary"), blockBytes, "latin1");
   return hash("sha256", key.outer, encoding);
 }
 
-// Forms of a digest of 32 bytes. In base64, the last digit has only four bits of the digest. Other last digits are refused, because they
-// would be a second text for the same digest.
+// Forms of a digest of 32 bytes. In base64, the last digit has only four bits of the digest. Other last digits are refused; otherwise
+// several texts would mean the same digest.
 const patterns = { hex: /^[0-9a-fA-F]{64}$/, base64: /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/ };
 const texts = { hex: [Buffer.alloc(64), Buffer.alloc(64)], base64: [Buffer.alloc(44), Buffer.alloc(44)] } as const;
 
 /**
- * True if `given`, or one of several given texts, is the HMAC-SHA256 of the parts in this encoding. False otherwise. Hexadecimal digits may
- * be in upper or lower case. The HMAC is computed once. Each comparison takes the same time, so it reveals nothing about the digest.
+ *  * True if `given`, or one of several given texts, is the HMAC-SHA256 of the parts in this encoding. False otherwise. Hexadecimal digits
+ *    may be in upper or lower case. Each comparison takes the same time, so its duration reveals nothing about the digest.
  */
 export function isHmacSha256(
   given: string | readonly string[],

@@ -37,14 +37,17 @@ export type Keyring = Sealer & {
   setVaultKeys(keys: readonly VaultKey[]): void;
   /** Sets the keys derived from removed vault keys, by purpose. `subkeys` then returns them too, after those of the current vault keys. */
   setOldSubkeys(keys: ReadonlyMap<string, readonly VaultKey[]>): void;
-  /** Adds data keys, with which the keyring can open values at once. A key seals values only if `sealsWith` permits its number. */
+  /**
+   * Loads data keys. The keyring can then open the values that they sealed. It seals new values with a data key only if `sealsWith` permits
+   * the key's number.
+   */
   add(keys: readonly DataKey[]): void;
   /**
    * Sets which data keys may encrypt values. Each project, and the deployment itself, has its own data keys. For each of them, svc encrypts
    * with the newest key whose number `isInUse` accepts.
    */
   sealsWith(isInUse: (number: number) => boolean): void;
-  /** Removes data keys from memory. */
+  /** Removes the data keys with these numbers from memory. */
   drop(numbers: Iterable<number>): void;
   has(scope: KeyScope): boolean;
   /** Returns the numbers of the loaded data keys. */
@@ -57,7 +60,7 @@ export type Keyring = Sealer & {
   unwrap(scope: KeyScope, use: DataKeyUse, wrapped: Uint8Array): Buffer;
 };
 
-// First byte of a value that a data key sealed.
+// First byte of every value that a data key sealed (encrypted).
 const dataKeyVersion = 2;
 const headerBytes = 5;
 const digestPurpose = "entity-digest";

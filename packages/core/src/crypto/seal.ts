@@ -6,7 +6,7 @@ import { createNonces, nonceBytes, openBox, sealBox, tagBytes } from "./sealed-b
 /** A key from SVC_VAULT_KEY: its id, which is not secret, and 32 secret bytes. */
 export type VaultKey = { id: string; secret: Buffer };
 
-/** Seals small secrets with the vault keys (AES-256-GCM). Any node with the same keys can open the sealed values. */
+/** Seals (encrypts) small secrets with the vault keys, by AES-256-GCM. Any node with the same keys can open the sealed values. */
 export type Sealer = {
   /**
    * Returns the value encrypted with the first key. `context` ("project/table/row") says what the value belongs to. It is not stored in the
@@ -167,7 +167,7 @@ function openWith(keys: ReadonlyMap<string, ImportedKey>, sealed: Uint8Array, co
 }
 
 function deriveKey(key: VaultKey, purpose: string): VaultKey {
-  // Vault keys are uniformly random, so HKDF needs no salt (RFC 5869, 3.1).
+  // HKDF gets no salt. It needs none, because vault keys are uniformly random (RFC 5869, 3.1).
   const derived = hkdfSync("sha256", key.secret, Buffer.alloc(0), purpose, keyBytes);
   return { id: key.id, secret: Buffer.from(derived) };
 }

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
 
-/** Size of a nonce in bytes. */
+/** Size of a nonce in bytes. A nonce is a random value that each encryption uses once. */
 export const nonceBytes = 12;
-/** Size of the authentication tag in bytes. */
+/** Size in bytes of the tag by which a changed ciphertext is detected. */
 export const tagBytes = 16;
 
 const noncesAtOnce = 256;

@@ -2,11 +2,11 @@ import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const randomLength = 43; // 43 base62 characters carry 256 bits
-const checksumLength = 6; // 6 base62 characters hold a CRC-32
+const randomLength = 43; // 43 base62 characters have 256 bits
+const checksumLength = 6; // 6 base62 characters can store a CRC-32
 const apiKeyPattern = /^svc_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
 const signingSecretPattern = /^whsec_[A-Za-z0-9+/]+={0,2}$/;
-/** Minimum and maximum size of a signing secret in bytes, as in Standard Webhooks. */
+/** Minimum and maximum size of a signing secret in bytes, as Standard Webhooks requires. */
 const signingSecretBounds = { min: 24, max: 64 };
 
 /**
@@ -38,7 +38,7 @@ export function digestSecret(text: string): Buffer {
  * it reveals nothing about the secrets.
  */
 export function equalConstantTime(a: Uint8Array | string, b: Uint8Array | string): boolean {
-  // Both digests are written into memory that is used again for each comparison. Two new Buffers would cost more than the hashes.
+  // Both digests are written into memory that every comparison uses again, because two new Buffers would cost more than the hashes.
   left.write(hash("sha256", a, "binary"), "latin1");
   right.write(hash("sha256", b, "binary"), "latin1");
   return timingSafeEqual(left, right);

@@ -1,13 +1,15 @@
 import { Fault, type FaultCode } from "./errors.ts";
 import type { FaultText } from "./fault-text.ts";
 
-/** A fixed value, or a function that returns the value for the parameters of a fault. */
+/** A property of a fault (an error for the caller): a fixed value, or a function that computes it from the parameters of the fault. */
 type ValueOrMaker<Value, Args extends readonly unknown[]> = Value | ((...args: Args) => Value);
 
-/** One of several faults that a single answer reports. */
+/** One of several errors that a single answer reports. */
 type FaultPart = { readonly reason?: string; readonly field?: string; readonly help?: FaultText };
 
-/** Definition of one fault. Its functions all get the same parameters, and may leave out the last ones. */
+/**
+ * Definition of one kind of fault (an error for the caller). All of its functions get the same parameters, and may ignore the last ones.
+ */
 type FaultRow<Args extends readonly unknown[]> = {
   readonly code: FaultCode;
   /**
@@ -22,11 +24,11 @@ type FaultRow<Args extends readonly unknown[]> = {
   readonly help?: ValueOrMaker<FaultText, Args>;
   /** Time in milliseconds after which the same request may succeed. */
   readonly retryAfterMs?: ValueOrMaker<number | undefined, Args>;
-  /** Returns all faults if a request has several. It is used instead of `field` and `help`. */
+  /** Returns every error, for a request that can have several errors. It is used instead of `field` and `help`. */
   readonly each?: (...args: Args) => readonly FaultPart[];
 };
 
-/** The longer one of two parameter lists. The type is an error if the longer list does not begin with the shorter one. */
+/** The longer of two parameter lists. It is a type error if the longer list does not begin with the shorter one. */
 type LongerParameters<A extends readonly unknown[], B extends readonly unknown[]> =
   Required<A> extends readonly [...Required<B>, ...(readonly unknown[])] ? A : B;
 
@@ -37,7 +39,7 @@ type FaultRowArgs<R> = LongerParameters<
   LongerParameters<LongerParameters<MemberArgs<R, "field">, MemberArgs<R, "retryAfterMs">>, MemberArgs<R, "each">>
 >;
 
-/** A fault's definition, checked: all its functions take the same parameters, and it has no unknown properties. */
+/** A checked definition of a fault: all of its functions take the same parameters, and it has no unknown properties. */
 type CheckedFaultRow<R> = FaultRow<FaultRowArgs<R>> & {
   readonly [Name in Exclude<keyof R, keyof FaultRow<[]>>]: never;
 };
@@ -48,7 +50,7 @@ type FaultMaker<Args extends readonly unknown[]> = ((...args: Args) => Fault) & 
   readonly reason: string;
 };
 
-/** A table of functions that create faults. Each function has the name of its row, usually the fault's reason. */
+/** A table of functions that create faults. The name of a function is the name of its row, which is usually the reason of the fault. */
 type FaultTable<Rows> = { readonly [Name in keyof Rows]: FaultMaker<FaultRowArgs<Rows[Name]>> };
 
 /** Returns a table of functions that create faults, one for each row. Example: `throw toolFaults.CALL_IN_PROGRESS(key)`. */

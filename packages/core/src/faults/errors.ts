@@ -1,6 +1,6 @@
 import { type FaultText, type PartedText, partedOf } from "./fault-text.ts";
 
-/** Codes of faults, by their names in the API (docs/reference/errors). */
+/** Codes of refused calls, by their names in the API (docs/reference/errors). */
 export type FaultCode =
   | "canceled"
   | "unknown"
@@ -46,7 +46,7 @@ export class Fault extends Error {
    */
   readonly advice: readonly PartedText[];
 
-  /** Returns the details of the fault. Their help texts have named parts. */
+  /** Returns the details of the fault, with help texts whose parts (calls, fields, waiting times) are marked. */
   get parted(): readonly DetailInput[] {
     return this.details.map((detail, index) => ({ ...detail, help: this.advice[index] ?? detail.help }));
   }

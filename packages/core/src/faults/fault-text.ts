@@ -1,11 +1,12 @@
 /**
- * Kinds of named parts in a text: a call of the API, a request field (or a statement about one), a waiting time, and a number of faults.
+ * Kinds of marked parts in an error text: a call of the API, a request field (or a statement about one), a waiting time, and a number of
+ * errors.
  */
 export type PartKind = keyof typeof partNumbers;
 
 /**
- * A text can have named parts (for example a call of the API). This table gives each kind of part the number that messages on the wire
- * contain.
+ * Parts of an error text are marked by their kind (for example a call of the API). This table has the number by which messages on the wire
+ * name each kind.
  */
 const partNumbers = { call: 1, field: 2, wait: 3, count: 4 } as const;
 
@@ -80,7 +81,7 @@ export function waitAs(phrase: string): PartedText {
   return whole("wait", phrase);
 }
 
-/** Returns a text with the number of faults. The number counts all faults, also those that the answer does not list. */
+/** Returns a text for the number of errors. All errors count, including those that the answer does not list. */
 export function count(faults: number): PartedText {
   return whole("count", String(faults));
 }
@@ -149,7 +150,7 @@ function whole(kind: PartKind, said: string): PartedText {
   return new PartedText(said, [{ kind, start: 0, length: said.length }]);
 }
 
-/** Returns a value as JSON on one line, with a space after each colon. */
+/** Returns an object as JSON on one line, with a space after each colon. */
 function spacedJson(value: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(value, null, 1).replace(/\n */g, "");
 }

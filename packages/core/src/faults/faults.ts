@@ -3,7 +3,7 @@ import { defineFaults } from "./define-faults.ts";
 import { formatValue } from "./errors.ts";
 import { field, text } from "./fault-text.ts";
 
-/** Faults that several services use. */
+/** Errors for callers that several services use. */
 export const coreFaults = defineFaults({
   ID_MALFORMED: {
     code: "invalid_argument",

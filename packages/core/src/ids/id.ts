@@ -85,7 +85,7 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | un
   try {
     return fromString(text, prefix) as unknown as Id<P>;
   } catch {
-    return undefined; // wrong alphabet or out of range: not an id
+    return undefined; // a character is not base32, or the value is too large: not an id
   }
 }
 
@@ -101,8 +101,8 @@ export function uuidOfId(id: Id<IdPrefix>): string {
 }
 
 /**
- * Number of places for the latest UUIDs. The last characters of an id, which are random, select the place of its UUID. This cache helps
- * because the statements of a job name the same few ids again and again.
+ * Number of UUIDs that the cache below keeps. The last characters of an id, which are random, select its position in the cache. The cache
+ * helps because the statements of a job contain the same few ids again and again.
  */
 const rememberedIds = 1024;
 const remembered: ({ readonly id: string; readonly uuid: string } | undefined)[] = Array.from({
@@ -130,7 +130,7 @@ export function firstUuidAt(ms: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** Memory for the bytes of one id. It is used again for every id that is created, read or written. */
+/** Memory for the 16 bytes of one id. Every id that is created, read or written uses it again. */
 const bytes = new Uint8Array(16);
 
 let sequenceMs = -1;

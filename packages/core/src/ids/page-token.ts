@@ -29,7 +29,8 @@ export function sealPageToken(sealer: Sealer, scope: PageScope, position: string
  */
 export function openPageToken(sealer: Sealer, scope: PageScope, token: string): string {
   const sealed = Buffer.from(token, "base64url");
-  // Only exactly the text that svc returned is valid. Decoding base64 would also accept texts with foreign characters or other unused bits.
+  // A page token is valid only if it is exactly the text that svc returned. Decoding base64 also accepts texts with foreign characters or
+  // with other unused bits.
   if (sealed.toString("base64url") !== token) throw coreFaults.PAGE_TOKEN_INVALID(token);
   try {
     return tokenSealer(sealer).open(sealed, scopeContext(scope)).toString("utf8");

@@ -14,7 +14,7 @@ const valueOfCharacter = codesOf(alphabet);
 const valueOfHex = codesOf("0123456789abcdef");
 
 const uuidText = Buffer.alloc(36, "-");
-/** Room for the text of a TypeID. A prefix has at most four characters. */
+/** Memory for the text of one TypeID. A prefix has at most four characters, so 32 bytes are enough. */
 const typeIdText = Buffer.alloc(32);
 
 /**
@@ -50,7 +50,7 @@ export function readTypeId(id: string, bytes: Uint8Array): Uint8Array {
   const from = id.length - suffixCharacters;
   let bits = 0;
   let held = 0;
-  // The first two characters carry eight bits, because the first two bits are 0.
+  // The first two characters contain eight bits of the id and not ten, because the first two of these bits are always 0.
   bytes[0] = ((valueOfCharacter[id.charCodeAt(from)] ?? 0) << 5) | (valueOfCharacter[id.charCodeAt(from + 1)] ?? 0);
   for (let at = from + 2, byte = 1; byte < bytesOfUuid; at++) {
     bits = ((bits << 5) | (valueOfCharacter[id.charCodeAt(at)] ?? 0)) & 0xfff;

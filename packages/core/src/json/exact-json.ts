@@ -48,7 +48,7 @@ export function isRaw(value: number, source: string): boolean {
 
 const longDouble = /[eE]/;
 
-/** Number of characters from which a number may not fit exactly into a double. The decimal point counts. */
+/** A number with at least this many characters may not fit exactly into a double. The decimal point counts as a character. */
 const longDigits = 16;
 /** Matches an exponent of at least three digits. With it, a number may be too large or too small for a double. */
 const longExponent = /\d[eE][+-]?\d{3}/;

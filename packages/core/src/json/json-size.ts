@@ -28,8 +28,8 @@ export function measureJson(text: string, valuesMax: number): JsonSize {
     if (code === quote) at = endOfString(text, at);
     else if (code === comma) values++;
     else if (code === openList || code === openObject) {
-      // The first value of a list or object is counted here, and each further value at its comma. If the list or object is empty, this
-      // count is subtracted again at its end.
+      // Counts the first value of the list or object that begins here. Each further value is counted at its comma. If the list or object is
+      // empty, 1 is subtracted at its end.
       values++;
       level++;
       if (level > depth) depth = level;
@@ -94,7 +94,7 @@ export function repeatsName(text: string, value: unknown): boolean {
   return names !== 0;
 }
 
-/** Returns the end of the string that begins at `start`. */
+/** Returns the position of the end of the JSON string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text.charCodeAt(at) !== quote) at += text.charCodeAt(at) === backslash ? 2 : 1;

@@ -1,4 +1,4 @@
-/** Maximum number of significant digits in the shortest form of a double. */
+/** The shortest text that means exactly one double has at most this many significant digits. */
 const shortestMax = 17;
 
 /** Number of significant digits that a double always keeps exactly, if the number is neither extremely large nor extremely small. */
@@ -25,7 +25,7 @@ function decimalOf(text: string): string | undefined {
   const mantissa = text.slice(/^[+-]/.test(text) ? 1 : 0, power === -1 ? undefined : power);
   const point = mantissa.indexOf(".");
   const whole = point === -1 ? mantissa.length : point;
-  // Loops are used instead of a regular expression, which would take time in proportion to the square of the length.
+  // Loops are used here, because a regular expression would take time in proportion to the square of the text's length.
   let first = 0;
   while (first < mantissa.length && !isSignificant(mantissa, first)) first++;
   let last = mantissa.length - 1;

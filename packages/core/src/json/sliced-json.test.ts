@@ -13,7 +13,7 @@ const outcome = async (parse: () => unknown) => {
   }
 };
 
-/** JSON text, possibly invalid: a few characters are removed, doubled or replaced. */
+/** Generates JSON texts that may be invalid, because a few characters are removed, doubled or replaced. */
 const texts = fc
   .tuple(
     fc.oneof(fc.json({ noUnicodeString: false } as never), fc.json()),

@@ -84,8 +84,8 @@ class Reader {
   }
 
   /**
-   * Reads the start of a value. Returns the value if it is complete. Returns undefined if a list or object begins and its first value must
-   * be read next.
+   * Reads the start of a value. Returns the value if it ends here. Returns undefined if a list or object begins, whose first value must be
+   * read next.
    */
   #begin(): { readonly value: unknown } | undefined {
     const code = this.#next();
@@ -193,7 +193,7 @@ function containerOf(open: OpenContainer): unknown {
 
 function put(open: OpenContainer, value: unknown): void {
   if ("list" in open) open.list.push(value);
-  // Object.defineProperty instead of an assignment, which would change the object's prototype.
+  // Object.defineProperty is used, because an assignment to `__proto__` would change the object's prototype.
   else if (open.name === "__proto__")
     Object.defineProperty(open.object, open.name, { value, writable: true, enumerable: true, configurable: true });
   else open.object[open.name] = value;

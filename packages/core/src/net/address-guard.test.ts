@@ -7,7 +7,7 @@ import { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
 
 const publicOnly = createAddressGuard({ allowedRanges: [] });
 
-// Replaces DNS: nothing in this file opens a socket.
+// Names and their addresses. They replace DNS, and no test in this file opens a connection.
 const names: Record<string, string[]> = {
   "public.example": ["93.184.215.14"],
   "dual.example": ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"],
@@ -28,7 +28,10 @@ const resolve: ResolveName = async (hostname) =>
 
 type Guard = ReturnType<typeof createAddressGuard>;
 
-/** Returns "allowed" or the refused range, as for a delivery to the endpoint: checks the URL, then every resolved address. */
+/**
+ * Checks an endpoint as a delivery to it does: first its URL, then every address of its host. Returns "allowed", or the address range for
+ * which it is refused.
+ */
 async function judgeEndpoint(endpoint: string, guard: Guard = publicOnly): Promise<string> {
   const url = new URL(endpoint);
   const verdict = guard.judgeUrl(url);
@@ -129,7 +132,7 @@ const refusedEndpoints: [endpoint: string, range: string][] = [
   ["https://100.100.100.200/", "metadata"],
   ["https://192.0.0.192/", "metadata"],
   ["https://[fd20:ce::254]/", "metadata"],
-  // Names
+  // Host names
   ["https://localhost/", "loopback"],
   ["https://LOCALHOST./", "loopback"],
   ["https://api.localhost/", "loopback"],
@@ -172,7 +175,7 @@ test.each([
   ["http://127.1/", ["127.0.0.0/8"], "allowed"],
   ["http://[::ffff:127.0.0.1]/", ["127.0.0.0/8"], "allowed"],
   ["http://localhost/", ["127.0.0.0/8", "::1/128"], "allowed"],
-  ["http://localhost/", ["127.0.0.0/8"], "loopback"], // the name leads to ::1 as well
+  ["http://localhost/", ["127.0.0.0/8"], "loopback"], // the name also has the address ::1
   ["http://[::1]/", ["127.0.0.0/8"], "loopback"],
   ["https://10.2.3.4/", ["10.0.0.0/16"], "private"],
   ["https://10.0.3.4/", ["10.0.0.0/16"], "allowed"],

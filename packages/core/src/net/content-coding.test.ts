@@ -88,14 +88,14 @@ test("bodies under way are bounded together: others wait in their turn, a few, a
     }),
   );
   expect(await own.decode(body, "gzip")).toEqual({ outcome: "no_room" });
-  // A body that needs no memory does not wait.
+  // A body without an encoding needs no memory for decoding, so it does not wait.
   expect(await own.decode(body, undefined)).toMatchObject({ outcome: "decoded" });
   expect(ended).toEqual([]);
   const [first] = held;
   if (first?.outcome === "decoded") first.done();
   await Promise.all(waiting);
   expect(ended).toEqual(["0 broken", "1 decoded"]);
-  // A small body returns unused memory at once.
+  // A body that is smaller than the maximum returns the memory that it does not use at once.
   for (const one of [...held.slice(1), await waiting[1]]) if (one?.outcome === "decoded") one.done();
   const small = await Promise.all(Array.from({ length: 6 }, () => own.decode(gzipSync(Buffer.from("x")), "gzip")));
   expect(small.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 6 }, () => "decoded"));

@@ -5,7 +5,7 @@ import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
 export type DecodedBody =
   /** The decoded bytes. The caller must call `done` when the bytes are no longer used. */
   | { readonly outcome: "decoded"; readonly body: Buffer; done(this: void): void }
-  /** The body has an unsupported encoding, or too many encodings. */
+  /** The body has an encoding that svc does not support, or more encodings than svc allows. */
   | { readonly outcome: "unsupported"; readonly encoding: string }
   /** The decoded body has more bytes than allowed. */
   | { readonly outcome: "too_large" }
@@ -122,7 +122,7 @@ async function decodeAll(
     }
     return { outcome: "decoded", body };
   } catch (error) {
-    // zlib reports this code if the decoded body is too large. All its other errors mean that the body is invalid.
+    // zlib reports this code if the decoded body is too large. Any other zlib error means that the body is invalid.
     const isTooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
     return { outcome: isTooLarge ? "too_large" : "broken" };
   }

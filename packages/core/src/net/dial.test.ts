@@ -5,7 +5,7 @@ import { AddressRefusedError, createAddressGuard } from "./address-guard.ts";
 import { createGuardedAgent, type GuardedAgentOptions, type Route } from "./dial.ts";
 import type { ResolveName } from "./guarded-lookup.ts";
 
-// 127.0.0.1 acts as the public address and 127.0.0.2 as the private one: no test leaves the machine.
+// In these tests, 127.0.0.1 is treated as a public address and 127.0.0.2 as a private one, so no test leaves the machine.
 const loopbackOne = ["127.0.0.1/32"];
 
 async function startServer(respond: RequestListener, { host = "127.0.0.1", port = 0 } = {}) {
@@ -43,7 +43,7 @@ function startAgent(allowedRanges: string[], options: Partial<GuardedAgentOption
   return { agent, get };
 }
 
-/** Resolves every name to the next answer per call; the last answer repeats. */
+/** Returns a resolver of names. Each call returns the next of these answers; the last answer is repeated. */
 function scriptedResolver(...answers: [string[], ...string[][]]) {
   const asked: string[] = [];
   const resolve: ResolveName = async (hostname) => {
@@ -128,7 +128,7 @@ test("requests share a kept connection, and each has its route", async () => {
 
 test("if a name has several addresses, the route has the one that answered", async () => {
   const { port } = await startServer(answerOk);
-  const { resolve } = scriptedResolver(["127.0.0.3", "127.0.0.1"]); // no server on 127.0.0.3
+  const { resolve } = scriptedResolver(["127.0.0.3", "127.0.0.1"]); // no server listens on 127.0.0.3
   const { get } = startAgent(["127.0.0.0/8"], { resolve });
   expect(await get(`http://hook.example:${port}`)).toMatchObject({ text: "ok", address: "127.0.0.1" });
 });
@@ -142,7 +142,7 @@ test("a refused connection leaves the address that was tried", async () => {
 });
 
 test("over TLS the route has the address as well, also if the handshake fails", async () => {
-  const { port } = await startServer(answerOk); // speaks plain HTTP
+  const { port } = await startServer(answerOk); // this server understands only plain HTTP, not TLS
   const { resolve } = scriptedResolver(["127.0.0.1"]);
   const { get } = startAgent(loopbackOne, { resolve });
   const route: Route = {};

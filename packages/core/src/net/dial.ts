@@ -10,7 +10,7 @@ import { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
 export type Connection = { readonly remoteAddress: string | undefined };
 
 /**
- * Receives the connection of one request. The caller creates an empty object, and the agent sets `connection` when the request gets its
+ * Receives the connection of one request. The caller passes an empty object, and the agent sets `connection` in it when the request gets a
  * connection.
  */
 export type Route = { connection?: Connection };
@@ -50,7 +50,7 @@ export type GuardedAgentOptions = {
   keepAliveMaxMs?: number;
   /** Maximum response body in bytes. A request with a larger response fails. Default: no limit. */
   responseBytesMax?: number;
-  /** Resolves names. Default: the system's resolver. */
+  /** Function that resolves host names. Default: the resolver of the operating system. */
   resolve?: ResolveName;
 };
 
@@ -89,15 +89,15 @@ export function createGuardedAgent(options: GuardedAgentOptions): GuardedAgent {
 type Connector = (...args: Parameters<buildConnector.connector>) => Socket | undefined;
 
 function createGuardedConnector({ guard, connectTimeoutMs, resolve }: GuardedAgentOptions): Connector {
-  // The type assertion `as Connector` is correct. undici's connector returns its socket (lib/core/connect.js), but its types do not show
-  // this.
+  // The type assertion `as Connector` is correct: undici's connector returns its socket (lib/core/connect.js), although its types do not
+  // declare this.
   const dial = buildConnector({
     allowH2: false,
     timeout: connectTimeoutMs,
     lookup: createGuardedLookup(guard, resolve),
   }) as Connector;
   return (target, callback) => {
-    // If the host is an IP address, the socket calls no `lookup`, so the guard must check the address here.
+    // For a host that is an IP address, the socket does not call `lookup`. So the guard must check the address here.
     const decision = isIP(target.hostname) === 0 ? undefined : guard.judge(target.hostname);
     if (decision === undefined || decision.allowed) return dial(target, callback);
     const refusal = new AddressRefusedError(target.hostname, decision.range, target.hostname);
@@ -120,7 +120,8 @@ class RoutedClient extends Client {
       connect: (target, callback) => {
         connection.remoteAddress = undefined;
         const socket = connect(target, callback);
-        // The socket emits this event for each address that it tries. If it connects, the last of them is the connected address.
+        // The socket emits this event for each address that it tries to connect to. If it connects, the last of these addresses is the one
+        // that it uses.
         socket?.on("connectionAttempt", (address: string) => {
           connection.remoteAddress = address;
         });

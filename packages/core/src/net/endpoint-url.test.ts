@@ -22,7 +22,7 @@ const notHttps = "ENDPOINT_URL_NOT_HTTPS";
 const refused = "ENDPOINT_ADDRESS_REFUSED";
 
 test.each([
-  // The stored URL is the dialled one.
+  // svc calls exactly the URL that it stores.
   ["https://example.com", "accepted https://example.com/"],
   ["https://EXAMPLE.com:443/Hook?a=1", "accepted https://example.com/Hook?a=1"],
   ["https://example.com:8443/a b", "accepted https://example.com:8443/a%20b"],
@@ -41,7 +41,7 @@ test.each([
   ["http://LOCALHOST:1/", "accepted http://localhost:1/"],
   ["http://[::1]:8080/", "accepted http://[::1]:8080/"],
   ["http://[0:0:0:0:0:0:0:1]/", "accepted http://[::1]/"],
-  // Other spellings of 127.0.0.1 are loopback too, once parsed.
+  // After parsing, other spellings of 127.0.0.1 are recognized as loopback addresses too.
   ["http://127.1/", "accepted http://127.0.0.1/"],
   ["http://2130706433/", "accepted http://127.0.0.1/"],
   ["http://0x7f000001/", "accepted http://127.0.0.1/"],

@@ -14,7 +14,7 @@ export function checkEndpointUrl(guard: AddressGuard, text: string): string {
   const url = parseUrl(text);
   if (url.username !== "" || url.password !== "")
     throw coreFaults.ENDPOINT_URL_INVALID("(hidden)", "carries credentials");
-  // `URL.hash` is empty for an empty fragment, so search for the character "#".
+  // `URL.hash` is also empty for a URL that ends in "#". So this searches for the character "#".
   if (text.includes("#")) throw coreFaults.ENDPOINT_URL_INVALID(text, "has a fragment");
   if (url.protocol === "http:" && !isLoopback(url.hostname)) throw coreFaults.ENDPOINT_URL_NOT_HTTPS(text);
   const decision = guard.judgeUrl(url);

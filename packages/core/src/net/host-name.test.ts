@@ -15,7 +15,7 @@ test.each([
   ["localhost:3000", "localhost:3000"],
 ])("%s is the host %s", (text, host) => {
   expect(parseHttpHost(text)).toBe(host);
-  // Parsing the written form returns it unchanged.
+  // If the result is parsed again, it does not change.
   expect(parseHttpHost(host)).toBe(host);
 });
 
@@ -47,7 +47,7 @@ test.each([
   ["HTTPS://API.example.com/", "api.example.com"],
   ["https://api.example.com:443/", "api.example.com"],
   ["https://api.example.com:8443/", "api.example.com:8443"],
-  // A name with a final dot is another text, and is on no list.
+  // A host name that ends in a dot is a different text, so it is on no list of allowed hosts.
   ["https://api.example.com./", "api.example.com."],
   ["https://api。example。com/", "api.example.com"],
   ["https://bücher.example/", "xn--bcher-kva.example"],

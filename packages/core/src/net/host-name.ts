@@ -1,6 +1,9 @@
 import { isIP } from "node:net";
 
-/** One label of a host name: letters, digits and inner hyphens (RFC 1123, 2.1), and underscores, because some real hosts have them. */
+/**
+ * Matches one label of a host name: letters, digits and inner hyphens (RFC 1123, 2.1). It also allows underscores, because some real hosts
+ * have them.
+ */
 const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const nameCharactersMax = 253;
 
@@ -28,18 +31,21 @@ export function parseHttpHost(text: string): string | undefined {
   return url === null || !isServer(url) || url.hostname.endsWith(".") ? undefined : url.host;
 }
 
-/** Host of a request's URL in the form of `parseHttpHost`, or the reason why svc refuses the URL. The reason does not quote the URL. */
+/**
+ * The host of a request's URL in the form that `parseHttpHost` returns, or the reason why svc refuses the URL. The reason does not quote
+ * the URL.
+ */
 export type HttpTarget = { readonly host: string } | { readonly fault: string };
 
 /**
- * Returns the host of a request's URL, or a fault. The URL must be https, or http to this machine, and must not contain a user name or
- * password. It is not checked here whether the project may call the host.
+ *  * Returns the host of a request's URL, or the reason why svc refuses the URL. The URL must be https, or http to this machine, and must
+ *    not contain a user name or password. The caller checks if the project may call the host.
  */
 export function httpTargetOf(text: string): HttpTarget {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return { fault: "is not an absolute https URL" };
   if (url.username !== "" || url.password !== "") return { fault: "carries credentials" };
-  // `URL.hash` is empty for an empty fragment, so search for the character "#".
+  // `URL.hash` is also empty for a URL that ends in "#". So this searches for the character "#".
   if (text.includes("#")) return { fault: "has a fragment" };
   if (!isServer(url)) return { fault: "has a host that is not a valid name" };
   if (url.protocol === "https:") return { host: url.host };

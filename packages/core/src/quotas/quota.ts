@@ -28,8 +28,8 @@ export type Quota = {
   readonly reason: string;
   readonly default: number;
   /**
-   * Counting of the usage. `node`: each node counts by itself and applies the limit alone. `deployment`: the limit applies to the total of
-   * all nodes.
+   * How the usage is counted. `node`: each node counts its own usage and compares it with the limit. `deployment`: the usage of all nodes
+   * together counts.
    */
   readonly scope: "node" | "deployment";
   /** Name of the counted unit: a plural that can be shown with or without a number. */
@@ -48,8 +48,8 @@ export type Quota = {
 const raise = text`or have its administrator raise the quota (${call("SetProjectPolicy")})`;
 
 /**
- * All quotas. The default rates are higher than a node with two cores can handle. They need not be fair, because svc serves projects in
- * turn. Operators may set lower rates.
+ * All quotas with their defaults. The default rates are higher than a node with two cores can handle, so they do not make the use fair: svc
+ * does that by serving projects in turn. Operators may set lower rates.
  */
 export const quotas: Readonly<Record<QuotaName, Quota>> = {
   calls: {
@@ -141,7 +141,7 @@ export function quotaOf(set: Quotas | undefined, name: QuotaName): number {
   return value === unlimited ? Number.POSITIVE_INFINITY : value;
 }
 
-/** Details of an exceeded quota. */
+/** Data about a quota that a call exceeds. */
 export type QuotaExcess = {
   readonly most: number;
   /** Current usage; undefined if the quota is a rate, for which svc stores no usage. */

@@ -26,7 +26,7 @@ test.each([
     fc.assert(
       fc.property(fc.uint8Array(), (any) => {
         const read = readForeignText(any, type);
-        // The text equals the bytes, except the byte order mark.
+        // If the bytes have no byte order mark, the text has exactly these bytes in UTF-8.
         if ("text" in read && ![0xef, 0xfe, 0xff].includes(any[0] ?? 0))
           expect(Buffer.from(read.text)).toEqual(Buffer.from(any));
       }),

@@ -2,13 +2,13 @@ import { Buffer, isUtf8 } from "node:buffer";
 import iconv from "iconv-lite";
 import { LeastRecentlyUsed } from "../lru.ts";
 
-/** Text from outside svc. `fault`: the reason why the bytes are not text, worded as the end of a sentence. */
+/** A text from outside svc. If the bytes are not text, `fault` is the reason, written as the end of a sentence. */
 export type ForeignText = { readonly text: string } | { readonly fault: string };
 
 /**
- * Returns the text of bytes from outside svc, without its byte order mark. The byte order mark decides the charset. Without one,
- * `contentType` decides, and otherwise UTF-8 is used. Returns a fault if the bytes are not valid in the charset, because svc never replaces
- * invalid bytes.
+ *  * Returns the text of bytes from outside svc, without its byte order mark. The byte order mark decides the charset. Without one,
+ *    `contentType` decides, and otherwise UTF-8 is used. Returns a `fault` if the bytes are not valid in the charset, because svc never
+ *    replaces invalid bytes.
  */
 export function readForeignText(bytes: Uint8Array, contentType?: string): ForeignText {
   const marked = charsetOfMark(bytes);
@@ -40,7 +40,7 @@ export function asciiForm(
 /** Names of charsets in which every character takes at least two bytes. */
 const wideLabels = /^(?:utf-?(?:16|32)|unicode|(?:iso-10646-)?ucs-?[24]|csunicode)(?:le|be)?$/;
 
-/** Byte order marks. Longer marks come first, because the mark of UTF-32 begins with the mark of UTF-16. */
+/** Byte order marks, by charset. Longer marks come first, because the mark of UTF-32 begins with the mark of UTF-16. */
 const marks: readonly { readonly charset: string; readonly mark: readonly number[] }[] = [
   { charset: "utf-32le", mark: [0xff, 0xfe, 0, 0] },
   { charset: "utf-32be", mark: [0, 0, 0xfe, 0xff] },
@@ -137,8 +137,8 @@ function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefine
 const noCharsets = /^(?:hex|base64|binary|utf-?7(?:-?imap)?|internal)$/;
 
 /**
- * Returns the text of bytes in a charset that only iconv-lite knows. To find invalid bytes, it encodes the text again. If the result is not
- * equal to the bytes, returns a fault.
+ *  * Returns the text of bytes in a charset that only iconv-lite knows. To find invalid bytes, it encodes the text again. If the result
+ *    differs from the bytes, returns a `fault`.
  */
 function decodeOther(bytes: Uint8Array, charset: string): ForeignText {
   if (noCharsets.test(charset) || !iconv.encodingExists(charset))
@@ -170,7 +170,7 @@ export function requireText(bytes: Uint8Array): string {
   throw new NotTextError(`it ${read.fault}`);
 }
 
-/** Maximum number of bytes at the end of a cut text that belong to an incomplete UTF-8 character. */
+/** Maximum number of bytes of an incomplete UTF-8 character at the end of a text that was cut. */
 const partBytesMax = 3;
 
 /**
@@ -199,7 +199,8 @@ export function isReadableForm(text: string): boolean {
   for (let at = text.indexOf("%"); at >= 0; at = text.indexOf("%", at + 1)) {
     const [high, low] = [hexDigitOf(text, at + 1), hexDigitOf(text, at + 2)];
     if (high < 0 || low < 0) continue;
-    // A blank ends the bytes before, so that no character continues over the text between two escapes.
+    // A space separates the bytes of two groups of escapes. Otherwise the last byte of one and the first byte of the next could form a
+    // character.
     if (at !== end) bytes[length++] = 0x20;
     bytes[length++] = high * 16 + low;
     end = at + 3;

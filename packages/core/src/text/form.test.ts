@@ -46,7 +46,8 @@ test.each<[string, string]>([
 ])("a form of %s is read in short parts", async (_what, text) => {
   const bytes = Buffer.from(text);
   const means: number[] = [];
-  // The best of three, because other work of the machine slows the first down. The mean, because a collection of garbage may fall into any part.
+  // Measures three times and takes the best, because other work of the machine may slow one measurement down. Uses the mean of a
+  // measurement, because a garbage collection may happen in any part.
   for (let round = 0; round < 3; round++) {
     const before = process.threadCpuUsage();
     let turns = 0;

@@ -2,20 +2,23 @@ import { Buffer } from "node:buffer";
 import { createSlices } from "../work/turns.ts";
 import { asciiForm, type ForeignText } from "./foreign-text.ts";
 
-/** Fields of a form: the values of each name, in the order of the form. `fault`: why the form cannot be read, as the end of a sentence. */
+/**
+ * Fields of a form: for each name its values, in the order of the form. If the form cannot be read, `fault` is the reason, written as the
+ * end of a sentence.
+ */
 type Form = { readonly fields: ReadonlyMap<string, readonly string[]> } | { readonly fault: string };
 
 /** Limits of reading a form. `fieldsMax`: maximum number of fields. `turn`: awaited after every 4 ms, so that other work can run. */
 type FormReading = { readonly fieldsMax: number; readonly turn: () => Promise<void> };
 
-/** Bytes and fields that are read between two checks of the reading time. */
+/** Number of bytes and number of fields after which the reading time is checked. */
 const [stepBytes, stepFields] = [16_384, 64];
 
 const [percent, plus, space, ampersand, equals] = [37, 43, 32, 38, 61];
 
 /**
- * Reads a form (`application/x-www-form-urlencoded`). Its escapes are bytes in the charset that the content type names; UTF-8 if it names
- * none, UTF-16 or UTF-32. A percent sign without two hexadecimal digits stays a percent sign. Invalid bytes are never replaced.
+ * Reads a form (`application/x-www-form-urlencoded`). Its escapes are bytes in the charset of the content type. If that is missing, UTF-16
+ * or UTF-32, they are bytes in UTF-8. A percent sign without two hexadecimal digits stays a percent sign. Invalid bytes are never replaced.
  */
 export async function readFormInTurns(
   bytes: Buffer,
@@ -36,19 +39,22 @@ export async function readFormInTurns(
   return { fault: reader.fault };
 }
 
-/** Reads a form from its start to its end, in steps. A field without an equals sign has an empty value; separators alone make no field. */
+/**
+ * Reads a form from start to end, in steps. A field without an equals sign has an empty value. Separators with nothing between them make no
+ * field.
+ */
 class Reader {
   readonly fields = new Map<string, string[]>();
-  /** Number of fields that are read. */
+  /** Number of fields read so far. */
   count = 0;
-  /** Why a field cannot be read, as the end of a sentence. Empty if all could be read so far. */
+  /** Reason why a field cannot be read, written as the end of a sentence. Empty if all fields could be read so far. */
   fault = "";
   readonly #bytes: Buffer;
   readonly #read: (field: Buffer) => ForeignText;
-  /** The bytes of the present field, with its escapes replaced. */
+  /** Bytes of the field that is being read, with its escapes replaced. */
   readonly #field: Buffer;
   #length = 0;
-  /** Length of the field's name; -1 before the equals sign. */
+  /** Length of the field's name in bytes. -1 until the equals sign was read. */
   #nameLength = -1;
   #start = 0;
   #at = 0;
@@ -59,7 +65,7 @@ class Reader {
     this.#field = Buffer.allocUnsafe(bytes.byteLength);
   }
 
-  /** Reads the next part of the form. Returns true at its end. */
+  /** Reads the next part of the form. Returns true if it reached the end of the form. */
   step(): boolean {
     const [bytes, field, end] = [this.#bytes, this.#field, Math.min(this.#at + stepBytes, this.#bytes.byteLength)];
     const countEnd = this.count + stepFields;
@@ -71,13 +77,16 @@ class Reader {
       } else if (byte === equals && this.#nameLength < 0) this.#nameLength = this.#length;
       else field[this.#length++] = byte === percent ? this.#escaped() : byte === plus ? space : byte;
     }
-    // An escape may reach beyond the end of the step.
+    // The position may be after the end of this step, because the last escape may be longer than the step.
     if (this.#at < bytes.byteLength) return false;
     this.#endField();
     return this.fault === "";
   }
 
-  /** Returns the byte that an escape means, and goes to its last digit. Returns the percent sign if it has no two digits. */
+  /**
+   * Returns the byte that an escape (a percent sign with two digits) means, and moves to its last digit. If two digits do not follow,
+   * returns the percent sign.
+   */
   #escaped(): number {
     const [high, low] = [digitOf(this.#bytes[this.#at + 1]), digitOf(this.#bytes[this.#at + 2])];
     if (high < 0 || low < 0) return percent;

@@ -2,7 +2,7 @@ import { formatValue } from "../faults/errors.ts";
 import { wholeNumber } from "../json/exact-arithmetic.ts";
 import { isRawJson, type JsonNumber, scalarText } from "../json/raw-json.ts";
 
-/** Values for placeholders: one entry per namespace (`params`, `account`, `headers`, `body`, ...). */
+/** Values for the placeholders of a template, by namespace (`params`, `account`, `headers`, `body`, ...). */
 export type TemplateScope = Readonly<Record<string, unknown>>;
 
 /** A filter of the template language, with its argument if the filter has one. */
@@ -179,7 +179,7 @@ const integerDigitsMax = 400;
 
 /** Returns a value as an integer. Integers beyond 2^53 - 1 become raw JSON numbers, so that all digits stay exact. */
 function toInteger(value: unknown, placeholder: Placeholder): JsonNumber {
-  // Adding 0 turns -0 into 0.
+  // Adding 0 turns -0 into 0, and changes no other number.
   if (typeof value === "number" && Number.isSafeInteger(value)) return value + 0;
   const text = typeof value === "string" || isRawJson(value) ? scalarText(value) : undefined;
   if (text === undefined || !/^-?\d+$/.test(text))

@@ -21,7 +21,7 @@ const [earliest, latest] = [-62_135_596_800, 253_402_300_799];
 export function secondsOf(time: CivilTime, offset = 0): number | undefined {
   const { year, month, day, hour, minute, second } = time;
   if (day < 1 || day > daysOfMonth(year, month) || hour > 23 || minute > 59 || second > 60) return undefined;
-  // `setUTCFullYear` is used, because `Date.UTC` reads the years 0 to 99 as 1900 to 1999.
+  // `setUTCFullYear` is used, because `Date.UTC` would read the years 0 to 99 as 1900 to 1999.
   const days = dateOf(0).setUTCFullYear(year, month - 1, day) / 86_400_000;
   const seconds = days * 86_400 + (hour * 60 + minute - offset) * 60 + second;
   if (second === 60 && !isLeapSecond(seconds)) return undefined;

@@ -14,7 +14,7 @@ const times: readonly (readonly [text: string, ms: number])[] = [
   ["1969-12-31T23:59:59.9995Z", -1],
   ["2028-02-29T00:00:00Z", Date.UTC(2028, 1, 29)],
   ["2000-02-29T00:00:00Z", Date.UTC(2000, 1, 29)],
-  // A leap second ends a June or a December of UTC.
+  // A leap second can only be the last second of a June or a December of UTC.
   ["2016-12-31T23:59:60Z", Date.UTC(2017, 0, 1)],
   ["2016-12-31T15:59:60.25-08:00", Date.UTC(2017, 0, 1) + 250],
   ["2015-07-01T01:59:60+02:00", Date.UTC(2015, 6, 1)],

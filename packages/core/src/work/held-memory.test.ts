@@ -3,7 +3,7 @@ import { createHeldMemory, type HeldMemory, type MemoryHold } from "./held-memor
 
 const bounds = { eachMax: 100, projectMax: 150, nodeMax: 200 };
 
-/** Takes more, and reports when it is granted. */
+/** Requests more memory for a task. Returns an object that shows when the request is granted. */
 function taking(hold: MemoryHold, bytes: number) {
   const taken = hold.take(bytes);
   const state = { isGranted: taken === true, isRefused: taken === false };
@@ -89,7 +89,7 @@ test("every task, in any order, reaches its end, and no limit is ever exceeded",
   }
 });
 
-/** Takes step by step up to `most`, then releases everything. */
+/** Requests memory step by step until the task has `most` bytes, and then releases all of it. */
 async function work(
   memory: HeldMemory,
   projectId: string,

@@ -31,7 +31,7 @@ export type MemoryHold = {
 
 /** The memory of a node that its tasks share. */
 export type HeldMemory = {
-  /** Opens a memory account for a task of a project. An account without memory costs nothing. */
+  /** Opens a memory account for a task of a project. An account costs nothing until the task requests memory. */
   open(projectId: string): MemoryHold;
   /** Returns the current usage. `bytes`: memory that tasks hold. `waiting`: number of tasks that wait for memory. */
   stats(): { readonly bytes: number; readonly waiting: number };
@@ -39,7 +39,7 @@ export type HeldMemory = {
 
 const mib = 1_048_576;
 
-/** Default limits. */
+/** Limits that apply if the caller gives none. */
 const defaultBounds: MemoryBounds = { eachMax: 128 * mib, projectMax: 192 * mib, nodeMax: 256 * mib };
 
 /**
@@ -59,7 +59,7 @@ type QueuedHold = { readonly hold: Hold; readonly bytes: number; grant(): void }
 
 class Memory {
   readonly #bounds: MemoryBounds;
-  /** Tasks that hold memory, by project id. */
+  /** Accounts of tasks that have memory at present, by project id. */
   readonly #holding = new Map<string, Set<Hold>>();
   /** Requests of tasks that hold no memory yet, by project id, in the order of the projects' turns. */
   readonly #newcomers = new Map<string, QueuedHold[]>();
@@ -90,8 +90,8 @@ class Memory {
     const waiting = { hold, bytes, grant };
     if (hold.bytes > 0) this.#growing.add(waiting);
     else this.#lineOf(hold.projectId).push(waiting);
-    // All waiting requests for memory are checked again. The free memory may be enough for the new request, or for one of another project,
-    // although older requests must still wait.
+    // Checks all waiting requests for memory again. The free memory may be enough for the new request, or for one of another project, even
+    // if older requests must still wait.
     this.#serve();
     return { waiting, granted };
   }
@@ -164,8 +164,8 @@ class Memory {
       grant();
     }
     while (this.#serveNewcomer()) {
-      // Each call of `serveNewcomer` starts one task that waited for its first memory. The next call begins with the next project. The loop
-      // ends when no waiting task can get its memory.
+      // Starts waiting tasks that have no memory yet, one after the other. After each, the next project has its turn. The loop ends when no
+      // waiting task can get its memory.
     }
   }
 

@@ -1,13 +1,13 @@
 /**
- * Queues of waiting tasks, one per project, which are served in turn. So a project with many tasks delays only its own. A new queue comes
- * first once and then goes to the end. A project with a single task thus waits for at most one other task (like the flow queues of RFC
- * 8290).
+ * Queues of waiting tasks, one per project, which are served in turn. So a project with many tasks delays only its own tasks. A new queue
+ * is served first once, and then goes to the end of the order. So a project with a single task waits for at most one other task (like the
+ * flow queues of RFC 8290).
  */
 export class Lines<Waiter> {
   readonly #begun = new Map<string, Waiter[]>();
   /**
-   * Queues in the order of their turns. An empty queue is kept until its turn. Otherwise, a project could always have a new queue, which
-   * comes first.
+   * Queues in the order of their turns. An empty queue is kept until its turn comes. Otherwise a project could always have a new queue, and
+   * new queues are served first.
    */
   readonly #standing = new Map<string, Waiter[]>();
   #count = 0;

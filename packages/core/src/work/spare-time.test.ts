@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { createSpareTime } from "./spare-time.ts";
 
-/** A loop whose time the test controls: each share takes `ms`. `perPass`: number started in each pass, until all have started. */
+/**
+ * An event loop whose time the test controls: each part of work takes `ms` milliseconds. `perPass`: number of parts started in each pass of
+ * the loop.
+ */
 function createLoop(ms: number) {
   let nowMs = 0;
   const spareTime = createSpareTime(() => nowMs);
@@ -33,7 +36,7 @@ test("however many ask, a few begin in a pass of the event loop", async () => {
   const { begin, perPass } = createLoop(0.5);
   const all = Array.from({ length: 200 }, () => begin("a"));
   const counts = await perPass(200);
-  // The first pass also contains the rows of one map that started before anything waited.
+  // The first pass is left out, because it also starts rows of one map that need not wait.
   expect(Math.max(...counts.slice(1))).toBeLessThanOrEqual(3);
   await Promise.all(all);
 });
@@ -42,7 +45,7 @@ test("if the loop is late, one starts in each pass, so that nothing starves", as
   const { begin, perPass } = createLoop(50);
   const all = Array.from({ length: 50 }, () => begin("a"));
   const counts = await perPass(50);
-  // The first pass also contains those that started before there was a queue.
+  // The first pass is left out, because it also starts parts before there is a queue.
   expect(counts.slice(1).every((count) => count <= 1)).toBe(true);
   await Promise.all(all);
 });
@@ -51,7 +54,7 @@ test("projects take turns, however many rows one of them has waiting", async () 
   const { begin, begun } = createLoop(1);
   const many = Array.from({ length: 100 }, () => begin("many"));
   await begin("one");
-  // After those that started before anything waited, and one in the queue.
+  // `one` starts after the 32 parts that began before others waited, and after one part in the queue.
   expect(begun.indexOf("one")).toBeLessThanOrEqual(33);
   await Promise.all(many);
   expect(begun).toHaveLength(101);

@@ -1,24 +1,29 @@
 import { Lines } from "./lines.ts";
 
-/** Time of the event loop for work with low priority. Projects get it in turn. A queue has the id of its project as its name. */
+/**
+ * Time that the event loop has left for work with low priority. Projects get it in turn. Each project has a queue, whose name is the id of
+ * the project.
+ */
 export type SpareTime = {
   /**
-   * Requests time before a part of low-priority work. Returns undefined if the part may begin at once. Otherwise returns a promise, which
-   * resolves when it is the project's turn and the event loop has time.
+   *    * Requests time on the event loop before a part of low-priority work. Returns undefined if the part may begin at once. Otherwise
+   *      returns a promise, which resolves when it is the project's turn and the event loop has time.
    */
   take(line: string): Promise<void> | undefined;
 };
 
 /**
- * Maximum number of parts that start at once in one pass of the event loop, if no other part is waiting. These are typically the rows of one
- * map step, which share their database commits.
+ * Maximum number of parts of low-priority work that start at once in one pass of the event loop, if no other part waits. They are usually
+ * the rows of one map step, which share their database commits.
  */
 const togetherMax = 32;
-/** Time after which no more parts start at once in a pass, in milliseconds. */
+/**
+ * Milliseconds from the start of a pass of the event loop. After this time, no more parts of low-priority work start at once in the pass.
+ */
 const togetherMs = 2;
 /**
- * Duration in milliseconds that a pass (round) of the event loop should have. If a pass has taken longer, only one more waiting piece of
- * work starts in it. Incoming requests need several passes, so long passes would delay them.
+ * Duration in milliseconds that a pass (round) of the event loop should have. If a pass has taken longer, only one more waiting part of
+ * work starts in it, because incoming requests need several passes and long passes delay them.
  */
 const passMs = 1;
 

@@ -1,6 +1,6 @@
 import { serveTasks } from "./thread-entry.ts";
 
-// The work of the threads in the pool's tests.
+// Module of the threads in the tests of the thread pool. A message selects the work that the thread does.
 serveTasks((message) => {
   const { answer, fail, loop, fill } = message as { answer?: unknown; fail?: string; loop?: boolean; fill?: boolean };
   if (fail !== undefined) throw new Error(fail);

@@ -29,6 +29,6 @@ function standBack(): void {
   try {
     setPriority(Number(readlinkSync("/proc/thread-self").split("/").at(-1)), niceness);
   } catch {
-    // The file for the priority is missing or cannot be written. The thread then keeps the normal priority.
+    // The file of the thread's priority is missing or cannot be written, so the thread keeps the normal priority.
   }
 }

@@ -97,7 +97,7 @@ export function createThreadPool(options: ThreadPoolOptions): ThreadPool {
 
 type Thread = {
   readonly isBusy: boolean;
-  /** Runs one task. Never rejects, because the caller of the task gets the error. */
+  /** Runs one task on this thread. The promise never rejects, because the caller of the task gets the error. */
   run(waiting: QueuedTask): Promise<void>;
   end(reason: ThreadStoppedError["reason"]): Promise<void>;
 };
@@ -106,9 +106,9 @@ type Thread = {
 type ThreadReply = { readonly value: unknown } | { readonly error: string };
 
 function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: () => void): Thread {
-  // The thread does not inherit command-line flags of the process, such as those of a test runner.
+  // The thread gets none of the process's command-line flags, for example those of a test runner.
   const worker = new Worker(entry, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMaxMib } });
-  // The thread must not keep the process alive, so the process may exit while the thread still works.
+  // The thread does not keep the process alive: the process may exit while the thread still works.
   worker.unref();
   let current: QueuedTask | undefined;
   /** True if the thread has failed or was ended; it then accepts no more tasks. */
@@ -188,7 +188,7 @@ async function cpuMsOf(worker: Worker): Promise<number | undefined> {
     const usage = await Promise.race([worker.cpuUsage(), silence]);
     return usage && (usage.user + usage.system) / 1_000;
   } catch {
-    // The thread has not started yet or has already ended. Its end is reported elsewhere.
+    // The thread has not started yet, or has already ended. Other code reports its end.
     return undefined;
   } finally {
     clearTimeout(timer);

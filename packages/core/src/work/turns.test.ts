@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createTurns } from "./turns.ts";
 
-/** A loop whose time the test controls. */
+/** An event loop whose time the test controls. */
 function createLoop() {
   let nowMs = 0;
   const turns = createTurns(() => nowMs);
@@ -30,7 +30,7 @@ test("what one project has waiting delays another by one share, however much it 
   const many = Array.from({ length: 50 }, () => work("many", 10));
   const one = work("one", 1);
   await one;
-  // The first one, and one that was in the queue before.
+  // At most two turns of `many` come first: the first one, and one that was already in the queue.
   expect(told.filter((name) => name === "many").length).toBeLessThanOrEqual(2);
   await Promise.all(many);
   expect(told).toHaveLength(51);

@@ -12,9 +12,12 @@ export type Turns = {
    * after it ends.
    */
   take(line: string): Promise<void> | undefined;
-  /** Waits for a long turn, which comes last in a pass of the event loop. Use it for large work, and for work that needs a further turn. */
+  /**
+   * Waits for a long turn, which is the last one in a pass (round) of the event loop. Use it for large work, and for work that needs
+   * another turn.
+   */
   next(line: string): Promise<void>;
-  /** Requests spare time before a low-priority part, such as a row of a job: see `SpareTime.take`. */
+  /** Requests low-priority time before a part of work, such as a row of a job. See `SpareTime.take`. */
   spare(line: string): Promise<void> | undefined;
 };
 
@@ -39,7 +42,7 @@ const restMaxMs = 100;
 export function createTurns(monotonicMs: () => number = () => performance.now()): Turns {
   const short = new Lines<() => void>();
   const long = new Lines<() => void>();
-  /** Start time of the pass; undefined before the first request of the pass. */
+  /** Start time of the current pass (round) of the event loop. Undefined before the first request in the pass. */
   let startedMs: number | undefined;
   let isResting = false;
   const begin = (): number => {

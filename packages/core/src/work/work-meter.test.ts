@@ -5,7 +5,7 @@ import { type BlockedLoop, createWorkMeter } from "./work-meter.ts";
 const projectId = (name: string) => `prj_${name}` as ProjectId;
 const nextRound = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
-/** Uses the CPU for `ms` milliseconds. */
+/** Keeps the CPU busy for `ms` milliseconds. */
 function toil(ms: number): void {
   const before = process.threadCpuUsage();
   for (;;) {
@@ -56,7 +56,7 @@ test("a part that waits for the processor does not count as blocking, whichever 
   meter.begin({ projectId: projectId("a") }).run(() => toil(80));
   const stalled = new Int32Array(new SharedArrayBuffer(4));
   meter.begin({ projectId: projectId("b") }).run(() => void Atomics.wait(stalled, 0, 0, 120));
-  // On a busy machine, the other's 80 ms may take 100.
+  // On a busy machine, the 80 ms of the other project may take 100 ms, so it must not be reported as blocking.
   expect(held.map((each) => each.projectId)).not.toContain("prj_b");
 });
 

@@ -54,9 +54,9 @@ export type BlockedLoop = WorkOwner & { readonly ms: number; readonly isMeasured
 export type WorkMeter = {
   /** Begins to measure a piece of work. `bounds`: limits of its costs. Without `bounds`, costs are counted but not limited. */
   begin(owner: WorkOwner, bounds?: Partial<WorkAmounts>): Work;
-  /** Turns on the event loop that metered work waits for. Work that is too short to be metered also uses them. */
+  /** Turns (shares of event loop time) for which measured work waits. Work that is too short to be measured also uses them. */
   readonly turns: Turns;
-  /** Memory that metered work keeps between turns. */
+  /** Memory that measured work keeps while other work runs. */
   readonly memory: HeldMemory;
   /**
    * Returns the event loop time by project since the start, in milliseconds. Lists at most 1,000 projects; the time of all other projects
@@ -166,9 +166,9 @@ export function createWorkMeter({
 }
 
 type LoopMonitor = Pick<WorkMeter, "start" | "stop"> & {
-  /** Records that `owner` is at work from now on. Returns the current monotonic time in milliseconds. */
+  /** Records that work of `owner` runs from now on. Returns the current monotonic time in milliseconds. */
   enter(owner: WorkOwner): number;
-  /** Returns the CPU milliseconds of this thread. The value may be up to 5 ms old at `nowMs`. */
+  /** Returns the CPU milliseconds that this thread has used. The value may be up to 5 ms old at the time `nowMs`. */
   cpuMsAt(nowMs: number): number;
   /** Ends the work that `enter` began for the same owner. Returns its duration in milliseconds. */
   leave(owner: WorkOwner, startedMs: number, startedCpuMs: number): number;
@@ -182,10 +182,10 @@ const noOwner: WorkOwner = { projectId: "" };
  */
 const cpuShare = 0.5;
 
-/** Maximum age of a CPU time reading, in milliseconds; small compared with the blocking times that are reported. */
+/** Maximum age in milliseconds of a reading of the CPU time. It is small compared with the blocking times that are reported. */
 const cpuReadMs = 5;
 
-/** Returns the CPU milliseconds of this thread. */
+/** Returns the CPU milliseconds that this thread has used. */
 function cpuNowMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

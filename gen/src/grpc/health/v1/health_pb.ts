@@ -13,13 +13,13 @@ export const file_grpc_health_v1_health: GenFile = /*@__PURE__*/
   fileDesc("ChtncnBjL2hlYWx0aC92MS9oZWFsdGgucHJvdG8SDmdycGMuaGVhbHRoLnYxIiUKEkhlYWx0aENoZWNrUmVxdWVzdBIPCgdzZXJ2aWNlGAEgASgJIqkBChNIZWFsdGhDaGVja1Jlc3BvbnNlEkEKBnN0YXR1cxgBIAEoDjIxLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1cyJPCg1TZXJ2aW5nU3RhdHVzEgsKB1VOS05PV04QABILCgdTRVJWSU5HEAESDwoLTk9UX1NFUlZJTkcQAhITCg9TRVJWSUNFX1VOS05PV04QAzKuAQoGSGVhbHRoElAKBUNoZWNrEiIuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiMuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXNwb25zZRJSCgVXYXRjaBIiLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVxdWVzdBojLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2UwAWIGcHJvdG8z");
 
 /**
- * Names the service in question.
+ * The service whose status is requested.
  *
  * @generated from message grpc.health.v1.HealthCheckRequest
  */
 export type HealthCheckRequest = Message<"grpc.health.v1.HealthCheckRequest"> & {
   /**
-   * Full name of a service (`svc.v1.TriggersService`). If empty, the node as a whole.
+   * Full name of the service, such as `svc.v1.TriggersService`. If empty, the status is that of the whole node.
    *
    * @generated from field: string service = 1;
    */
@@ -40,7 +40,7 @@ export const HealthCheckRequestSchema: GenMessage<HealthCheckRequest> = /*@__PUR
  */
 export type HealthCheckResponse = Message<"grpc.health.v1.HealthCheckResponse"> & {
   /**
-   * The status.
+   * The present status of the service.
    *
    * @generated from field: grpc.health.v1.HealthCheckResponse.ServingStatus status = 1;
    */
@@ -55,34 +55,34 @@ export const HealthCheckResponseSchema: GenMessage<HealthCheckResponse> = /*@__P
   messageDesc(file_grpc_health_v1_health, 1);
 
 /**
- * Whether a service takes calls.
+ * The status of a service: whether it accepts calls.
  *
  * @generated from enum grpc.health.v1.HealthCheckResponse.ServingStatus
  */
 export const HealthCheckResponse_ServingStatus = {
   /**
-   * Not known. Sent by no node.
+   * The status is not known. No node sends this value.
    *
    * @generated from enum value: UNKNOWN = 0;
    */
   UNKNOWN: 0,
 
   /**
-   * It takes calls.
+   * The service accepts calls.
    *
    * @generated from enum value: SERVING = 1;
    */
   SERVING: 1,
 
   /**
-   * It takes no calls: the node is starting or stopping, or its store is away.
+   * The service accepts no calls, because the node is starting or stopping, or its database is unavailable.
    *
    * @generated from enum value: NOT_SERVING = 2;
    */
   NOT_SERVING: 2,
 
   /**
-   * The node has no service of that name. Sent by Watch only.
+   * The node has no service with this name. Only Watch sends this value.
    *
    * @generated from enum value: SERVICE_UNKNOWN = 3;
    */
@@ -90,7 +90,7 @@ export const HealthCheckResponse_ServingStatus = {
 } as const;
 
 /**
- * Whether a service takes calls.
+ * The status of a service: whether it accepts calls.
  *
  * @generated from enum grpc.health.v1.HealthCheckResponse.ServingStatus
  */
@@ -103,14 +103,14 @@ export const HealthCheckResponse_ServingStatusSchema: GenEnum<HealthCheckRespons
   enumDesc(file_grpc_health_v1_health, 1, 0);
 
 /**
- * The health contract that gRPC clients, load balancers and orchestrators speak. It needs no key.
+ * The standard health service that gRPC clients, load balancers and orchestrators call. Its calls need no key.
  *
  * @generated from service grpc.health.v1.Health
  */
 export const Health: GenService<{
   /**
-   * Check answers at once with the present status of one service. It is an error to name a service
-   * that this node does not have: not_found.
+   * Returns the present status of one service of this node. Returns the error not_found if the node has no service with
+   * this name.
    *
    * @generated from rpc grpc.health.v1.Health.Check
    */
@@ -120,8 +120,8 @@ export const Health: GenService<{
     output: typeof HealthCheckResponseSchema;
   },
   /**
-   * Watch sends the present status of one service, then again at each change, until the caller ends
-   * the stream. A service that this node does not have is sent as SERVICE_UNKNOWN.
+   * Sends the present status of one service, and sends it again after each change, until the caller ends the stream.
+   * For a service that this node does not have, it sends SERVICE_UNKNOWN.
    *
    * @generated from rpc grpc.health.v1.Health.Watch
    */

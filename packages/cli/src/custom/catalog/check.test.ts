@@ -18,7 +18,7 @@ const check = (argv: string[], variables: Record<string, string> = {}) => {
   return runTestCommand(["catalog", "check", ...argv], variables);
 };
 
-/** Changes a text in a file. */
+/** Replaces one text by another in a file, so that the definition in it becomes invalid. */
 async function damage(file: string, from: string, to: string): Promise<void> {
   const text = await readFile(file, "utf8");
   expect(text).toContain(from);

@@ -60,7 +60,7 @@ async function placesOf(given: readonly string[], options: CheckOptions, context
 }
 
 type Parents = AsyncDisposable & {
-  /** Folders that contain toolkits, as the loader needs them. */
+  /** Folders whose subfolders are toolkits. The loader of definitions accepts only such folders. */
   readonly folders: readonly string[];
   /** Returns a message of the loader in which the path of the user's folder replaces the path of the temporary folder. */
   restore(text: string): string;
@@ -99,8 +99,8 @@ function isToolkit(folder: string): boolean {
 type Loaded = { catalog: Catalog | undefined; faults: readonly FileFault[] };
 
 /**
- * Loads the definitions together with the deployment file. If the deployment file has faults, its valid parts still count, so that faults
- * of the definitions are also found.
+ *  * Loads the definitions together with the deployment file. If the deployment file has errors, its valid parts are still used, so that
+ *    errors in the definitions are also found.
  */
 async function load(folders: readonly string[], deploymentFile: string | undefined, isPart: boolean): Promise<Loaded> {
   const { checkDeployment, loadCatalog } = await import("@svc/catalog");

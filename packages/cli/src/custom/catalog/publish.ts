@@ -50,7 +50,7 @@ export const addCatalogPublish = command(
   },
 );
 
-/** Maximum number of faults that the server names. */
+/** Maximum number of errors that the server names in one answer. */
 const detailsMax = 100;
 
 /** A YAML file of the toolkit. It includes the line number of each value in the file. */
@@ -120,7 +120,10 @@ async function readSource(file: string): Promise<SourceFile> {
   };
 }
 
-/** Returns a line that describes a fault, with its file and line. The server names the position as `definitionJson.tools.<tool>.<path>`. */
+/**
+ * Returns a line that describes an error in a definition, with its file and line. The server names the position as
+ * `definitionJson.tools.<tool>.<path>`.
+ */
 function faultLine(
   { field, help }: SvcErrorDetail,
   { folder, toolkit, tools }: SourceFiles & { folder: string },

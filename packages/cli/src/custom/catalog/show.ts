@@ -46,7 +46,7 @@ export const addCatalogShow = command(
   },
 );
 
-/** Also prints fields that are not set, like the server's own answers. */
+/** Prints fields that are not set too, as the server's own answers do. */
 const jsonOptions = { alwaysEmitImplicit: true };
 
 async function showToolkit(slug: string, options: ShowOptions, context: CommandContext): Promise<void> {
@@ -139,7 +139,7 @@ function printSchemas(tool: Tool, context: CommandContext): void {
   printBlock(fields.length > 0 ? tableLines([what, "TYPE"], fields) : ["Its result has no fields."], context);
 }
 
-/** Prints an empty line and then the lines. */
+/** Prints an empty line, and after it the given lines. */
 function printBlock(lines: readonly string[], context: CommandContext): void {
   context.print("");
   for (const line of lines) context.print(line);

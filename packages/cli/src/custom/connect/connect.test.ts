@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Terminal } from "../../command/context.ts";
 import { runTestCommand, startCommand } from "../../test-command.ts";
 
-/** What comes of connecting in a sandbox. */
+/** Note that `svc connect` prints in the sandbox. */
 const sandboxNote = "Sandbox: no app was asked, and any credential is accepted; results of calls are made up.";
 
 let server: TestServer;
@@ -25,7 +25,7 @@ function svc(...argv: string[]) {
   return runTestCommand(argv, variables());
 }
 
-/** A person who answers questions from a table, and clicks `decision` on the page of consent. */
+/** Creates a person at the terminal. The person answers each question from a table, and clicks `decision` on the app's consent page. */
 function createPerson({ answers = {}, decision }: { answers?: Record<string, string>; decision?: "allow" | "deny" }) {
   const questions: string[] = [];
   const spinners: string[] = [];
@@ -49,7 +49,7 @@ function createPerson({ answers = {}, decision }: { answers?: Record<string, str
   return { terminal, questions, spinners };
 }
 
-/** What a browser does: opens the page, submits its form, and goes where it is sent with the cookies it was given. */
+/** Does the same as a browser: opens the page, submits its form, and follows redirects with the cookies that it received. */
 async function consent(url: string, decision: string): Promise<number> {
   const start = await fetch(url, { redirect: "manual" });
   const cookie = (start.headers.get("set-cookie") ?? "").split(";")[0] ?? "";

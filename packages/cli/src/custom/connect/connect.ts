@@ -93,8 +93,8 @@ async function connectAccount(toolkitSlug: string, options: ConnectOptions, cont
 }
 
 /**
- * Lifetime of an authorize URL, in milliseconds. The next constant, `pollMs`, is the interval in milliseconds at which the command reads
- * the account.
+ * Lifetime of an authorize URL in milliseconds: so long the command waits for consent. The next constant, `pollMs`, is the interval in
+ * milliseconds at which it reads the account.
  */
 const consentMs = 10 * 60_000;
 const pollMs = 1_000;

@@ -3,7 +3,7 @@ import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
 import { readSecret } from "../../command/input.ts";
 
-/** The options of `svc connect` about the account. */
+/** The options of `svc connect` that describe the new account. */
 export type ConnectInputs = {
   readonly scheme?: string;
   readonly var: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { runTestCommand } from "../../test-command.ts";
 
 let server: TestServer;
 
-// Nobody drives what is submitted: it stays where it is put.
+// Submits jobs in a database where no node runs them, so each job stays in the state that the test gives it.
 beforeAll(async () => {
   server = await startTestServer({ variables: { SVC_ROLE: "api", SVC_SANDBOX: "force" } });
   await svc("connect", "messaging_bot", "--entity", "ops");

@@ -65,8 +65,8 @@ function setValues(program: unknown, typed: readonly TypedArgument[], name: stri
 }
 
 /**
- * Rejects with the error of a document that the service refused. `field`: the request field that contained the document. If all faults
- * concern the document, the command prints each fault as one line: `file:line pointer CODE: what and how`.
+ *  * Rejects with the error of a document that the service refused. `field`: the request field that contained the document. If all errors
+ *    are about the document, the command prints each error as one line: `file:line pointer CODE: what and how`.
  */
 export async function refuseDocument(
   err: unknown,
@@ -80,7 +80,7 @@ export async function refuseDocument(
   if (details.length === 0 || !details.every(isAbout)) throw err;
   const told = details.map(({ field: place, reason, help }) => ({ field: place, reason, help: spokenText(help) }));
   const lines = await faultLines(told, file);
-  // The error's message has the number of all faults. The error's details name at most a hundred of them.
+  // The error's message has the total number of errors. Its details name at most a hundred of them.
   let count = details.length;
   renderText(details[0]?.message ?? partedOf(""), (kind, part) => {
     if (kind === "count") count = Number(part);
@@ -91,7 +91,7 @@ export async function refuseDocument(
   throw new CommandError(`${file.name} has ${countText(count, "problem")}, and nothing was submitted`);
 }
 
-/** Returns a line for each fault of a program: `file:line pointer CODE: what and how`. */
+/** Returns a line for each error of a program: `file:line pointer CODE: what and how`. */
 export async function faultLines(
   faults: readonly { readonly field: string; readonly reason: string; readonly help: string }[],
   file: ProgramFile,
@@ -103,7 +103,7 @@ export async function faultLines(
   });
 }
 
-/** A note (not a fault) about a document, from the service's answer. */
+/** A note about a document, from the service's answer. A note is a warning, not an error. */
 export type Note = {
   readonly reason: string;
   readonly field: string;
@@ -168,8 +168,8 @@ function rangeStart(node: unknown): number | undefined {
 }
 
 /**
- * Reads a definition from a file (or from standard input if the file is `-`), and sends it. Prints the definition's faults with their
- * lines. Returns the service's notes about the definition.
+ *  * Reads a definition from a file (or from standard input if the file is `-`), and sends it. Prints the definition's errors with their
+ *    lines. Returns the service's notes about the definition.
  */
 export async function sendDefinition<Answer extends { readonly notes: readonly Note[] }>(
   file: string,

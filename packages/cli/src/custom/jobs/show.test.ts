@@ -17,7 +17,8 @@ const programJson = JSON.stringify({
   ],
 });
 const decision = (second: number) => ({ continuation: "proceed", at: at(second) });
-// fetch works 2 s, and 3 s again once gate was answered after 100 s; send works 4 s, with 50 s for an answer between.
+// Receipts of two steps. `fetch` works for 2 s, and 3 s more after a person has answered the question of `gate`, which takes 100 s. `send`
+// works for 4 s, with a question of 50 s in between.
 const stepReceipts = [
   { stepId: "fetch", kind: "call", state: "completed", attempts: 2, startedAt: at(0), finishedAt: at(105) },
   {
@@ -57,7 +58,7 @@ const job = {
   stepReceipts,
 };
 
-/** A JobsService of that job, whose questions come one a page; it counts how often they are asked for. */
+/** Starts a JobsService that has this job. It returns one question per page, and counts how often the questions are requested. */
 async function startJobs() {
   const counts = { pages: 0 };
   const server = await serveRoutes((router) =>

@@ -46,7 +46,10 @@ const log: readonly Entry[] = [
   ["job-status-changed", "", { to: "succeeded", reason: "finished" }],
 ];
 
-/** A JobsService of one job. Every stream breaks after `breakAfter` entries; the job is what `job` says by the entries sent. */
+/**
+ * Starts a JobsService that has one job. Every stream breaks after `breakAfter` entries. `job` returns the job's state for the number of
+ * entries that were sent.
+ */
 async function startJobs({
   entries = log,
   breakAfter = Number.POSITIVE_INFINITY,
@@ -160,7 +163,7 @@ test("a question ends a watch with 3 where nobody is at a terminal, with the com
   await using _ = server;
   const { exitCode, noted } = startCommand(["jobs", "watch", "job_1"], variables);
   expect(await exitCode).toBe(3);
-  // Left open, the stream would keep the process.
+  // If the stream stayed open, it would keep the test's process running.
   await closed;
   expect(noted).toEqual([
     "? Really [2J?",

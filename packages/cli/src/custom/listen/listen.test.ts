@@ -28,7 +28,7 @@ afterEach(async () => {
   }
 });
 
-/** A server that remembers its subscriptions; it does not deliver by itself. */
+/** Starts a server that stores the subscriptions it receives. It sends no deliveries; a test sends them itself. */
 async function startServer(leftovers: { id: string; endpointUrl: string }[] = []) {
   const secret = generateSigningSecret();
   const subscribed: CreateSubscriptionRequest[] = [];
@@ -68,7 +68,7 @@ function signed(text: string, secret: string): Record<string, string> {
   };
 }
 
-/** Starts `svc listen` and waits until it is subscribed. */
+/** Starts `svc listen`, and waits until it has subscribed to events. */
 async function startListening(url: string, ...options: string[]): Promise<TestCommand> {
   const command = startCommand(["listen", ...options], { SVC_URL: url, SVC_API_KEY: "key" });
   open.push(command);
@@ -78,7 +78,7 @@ async function startListening(url: string, ...options: string[]): Promise<TestCo
 
 type Forwarded = { headers: NodeJS.Dict<string | string[]>; body: string };
 
-/** An address of the user's that answers `status` once `released` resolves. */
+/** Starts a server to which deliveries are forwarded. It answers with the status `status` when the promise `released` resolves. */
 async function startTarget(status: number, released: Promise<void> = Promise.resolve()) {
   const forwarded: Forwarded[] = [];
   const arrived = Promise.withResolvers<void>();

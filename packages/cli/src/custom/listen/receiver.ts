@@ -3,10 +3,10 @@ import { type AddressInfo, connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { createId, systemClock, uuidOfId } from "@svc/core";
 
-/** A complete HTTP request to the receiver. */
+/** A complete HTTP request that the receiver of deliveries got. */
 export type ReceivedRequest = { headers: IncomingHttpHeaders; body: Buffer };
 
-/** The receiver's answer to an HTTP request. */
+/** The answer of the receiver of deliveries to an HTTP request. */
 export type ReceiverAnswer = { status: number; headers?: Record<string, string>; body?: Buffer };
 
 /** A small HTTP server on this machine that receives deliveries. */

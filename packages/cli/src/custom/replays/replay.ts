@@ -18,7 +18,7 @@ import { progressText, watchNotes, watchReplay } from "./watch.ts";
 
 const perSecondMax = 5_000;
 
-/** Returns a pace as deliveries per second. The text is such as `50/s`. Throws InvalidArgumentError for any other text. */
+/** Returns a rate in deliveries per second. The text is such as `50/s`. Throws InvalidArgumentError for any other text. */
 export function parsePace(text: string): number {
   const [, digits = ""] = /^(\d{1,4})(?:\/s)?$/.exec(text) ?? [];
   const perSecond = Number(digits);
@@ -26,7 +26,7 @@ export function parsePace(text: string): number {
   throw new InvalidArgumentError(`expected deliveries per second, such as 50/s, up to ${perSecondMax}/s`);
 }
 
-/** The option `--rate`, which sets the pace of a replay. */
+/** The option `--rate`, which sets how many deliveries per second a replay makes. */
 const rateOption = [
   "--rate <pace>",
   "deliveries per second, such as 50/s",

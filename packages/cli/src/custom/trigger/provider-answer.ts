@@ -62,6 +62,6 @@ function parseJsonBody(text: string): unknown {
   try {
     return parseExactJson(text);
   } catch {
-    return undefined; // a proxy may answer in HTML
+    return undefined; // the answer may be an HTML page of a proxy
   }
 }

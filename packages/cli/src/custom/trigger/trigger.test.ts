@@ -14,7 +14,7 @@ import { type ReceivingToolkit, takesPosts } from "./receiving-toolkit.ts";
 
 const secret = "swordfish";
 let folder = "";
-/** Of the shipped toolkits toolkits that receive posts: each command loads them anew. */
+/** Slug of a shipped toolkit that receives posts. Each command loads the toolkits again. */
 let shipped = "";
 let variables: Record<string, string> = {};
 
@@ -42,7 +42,7 @@ function receivingOf({ toolkits }: Catalog): ReceivingToolkit[] {
 
 type Received = { path: string; query: URLSearchParams; headers: Record<string, string>; body: Buffer };
 
-/** A server that takes every post and answers as told. */
+/** Starts a server that accepts every post, and answers with the given status and body. */
 async function startServer(status = 202, answer: object = { accepted: 1 }) {
   const received: Received[] = [];
   const server = await serveHttp(async (req, res) => {
@@ -64,7 +64,7 @@ async function postTwice(slug: string, argv: string[] = []) {
   return { results, received };
 }
 
-/** Whether a post is signed as the toolkit's documentation says, checked with node:crypto alone. */
+/** True if a post is signed as the documentation of the toolkit says. The test checks this only with node:crypto, without code of svc. */
 function isSigned({ webhook }: ReceivingToolkit, { headers, query, body }: Received): boolean {
   if (webhook.scheme === "token_query") return query.get(webhook.parameter) === secret;
   if (webhook.scheme === "slack_v0") {

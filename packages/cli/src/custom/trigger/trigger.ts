@@ -13,7 +13,7 @@ type Pairs = Readonly<Record<string, string>>;
 type PostOptions = { body?: string; header: Pairs; query: Pairs; secret?: string };
 type TriggerOptions = AddressedServer & JsonOption & PostOptions & { trigger?: string };
 
-/** How the command reads an option whose value is a pair `name=value`. */
+/** Rules for reading an option whose value is a pair `name=value`. */
 const pairs = { parse: collectPair, default: {}, defaultText: "none" } as const;
 
 /** The command `svc trigger`. */
@@ -115,8 +115,8 @@ async function readBody(file: string, context: CommandContext): Promise<Buffer> 
 }
 
 /**
- * The result that the local definitions predict for a post. `slug`: the trigger that accepts the post, or an empty text. `fault`: why no
- * trigger accepts the post. `account`: the app's own id of the account in the post.
+ *  * The result that the local definitions predict for a post. `slug`: the trigger that accepts the post, or an empty text. `fault`: the
+ *    reason why no trigger accepts the post. `account`: the app's own id of the account in the post.
  */
 type Expectation = { readonly slug: string; readonly fault: string; readonly account?: string };
 

@@ -2,7 +2,10 @@ import { classNames } from "../class-names.ts";
 import { Icon, type IconName } from "../icon.tsx";
 import styles from "./button.module.css";
 
-/** The look of a button: the main action (`primary`), a dangerous action (`danger`), or an action among others (`plain`, `quiet`). */
+/**
+ * Kind of a button, which decides how it looks: the main action (`primary`), a dangerous action (`danger`), or another action (`plain`,
+ * `quiet`).
+ */
 export type ButtonKind = "plain" | "primary" | "danger" | "quiet";
 
 /** Returns the CSS class names of a button, for a link that looks like a button. */

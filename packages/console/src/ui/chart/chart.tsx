@@ -17,7 +17,7 @@ import {
 
 const TimeChart = lazy(() => import("./time-chart.tsx"));
 
-/** The data of a chart, and the actions on it. */
+/** The data of a chart, and the functions that it calls for actions of the user. */
 export type ChartProps = {
   title: string;
   data: ChartData;
@@ -33,7 +33,7 @@ export type ChartProps = {
    * one step on the chart's time axis.
    */
   onOpen: (sinceMs: number, untilMs: number) => void;
-  /** Narrows the page to a range of time. */
+  /** Called when the user selects a range of time in the chart. The page then shows only this range. */
   onBrush: (sinceMs: number, untilMs: number) => void;
 };
 

@@ -3,7 +3,7 @@ import { EditorView, highlightSpecialChars } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { characterName, deceiving } from "../../words/text.ts";
 
-/** The colours of JSON in viewers and editors. */
+/** The colours in which JSON is shown, in viewers and editors. */
 export const jsonColours: HighlightStyle = HighlightStyle.define([
   { tag: tags.propertyName, color: "var(--info)" },
   { tag: tags.string, color: "var(--ok)" },

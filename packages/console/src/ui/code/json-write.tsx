@@ -16,7 +16,7 @@ import { type Ref, useEffect, useImperativeHandle, useRef } from "react";
 import { jsonColours, jsonDeceiving, jsonLook } from "./json-colours.ts";
 import styles from "./json-write.module.css";
 
-/** A fault at a position of the JSON text. `from`, `to`: offsets. `text`: the shown message. */
+/** An error at a position of the JSON text. `from`, `to`: offsets in the text. `text`: the message to show there. */
 type Mark = { from: number; to: number; text: string };
 
 /** A running editor of JSON. */
@@ -96,8 +96,8 @@ function createJsonWriter(
 }
 
 /**
- * Replaces the selection with the typed text, and returns true if it did. Otherwise the browser would keep the look of the replaced text
- * with a style attribute, which the page's content security policy refuses.
+ * Replaces the selected text with the typed text. Returns true if it did. Otherwise the browser would copy the style of the replaced text
+ * in a style attribute, which the page's content security policy refuses.
  */
 function replaceSelection(event: InputEvent, view: EditorView): boolean {
   const { inputType, data } = event;
@@ -123,8 +123,8 @@ function diagnosticsOf(marks: readonly Mark[], length: number): Diagnostic[] {
 export type JsonWriteHandle = Pick<JsonWriter, "goTo">;
 
 /**
- * An editor of JSON. The browser loads its code when it is first shown. `initial`: the first text; the editor then keeps its text itself.
- * `marks`: faults shown at their positions.
+ *  * An editor of JSON. The browser loads its code when it is first shown. `initial`: the first text; the editor then keeps its text
+ *    itself. `marks`: errors shown at their positions.
  */
 export default function JsonWrite({
   initial,

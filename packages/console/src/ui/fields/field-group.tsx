@@ -3,7 +3,7 @@ import { IconButton } from "../buttons/button.tsx";
 import { Icon } from "../icon.tsx";
 import styles from "./field.module.css";
 
-/** A group of fields, with the faults that concern the whole group. `label`: its accessible name. */
+/** A group of fields, with the errors that concern the whole group. `label`: the accessible name of the group. */
 export function FieldGroup({
   label,
   faults = [],
@@ -22,7 +22,7 @@ export function FieldGroup({
   );
 }
 
-/** The faults that concern a whole group of fields. */
+/** The errors that concern a whole group of fields. */
 export function GroupFaults({ faults }: { faults: readonly string[] }) {
   if (faults.length === 0) return null;
   return (

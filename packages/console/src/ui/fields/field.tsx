@@ -11,7 +11,7 @@ type Native = Pick<
   "type" | "required" | "placeholder" | "autoComplete" | "inputMode" | "min" | "max" | "readOnly" | "list"
 >;
 
-/** Properties of every labelled input. `hint`: describes the value. `fault`: the fault of the current value. */
+/** Properties of every labelled input. `hint`: describes the value. `fault`: the error in the current value. */
 export type Labelled = {
   label: string;
   hint?: ReactNode;
@@ -107,7 +107,7 @@ export function AreaField({
   );
 }
 
-/** The hint and the fault below a field. Their ids are `<id>-hint` and `<id>-fault`. */
+/** The hint and the error below a field. Their ids are `<id>-hint` and `<id>-fault`. */
 function FieldNotes({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: string | undefined }) {
   return (
     <>

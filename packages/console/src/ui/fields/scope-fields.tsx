@@ -5,7 +5,7 @@ import { type Option, OptionsField } from "./options-field.tsx";
 /** The access scope of a key as the user types it. */
 type Scope = { readonly entityId: string; readonly access: string; readonly toolkits: string };
 
-/** The access scope of a key without limits. */
+/** The access scope of a key that is not limited. */
 export const noScope: Scope = { entityId: "", access: "", toolkits: "" };
 
 const classes = [
@@ -63,7 +63,7 @@ export function bindingOf({ entityId, access, toolkits }: Scope): {
   return { entityId, accessClasses: wordsOf(access), toolkitSlugs: wordsOf(toolkits) };
 }
 
-/** Returns the words of a line that separates them with commas. */
+/** Returns the words of a line in which commas separate the words. */
 function wordsOf(line: string): string[] {
   return line
     .split(",")

@@ -68,7 +68,7 @@ export function TypedFilter({
   const listId = useId();
   const [typed, setTyped] = useState(value);
   const [from, setFrom] = useState(value);
-  // Another component changed the value (for example "Clear filters"), so the field shows the new value instead of the typed text.
+  // The value was changed from outside (for example by "Clear filters"), so the field shows this value instead of the typed text.
   if (from !== value) {
     setFrom(value);
     if (typed.trim() !== value) setTyped(value);

@@ -4,7 +4,7 @@ import { Icon } from "../icon.tsx";
 import styles from "./fault-list.module.css";
 import { Notice } from "./notice.tsx";
 
-/** The faults of a text that the user edits, each with its line. Pressing a fault moves the cursor to its line. */
+/** A list of the errors in a text that the user edits. Each error shows its line; pressing it moves the cursor to that line. */
 export function FaultList({
   faults,
   onGoTo,

@@ -35,7 +35,7 @@ export function PaletteDialog<Line extends PaletteLine>({
       autoFocusOnHide={() => {
         if (!isLed.current) return true;
         isLed.current = false;
-        // The heading of the page that is shown now. A page that is still loading takes the focus itself when it appears.
+        // Gives the focus to the heading of the page that is shown now. If the page is still loading, it does this itself when it appears.
         document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
         return false;
       }}

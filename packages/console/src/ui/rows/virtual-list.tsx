@@ -2,7 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef } from "react";
 import styles from "./virtual-list.module.css";
 
-/** Distance from the end of the list, in pixels. Within this distance the reader counts as being at the end. */
+/** Distance from the end of the list, in pixels. If the reader is nearer, the list scrolls to new rows. */
 const nearPx = 24;
 
 /**

@@ -10,8 +10,8 @@ import type { WatchView } from "./lines.ts";
 import { createPaceMeter, doneRows, type Pace, type PaceMeter, placedText, progressText } from "./step.ts";
 
 /**
- * Two intervals in milliseconds. At `drawMs`, the command draws the lines about the watched job again. At `readMs`, it reads a running job
- * again from the service.
+ *  * Two intervals in milliseconds. `drawMs`: the command draws the lines about the watched job again. `readMs`: it reads a running job
+ *    again from the service.
  */
 const drawMs = 250;
 const readMs = 1_000;
@@ -41,7 +41,7 @@ export function createBlockView(
       notice = "";
       isBehind = true;
     },
-    // The block already contains the job's own question, so this function prints nothing.
+    // The block already shows the question of the job, so this function prints nothing.
     question(lines) {
       told = lines;
     },
@@ -95,7 +95,7 @@ function isAtWork(job: Job): boolean {
 }
 
 /**
- * Returns the pace of the job's current step (rows per second and estimated time left), by the id of the step. Returns an empty map if no
+ * Returns the speed of the job's current step (rows per second and estimated time left), by the id of the step. Returns an empty map if no
  * step with countable rows is running.
  */
 function measure(meter: PaceMeter, program: ShownProgram, job: Job): ReadonlyMap<string, Pace | undefined> {
@@ -124,7 +124,7 @@ type BlockState = {
   readonly paces: ReadonlyMap<string, Pace | undefined>;
   readonly waits: readonly Wait[];
   readonly notice: string;
-  /** The lines of the last question that a child job asked. */
+  /** Lines of the last question that a child job of the watched job asked. */
   readonly told: readonly string[];
   readonly options: readonly string[];
 };

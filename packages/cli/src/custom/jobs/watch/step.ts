@@ -3,16 +3,16 @@ import { numberText, spanText } from "../../../text/plain.ts";
 import type { ProgramStep, ShownProgram } from "../shown-program.ts";
 
 /**
- * The pace of a step. `perSecond`: rows per second. `leftMs`: estimated time until the step ends, in milliseconds; undefined if it cannot
+ * The speed of a step. `perSecond`: rows per second. `leftMs`: estimated time until the step ends, in milliseconds; undefined if it cannot
  * be estimated.
  */
 export type Pace = { readonly perSecond: number; readonly leftMs: number | undefined };
 
-/** Measures the pace of the current step from samples. */
+/** Measures the speed of the current step in rows per second. */
 export type PaceMeter = {
   /**
-   * Records how many rows of a step are done at a time, and returns the pace. `atMs`: the time, in epoch milliseconds. `total`: undefined
-   * while the step still fetches rows. Returns undefined if there are too few samples.
+   *    * Records how many rows of a step are done at a time, and returns the step's speed. `atMs`: the time, in epoch milliseconds.
+   *      `total`: undefined while the step still fetches rows. Returns undefined if there are too few samples.
    */
   measure(sample: { stepId: string; atMs: number; done: number; total: number | undefined }): Pace | undefined;
 };
@@ -71,7 +71,7 @@ function setSize(program: ShownProgram, setId: string, rowsOf: ReadonlyMap<strin
   return kind === "call" || kind === "map" ? rows?.in : rows?.ok;
 }
 
-/** Returns the progress as text (for example `1,200 of 5,000 rows (24 %), 250 rows/s, 15 s left`). */
+/** Returns the progress of a step as text (for example `1,200 of 5,000 rows (24 %), 250 rows/s, 15 s left`). */
 export function progressText({ done, total }: RowProgress, pace: Pace | undefined): string {
   const share = total === undefined || total === 0 ? "" : ` (${Math.floor((100 * done) / total)} %)`;
   const rows = total === undefined ? numberText(done) : `${numberText(done)} of ${numberText(total)}`;

@@ -181,7 +181,7 @@ function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): vo
   }
   const partly = receipt?.outcome === "partial" ? " partly" : "";
   context.note(`job ${job.id} succeeded${partly}${facts}`);
-  // A job that succeeded has an error only if its declared result could not be given. The work of the job is done.
+  // If a job succeeded and still has an error, only its declared result could not be computed. The work of the job is done.
   if (lastError !== "") context.note(`its result could not be given: ${plainText(lastError)}`);
   if (json !== true && receipt !== undefined && receipt.resultJson !== "")
     context.print(indentJson(receipt.resultJson));

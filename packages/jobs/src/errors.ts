@@ -2,10 +2,11 @@ import { call, defineFaults, field, formatValue, type PartedText, text } from "@
 import { faultsText, type ProgramFault } from "@svc/program";
 import { fieldOf, listedFaults, listedMax } from "./faulty-program.ts";
 
-/** Refusals of jobs and skills. */
+/** Errors with which calls about jobs and skills are refused. */
 export const jobFaults = defineFaults({
   /**
-   * A program with faults. `characters`: length of the program. The listed faults together are at most a little longer than the program.
+   * The program has faults. `characters`: length of the program. The list of faults in the response is at most a little longer than the
+   * program.
    */
   PROGRAM_FAULTY: {
     code: "invalid_argument",
@@ -17,7 +18,7 @@ export const jobFaults = defineFaults({
         return { reason: code, field: fieldOf(pointer), help: text`${message}: ${hint}.` };
       }),
   },
-  /** A job's program that cannot become a tool. It was accepted before newer rules, and it breaks these rules. */
+  /** The program of this job cannot become a tool. It was accepted before newer rules existed, and it breaks these rules. */
   PROMOTED_PROGRAM_FAULTY: {
     code: "invalid_argument",
     reason: "PROGRAM_MALFORMED",
@@ -59,8 +60,8 @@ export const jobFaults = defineFaults({
     help: "Use a new key for every submission that differs.",
   },
   /**
-   * The plan needs approval, and the submitting key cannot give it because it has not the approver role. `cause`: the rule that requires
-   * the approval.
+   * The plan needs an approval, and the key that submits it does not have the role `approver`. `cause`: the rule that requires the
+   * approval.
    */
   APPROVER_ROLE_REQUIRED: {
     code: "permission_denied",
@@ -70,8 +71,8 @@ export const jobFaults = defineFaults({
       `Submit with a key of the role approver; or ${approvalCauses[cause]}.`,
   },
   /**
-   * A judgment point of the program asks for an approval, which the submitting key cannot give. `place`: the point, for example
-   * `points/sure`, or the skill that contains it.
+   * A judgment point of the program (a place where a person decides) asks for an approval, which the submitting key cannot give. `place`:
+   * the judgment point, for example `points/sure`, or the skill that contains it.
    */
   GATE_FOR_APPROVERS: {
     code: "permission_denied",
@@ -171,7 +172,7 @@ export const jobFaults = defineFaults({
     says: (slug: string) => `slug ${formatValue(slug)} is taken by another skill of this project`,
     help: "Choose another name, or send newVersion true to make its next version.",
   },
-  /** The project has no skill of that name, or not that version of it. Version 0 means any. */
+  /** The project has no skill of this name, or not this version of the skill. Version 0 stands for any version. */
   SKILL_NOT_FOUND: {
     code: "not_found",
     field: "slug",
@@ -197,8 +198,8 @@ export const jobFaults = defineFaults({
 });
 
 /**
- * Help texts for a job that needs an approval. Each says what a caller without an approver's key can do instead. The key is the rule that
- * requires the approval: the program's, a skill's, or the project's policy.
+ * Help texts for a job that needs an approval, by the rule that requires it: a rule of the program, of a skill, or of the project's policy.
+ * Each text says what a caller without an approver's key can do instead.
  */
 const approvalCauses = {
   program:
@@ -208,7 +209,7 @@ const approvalCauses = {
     "leave out destructive calls: the project's policy requires approval of plans with them, even if the program does not",
 } as const;
 
-/** Statuses in which a job ends by itself. The other final statuses follow a request. */
+/** Final statuses that a job reaches by itself. A job gets the other final statuses only by a request. */
 const byItself: ReadonlySet<string> = new Set(["succeeded", "failed", "expired"]);
 
 /** Maximum number of schema differences that an error message names. */

@@ -23,10 +23,10 @@ import { createEventsOffer, type Quarantine, replayEvent, type TriggersContext, 
 import { isOnlyProject, type OperatorContext } from "./operators/parts.ts";
 import type { NodeParts } from "./parts.ts";
 
-/** MCP annotations of a tool that sends something again. It changes data, is not destructive, and acts on the outside world. */
+/** MCP annotations of a tool that sends something a second time. It changes data, is not destructive, and acts on the outside world. */
 const sends: ListedTool["annotations"] = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 
-/** Annotations of a tool that only reads. */
+/** MCP annotations of a tool that only reads. */
 const reads: ListedTool["annotations"] = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
 
 /** Maximum number of attempts that the tool shows. If there are more, it shows the latest ones. */
@@ -94,7 +94,7 @@ function nextText({ state, nextAttemptAt, lastError }: Delivery, subscription: S
   return `svc gave it up${lastError === "" ? "" : ` after ${lastError}`}. When the endpoint works again, retry_delivery sends it again.`;
 }
 
-/** Maximum number of events in one answer. (The next constant, `deliveriesMax`, is the maximum number of deliveries of each event.) */
+/** Maximum number of events in one answer. `deliveriesMax`: maximum number of deliveries shown for each event. */
 const eventsMax = 10;
 const deliveriesMax = 20;
 
@@ -195,7 +195,7 @@ function toAnswer(events: readonly Shown[], held: Awaited<ReturnType<typeof held
   return answered({ events, ...(held.length > 0 && { held }) }, text === "" ? "No such event has arrived." : text);
 }
 
-/** The services of a node (for example jobs, triggers and the catalog) from which the tools, tasks and events for agents are made. */
+/** The services of a node (for example jobs, triggers and the catalog) that its MCP server offers to agents. */
 type OfferParts = {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;
@@ -226,7 +226,7 @@ export function createAgents(
   return createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers });
 }
 
-/** Returns the tools for agents of operators: two that only read, and two that send something again. */
+/** Returns the tools for agents of operators: two that only read, and two that send an event or a post a second time. */
 function createOperatorTools(context: OperatorContext): readonly AgentTool[] {
   return [
     createWhereIsEventTool(context),
@@ -236,7 +236,7 @@ function createOperatorTools(context: OperatorContext): readonly AgentTool[] {
   ];
 }
 
-/** Creates the tool that sends the event of a delivery again: to the same subscription, as a new delivery. */
+/** Creates the tool that sends the event of a delivery again. The event goes to the same subscription, as a new delivery. */
 function createRetryDeliveryTool(context: OperatorContext): AgentTool {
   return {
     group: "repair",

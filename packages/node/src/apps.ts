@@ -44,13 +44,13 @@ export type Apps = {
   readonly pages: OauthPages;
   readonly refresher: Refresher;
   readonly ledger: Ledger;
-  /** The limits of projects' calls. */
+  /** The call limits of projects. */
   readonly limits: CallLimits;
-  /** The hooks of projects that svc asks about calls, and the guard of the hooks' addresses. */
+  /** The hooks of projects (URLs that svc asks before a tool call), and the guard that checks the hooks' addresses. */
   readonly hooks: KnownHooks;
   readonly hookGuard: AddressGuard;
   readonly caller: DrainingToolCaller;
-  /** Makes the read that tests a connected account. The read has the same rights as the key that called the test. */
+  /** Makes the read call that tests a connected account. The call has the same rights as the key that requested the test. */
   readonly testRead: TestRead;
   /** The sandbox. Undefined if the node calls real apps. */
   readonly sandbox: Sandbox | undefined;
@@ -62,7 +62,7 @@ export type Apps = {
 /** Dependencies of the part of a node that calls apps: accounts, credentials and the connections to the apps. */
 export type AppsOptions = NodeParts & {
   readonly views: CatalogViews;
-  /** Runs calls of code tools. */
+  /** Runs calls of code tools. A code tool is implemented inside svc, for example a skill of a project. */
   readonly callCode: CodeCaller;
   /** Finds a code tool (for example an older version of a skill) that the project's view of the catalog does not list. */
   readonly findCode: CodeFinder;
@@ -76,8 +76,8 @@ export type AppsOptions = NodeParts & {
 };
 
 /**
- * Maximum time in milliseconds that running calls get to end while the node stops. The connections to apps are closed before. The time is
- * longer than any pause of a call before its second attempt.
+ * Maximum time in milliseconds for running calls to end while the node stops, after the connections to apps were closed. It is longer than
+ * any pause of a call before its second attempt.
  */
 const closingMs = 6_000;
 
@@ -112,7 +112,7 @@ export function createApps(options: AppsOptions): Apps {
     accounts,
     ledger,
     vault,
-    // The sandbox has no made-up version of hosts that projects call by HTTP. So the real hosts are called in the sandbox too.
+    // The sandbox cannot imitate hosts that a project calls by HTTP directly. So these hosts are called for real, even in sandbox mode.
     hostTransport: options.transport ?? network,
     turns: options.turns,
     callCode: options.callCode,
@@ -137,7 +137,7 @@ export function createApps(options: AppsOptions): Apps {
     caller,
     testRead: createTestRead(caller),
     async close() {
-      // Closing the connections ends all calls in progress at once. A write that loses its connection is recorded as "possibly executed".
+      // Closing the connections ends all calls in progress at once. A write that loses its connection is recorded as possibly executed.
       await Promise.all([network.close(), hookAsker.close()]);
       await settledWithin(clock, closingMs, caller.drain());
       await limits.close();

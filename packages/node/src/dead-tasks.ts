@@ -14,7 +14,7 @@ import {
  * not removed yet.
  */
 export type DeadTaskLimits = {
-  /** For each table: number of dead rows above which svc compacts it. */
+  /** For each task table: number of dead rows above which svc compacts it. */
   readonly compactFrom: Readonly<Record<TaskTable, number>>;
   /**
    * Number of additional dead rows above which delivery_tasks gets its next epoch, if the table cannot be compacted. The live rows move to
@@ -23,19 +23,19 @@ export type DeadTaskLimits = {
   readonly advanceFrom: number;
 };
 
-// Default limits. They are near the number of dead rows that remain after vacuum in normal operation. Each claim (the query that takes due
-// tasks) reads these dead rows too, at 0.3 us each. Under load there are 10 claims of deliveries and 30 of jobs a second. With more than
-// 100,000 dead rows, deliveries were a tenth slower while a snapshot was held.
+// Default limits, just above the number of dead rows that remain after vacuum in normal operation. Each claim (the query that takes due
+// tasks) also reads the dead rows, at 0.3 us each. Under load there are 10 claims of deliveries and 30 of jobs a second. With more than
+// 100,000 dead rows, deliveries became a tenth slower while a snapshot was held.
 const defaults: DeadTaskLimits = {
   compactFrom: { delivery_tasks: 25_000, job_tasks: 20_000 },
   advanceFrom: 50_000,
 };
 
-/** Maximum rows that a compaction rewrites. Each takes 20 us, and other statements wait meanwhile. */
+/** Maximum number of rows that a compaction rewrites. Each row takes 20 us, and other statements wait until all are rewritten. */
 const compactedMax = 20_000;
 /**
- * Maximum number of tasks that are moved into the next epoch (a new part of the table's key). Moving one task takes 10 us. Statements that
- * write to the table wait meanwhile.
+ * Maximum number of tasks that are moved into the next epoch (a new part of the table's key). Moving one task takes 10 us, and statements
+ * that write to the table wait until all are moved.
  */
 const movedMax = 100_000;
 /**
@@ -44,17 +44,17 @@ const movedMax = 100_000;
  */
 const lockMs = 100;
 /**
- * Pauses after a failed lock, in milliseconds. Other statements are blocked while svc waits for the lock, so each pause is twice the one
- * before, up to `max`.
+ * Pauses in milliseconds before svc tries again to lock the table. Other statements are blocked while svc waits for the lock, so each pause
+ * is twice the one before, up to `max`.
  */
 const heldPauseMs = { first: 5_000, max: 60_000 };
 const adoptEveryMs = 600_000;
 
 /**
- * Returns the sweep against dead rows in the tables of tasks. It runs every 5 seconds, and treats dead rows that vacuum cannot remove
+ * Returns the sweep against dead rows in the tables of tasks. It runs every 5 seconds and removes dead rows that vacuum cannot remove
  * because a transaction holds a snapshot.
  * - A table with many dead rows is compacted into a new file.
- * - If the table is locked as well, the tasks of deliveries move to a new epoch (a new part of the table's key).
+ * - If the table cannot be locked for this, the tasks of deliveries move to a new epoch (a new part of the table's key).
  * - Without the sweep, every claim would read over all dead rows and become slower and slower.
  */
 export function deadTaskSweep(db: Executor, limits: DeadTaskLimits = defaults): Sweep {
@@ -102,7 +102,7 @@ function createCompactor(db: Executor, table: TaskTable, { compactFrom }: DeadTa
 function createAdvancer(db: Executor, { advanceFrom }: DeadTaskLimits) {
   let known: { epoch: number; deadBefore: number } | undefined;
   return async (dead: number): Promise<void> => {
-    // There are fewer dead rows than before, so vacuum or a compaction has removed some.
+    // The number of dead rows has fallen, so vacuum or a compaction has removed some.
     if (known !== undefined && dead < known.deadBefore) known.deadBefore = 0;
     if (dead - (known?.deadBefore ?? 0) < advanceFrom) return;
     const epoch = await readDeliveryEpoch(db);

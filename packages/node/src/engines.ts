@@ -18,8 +18,8 @@ import { startRetention } from "./retention.ts";
 const everyMs = 10_000;
 
 /**
- * Default times of an erasure, in milliseconds. `graceMs`: minimum time from the start to the last pass, so that running calls end and are
- * recorded before. `jobsMs`: maximum wait for cancelled jobs to end. `pollMs`: interval between checks of jobs.
+ * Default times of an erasure, in milliseconds. `graceMs`: minimum time from the start to the last pass, so that running calls can end and
+ * be recorded before it. `jobsMs`: maximum wait for cancelled jobs to end. `pollMs`: interval between checks of jobs.
  */
 const erasureTimes: ErasureTimes = { graceMs: 120_000, jobsMs: 600_000, pollMs: 10_000 };
 
@@ -39,7 +39,7 @@ function erasureSweep({ db, times }: { db: Database; times?: Partial<ErasureTime
   };
 }
 
-/** Settings of the sweep of counters. `eventRetentionMs`: how long hourly counters are kept, in milliseconds. */
+/** Settings of the sweep that deletes expired counters. `eventRetentionMs`: how long hourly counters are kept, in milliseconds. */
 type ActivitySweepOptions = { readonly db: Executor; readonly eventRetentionMs: number };
 
 /** Time in milliseconds for which counters per minute are kept. */

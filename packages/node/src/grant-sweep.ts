@@ -12,8 +12,8 @@ const batchMax = 500;
  */
 const deadCodeMs = dayMs;
 /**
- * How long a client that registered itself is kept, in milliseconds. `unusedMs`: without any grant. `usedMs`: after the last use of a
- * grant.
+ * Milliseconds for which a client that registered itself is kept. `unusedMs`: a client without any grant. `usedMs`: time after the last use
+ * of one of its grants.
  */
 const clientKept = { unusedMs: dayMs, usedMs: 90 * dayMs };
 

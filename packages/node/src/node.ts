@@ -46,7 +46,8 @@ import { createServices, type RegisterServices } from "./services.ts";
 import { settledWithin } from "./settled-within.ts";
 
 /**
- * The engines and domain services of one process on one database. It sends requests to apps and endpoints, and does not listen on a port.
+ * The engines and domain services of one process, working on one database. A node sends requests to apps and endpoints. It does not listen
+ * on a port; the server does.
  */
 export type Node = {
   readonly nodeId: NodeId;
@@ -66,7 +67,7 @@ export type Node = {
   readonly mcp: McpServer;
   /** Meters the work of requests and jobs, and watches the event loop. */
   readonly meter: WorkMeter;
-  /** The deployment's own secrets. */
+  /** The secrets that belong to the deployment and not to a project. */
   readonly deploymentSecrets: DeploymentSecrets;
   /** Opens connect links. */
   readonly connectLinks: ConnectLinks;
@@ -78,16 +79,16 @@ export type Node = {
    */
   start(released?: Promise<void>): void;
   /**
-   * Finishes work in progress within `graceMs`, in this order: posts (their first deliveries go to the dispatcher), deliveries, jobs,
-   * calls. Waits for requests that were already sent to an app, to record their outcome. Finally returns the leases, so that other nodes
-   * can take the work.
+   * Finishes work in progress within `graceMs`, in this order: posts (so that their first deliveries can start), deliveries, jobs, calls.
+   * Waits for requests that were already sent to an app, to record their outcome. Finally returns the leases, so that other nodes can take
+   * the work.
    */
   drain(graceMs: number): Promise<void>;
-  /** Stops background work and closes the connections to apps. Records the results of calls that were using the connections. */
+  /** Stops background work and closes the connections to apps. Records the results of calls that these connections were used for. */
   close(): Promise<void>;
 };
 
-/** Creates a node from its parts. Engines run only after `start`; calls and posts are accepted at once. */
+/** Creates a node from its parts. It accepts calls and posts at once, but its engines run only after `start`. */
 export function createNode(parts: NodeParts): Node {
   const { db, clock, sealer, catalog, limits, observer } = parts;
   const nodeId = parts.nodeId ?? createId("node", clock.now());
@@ -121,8 +122,8 @@ export function createNode(parts: NodeParts): Node {
   const { accounts, caller } = apps;
   meter.onBlocked(observer.heldLoop);
   meter.onBlocked(({ jobId, ms, isMeasured }) => {
-    // Reports the job only if its own work was measured. If `isMeasured` is false, the job only ran at the same time and may not be the
-    // cause.
+    // Reports the job only if the blocking work was measured as its own. If `isMeasured` is false, the job only ran at the same time and
+    // may not be the cause.
     if (jobId !== undefined && isMeasured) void jobs.engine.reportHeldLoop(jobId, ms);
   });
   const threads = createThreadPool({ entry: evaluationThread });

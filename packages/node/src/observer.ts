@@ -9,9 +9,9 @@ import type { EventPollObservation, ReplayObserver } from "@svc/triggers";
 
 /** Receiver of the observations of a node's engines. packages/server turns them into log lines and metrics. */
 export type NodeObserver = {
-  /** Called when a new event was stored. Absent if there is no receiver. */
+  /** Called when a new event was stored. Absent if nothing observes stored events. */
   readonly eventStored?: (projectId: ProjectId, toolkitSlug: string) => void;
-  /** Called when a poll of events was answered. Absent if nothing counts polls. */
+  /** Called when a client's poll for events was answered. Absent if nothing counts polls. */
   readonly eventsPolled?: (poll: EventPollObservation) => void;
   /** Called for every event that a project publishes. */
   readonly eventPublished?: (outcome: "stored" | "duplicate" | "refused") => void;

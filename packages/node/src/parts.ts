@@ -32,12 +32,12 @@ export type NodeLimits = {
   readonly standing?: Partial<StandingLimits>;
   /** Memory limits of steps that work on sets of rows. Default: those of `svc serve`. */
   readonly memory?: MemoryBounds;
-  /** Time in milliseconds for which a call without a recorded outcome counts as still running on another node. */
+  /** Milliseconds after which a call without a recorded outcome no longer counts as running on another node. */
   readonly callRunningMaxMs?: number;
-  /** Maximum pause in milliseconds between two reads of new entries by WatchJob, if no notification arrives earlier. Default 500. */
+  /** Maximum pause in milliseconds between two reads of a job's log by WatchJob, if no notification arrives earlier. Default 500. */
   readonly watchPollMs?: number;
   readonly retention: RetentionTimes;
-  /** Times of erasures that differ from those of `svc serve`. */
+  /** Times of erasures, if they differ from the defaults of `svc serve`. */
   readonly erasures?: Partial<ErasureTimes> | undefined;
 };
 
@@ -62,17 +62,17 @@ export type RetentionTimes = {
 export type OpenRanges = {
   /** CIDR ranges to which svc may connect for deliveries to endpoints of subscriptions and asks. */
   readonly endpoints: readonly string[];
-  /** Address ranges for tool calls, and for requests to the token endpoints of apps. */
+  /** CIDR ranges to which svc may connect for tool calls and for requests to the token endpoints of apps. */
   readonly apps: readonly string[];
 };
 
-/** The parts of a node. Required parts describe the deployment. Each optional part defaults to the one of `svc serve`. */
+/** The parts of a node. Required parts describe the deployment. An optional part that is absent is the same as in `svc serve`. */
 export type NodeParts = {
   readonly db: Database;
   /** The clock. It must run at the speed of the database's clock, so that leases and times mean the same on every node. */
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** The shared toolkits, with `deployment` applied. */
+  /** The toolkits that all projects share, with the changes of the deployment file applied. */
   readonly catalog: Catalog;
   /** The deployment file's values, which include the OAuth registrations. Without it, there are no OAuth clients. */
   readonly deployment?: Deployment | undefined;
@@ -87,7 +87,7 @@ export type NodeParts = {
   readonly publicUrl: () => string;
   /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
-  /** The version that agents see over MCP. */
+  /** The version of the server that agents see over MCP. */
   readonly version: string;
   readonly ranges: OpenRanges;
   readonly limits: NodeLimits;
@@ -99,7 +99,7 @@ export type NodeParts = {
    * needs the restore.
    */
   readonly restored?: (() => Restore | undefined) | undefined;
-  /** Engines that `start` starts. Default: all. */
+  /** The engines that `start` starts. Default: all. */
   readonly engines?: readonly EngineName[];
   /** Id of the node. Default: a new id. */
   readonly nodeId?: NodeId;
@@ -107,7 +107,10 @@ export type NodeParts = {
   readonly random?: () => number;
   /** Sends calls to apps. Default: the network with the address guard, or the sandbox. */
   readonly transport?: AppTransport;
-  /** Returns the offers for agents over MCP. `own`: the offers of the node. Default: `own` unchanged. */
+  /**
+   * Returns the features (tools, tasks, events) that the node offers to agents over MCP. `own`: the features of the node itself. Default:
+   * `own` unchanged.
+   */
   readonly mcpOffers?: ((own: readonly McpOffer[]) => readonly McpOffer[]) | undefined;
   /** Access of calls to connected accounts. Default: the accounts in the database. */
   readonly accounts?: AccountAccess;

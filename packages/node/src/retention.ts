@@ -11,8 +11,8 @@ export type RetentionOptions = {
 const batchPauseMs = 50;
 
 /**
- * Starts every sweep: one round at once, and the next round after the sweep's pause, until stopped. Sweeps run independently, because a
- * long round of one (such as events) must not delay another (such as calls of a dead node).
+ * Starts every sweep: one round at once, and another round after the pause of the sweep, until stopped. Sweeps run independently, because a
+ * long round of one sweep (such as events) must not delay another (such as calls of a dead node).
  */
 export function startRetention({ clock, sweeps, onError }: RetentionOptions): { stop(): Promise<void> } {
   const stopped = new AbortController();
@@ -31,7 +31,7 @@ export function startRetention({ clock, sweeps, onError }: RetentionOptions): { 
   };
 }
 
-/** Runs one round. It ends when no expired row is left, or when `signal` aborts. */
+/** Runs one round of a sweep. It ends when no expired row is left, or when `signal` aborts. */
 async function sweepRound({ round }: Sweep, clock: Clock, signal: AbortSignal): Promise<void> {
   for await (const isFull of round(clock.now())) {
     if (isFull) await clock.wait(batchPauseMs, signal);

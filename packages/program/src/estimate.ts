@@ -14,16 +14,16 @@ import {
 import type { Measure } from "./steps/language.ts";
 import { bothUses, noUse, type Use, upTo } from "./steps/use.ts";
 
-/** The limits of a program, in the form of svc.v1.Estimate. */
+/** The estimate of a program: its maximum use of each limit, in the form of svc.v1.Estimate. */
 export type ProgramEstimate = {
   /**
-   * Minimum calls of a successful run in which every judge step is answered by `proceed`. Calls that depend on rows, a branch or `skip` are
-   * not counted.
+   * Minimum number of calls of a successful run in which every judgment step is answered with `proceed`. Calls that depend on rows, a
+   * branch or `skip` are not counted.
    */
   readonly callsMin: number;
   /**
-   * Maximum calls of a run, with repetitions and without undo calls. Never above the program's limit, because the job fails there with
-   * LIMIT_REACHED.
+   * Maximum number of calls of a run, with repetitions and without undo calls. It is never above the program's limit, because the job fails
+   * there with LIMIT_REACHED.
    */
   readonly callsMax: number;
   readonly writesMax: number;
@@ -62,7 +62,7 @@ export function estimateOf(program: Program, known: KnownParts): ProgramEstimate
   const { limits, steps } = program;
   const { classOf } = known;
   const counting = { classOf, useOfSkill: (name: string) => wholeUse(known, name), isRepeating: true };
-  // The number of rows decides how many calls maps make, so rows are counted first.
+  // The number of rows decides how many calls a `map` step makes, so the rows are counted first.
   const setRows = Math.min(useOf(program, { ...counting, rows: 0 }).rowsMax, limits.rows);
   const use = useOf(program, { ...counting, rows: setRows });
   const inner = runsOf(steps).flatMap((name) => known.skills.get(name)?.accepted.estimate ?? []);
@@ -120,7 +120,7 @@ export function fixedUseOf(program: Program, { classOf, skills }: KnownParts): U
   return useOf(program, { classOf, useOfSkill, rows: 0, isRepeating: false });
 }
 
-/** Returns the maximum use of a skill. A skill runs as its own job, so its own limits apply too. */
+/** Returns the maximum use of a skill. A skill runs as a job of its own, so the limits of its own program also apply. */
 function wholeUse({ skills }: KnownParts, name: string): Use {
   return useOfEstimate(skills.get(name)?.accepted.estimate);
 }

@@ -1,7 +1,7 @@
 import { count, type FaultText, type PartedText, text } from "@svc/core";
 import { type Path, pointerOf } from "./json.ts";
 
-/** Maximum faults that are listed. Further faults are only counted. */
+/** Maximum number of faults that are listed. Further faults are only counted. */
 const programFaultsMax = 500;
 
 /** A kind of fault. These are exactly the PROGRAM_* reasons of SubmitJob. */
@@ -58,14 +58,14 @@ const notesMax = 100;
  */
 export type FaultList<Code extends string = ProgramFaultCode> = {
   add(code: Code, path: Path, message: string, hint: FaultText): void;
-  /** Replaces the hint of a recorded fault. Used if a later finding changes what would be right. */
+  /** Replaces the hint of a recorded fault. Used if a later finding changes what the author should write. */
   rehint(code: Code, path: Path, message: string, hint: FaultText): void;
   /**
-   * Records a fault of a rule that was added after programs were stored. It counts only after a call of `takeYounger`, which is never
-   * called for stored programs.
+   * Records a fault of a rule that is newer than some stored programs. The fault counts only if `takeYounger` is called, which never
+   * happens for stored programs.
    */
   addYounger(code: Code, path: Path, message: string, hint: FaultText): void;
-  /** Makes every fault that `addYounger` records count as a fault. This includes the faults that it has already recorded. */
+  /** Makes all faults that were recorded with `addYounger` count as faults, and also those that `addYounger` records later. */
   takeYounger(): void;
   /** Adds a note, which is not a fault. Only the first 100 notes are kept. */
   note(code: NoteCode, path: Path, message: string, hint: FaultText): void;
@@ -145,7 +145,7 @@ export function createFaultList<Code extends string = ProgramFaultCode>(document
 
 const pointerCharactersMax = 1_000;
 
-/** Returns the part of a path that exists in the document. `position`: the index of each member among its siblings. */
+/** Returns the part of a path that exists in the document. `position`: index of each member of the path among its siblings. */
 function locate(document: unknown, path: Path): { existing: (string | number)[]; position: number[] } {
   const existing: (string | number)[] = [];
   const position: number[] = [];
@@ -187,7 +187,7 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return a.length - b.length;
 }
 
-/** Maximum number of faults that a message quotes. Each is cut to `quotedCharactersMax` characters. */
+/** Maximum number of faults that a message quotes. Each quoted fault is cut to `quotedCharactersMax` characters. */
 const quotedMax = 5;
 const quotedCharactersMax = 300;
 

@@ -9,8 +9,8 @@ export function pointerOf(path: Path): string {
 }
 
 /**
- * Returns the steps of a JSON Pointer as a list of texts. For example, `/items/0` gives `["items", "0"]`: the index of a list item is a
- * text too, not a number.
+ * Returns the parts of a JSON Pointer as a list of texts. For example, `/items/0` gives `["items", "0"]`: an index of a list is a text here
+ * and not a number.
  */
 export function pathOf(pointer: string): string[] {
   return pointer

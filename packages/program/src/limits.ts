@@ -1,6 +1,6 @@
 import { formatDuration } from "@svc/core";
 
-/** Limits of a job. */
+/** Limits of a job, as its program declares them. */
 export type Limits = {
   readonly deadlineMs: number;
   readonly toolCalls: number;
@@ -13,7 +13,7 @@ export type Limits = {
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Inclusive bounds of a number, or of a duration in milliseconds. */
+/** Smallest and largest allowed value of a number, or of a duration in milliseconds. */
 export type Bounds = { readonly min: number; readonly max: number };
 
 /** The limits of a program that declares none. */
@@ -26,7 +26,7 @@ export const defaultLimits: Limits = {
   concurrency: 8,
 };
 
-/** Bounds of each limit. */
+/** Smallest and largest allowed value of each limit. */
 export const limitBounds: Readonly<Record<keyof Limits, Bounds>> = {
   deadlineMs: { min: 1000, max: 30 * dayMs },
   toolCalls: { min: 1, max: 1_000_000 },
@@ -36,7 +36,7 @@ export const limitBounds: Readonly<Record<keyof Limits, Bounds>> = {
   concurrency: { min: 1, max: 32 },
 };
 
-/** Bounds of the durations in a program. */
+/** Smallest and largest allowed value of each duration in a program. */
 export const durationBounds = {
   hop: { min: minuteMs, max: 30 * dayMs },
   wait: { min: 1000, max: 30 * dayMs },
@@ -51,8 +51,8 @@ export const defaultRetry = { max: 0, initialMs: 1000, factor: 2, capMs: minuteM
 export const defaultTimeoutMs = 30_000;
 
 /**
- * Returns the message and the hint for a wait that ends after the deadline. The hint proposes a later deadline, with a spare day if the
- * maximum allows it.
+ * Returns the message and the hint for a wait that ends after the job's deadline. The hint proposes a later deadline, one day longer than
+ * necessary if the maximum allows it.
  */
 export function beyondDeadline(waitMs: number, deadlineMs: number): readonly [message: string, hint: string] {
   const wanted = formatDuration(Math.min(waitMs + dayMs, limitBounds.deadlineMs.max));

@@ -3,10 +3,10 @@ import { LeastRecentlyUsed, readJsonObject } from "@svc/core";
 import { canonicalHash } from "./canonical.ts";
 import type { ProgramEstimate } from "./estimate.ts";
 
-/** The definitions that a program runs on, by toolkit slug, as plain JSON. */
+/** The pinned tool definitions with which a program runs, by toolkit slug, as plain JSON. */
 export type Pins = Readonly<Record<string, Pin>>;
 
-/** A toolkit with the tools that the program calls. `digest`: the hash of the definition's canonical JSON. */
+/** A pinned toolkit with those of its tools that the program calls. `digest`: the hash of the definition's canonical JSON. */
 export type Pin = { readonly digest: string; readonly definition: ToolkitPin };
 
 /** A version of a skill that a program runs. `digest`: hash, in hexadecimal, under which the skill's program and definitions are stored. */

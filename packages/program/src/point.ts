@@ -5,8 +5,8 @@ import type { TextTemplate } from "./template.ts";
 export type Continuation = "proceed" | "retry-with" | "skip" | "abort";
 
 /**
- * A question that a step may ask people (a judgment point). An approval gate is a point with only the continuations `proceed` and `abort`
- * and without an escalation.
+ * A question that a step may ask people (a judgment point). An approval gate is such a question without an escalation, with only the
+ * continuations `proceed` and `abort`.
  */
 export type Point = {
   readonly id: string;
@@ -21,8 +21,8 @@ export type Point = {
 };
 
 /**
- * Changes that an answer `retry-with` may make. `target`: the values to change. `rerunFrom`: the step from which the job then runs again;
- * only for points of judge steps, otherwise undefined.
+ * Changes that the answer `retry-with` may make. `target`: the values that can be changed. `rerunFrom`: the step from which the job then
+ * runs again; only for questions of judge steps, otherwise undefined.
  */
 export type Overrides = { readonly target: OverrideTarget; readonly rerunFrom: string | undefined };
 

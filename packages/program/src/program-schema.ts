@@ -8,7 +8,7 @@ import { programForm } from "./read/program.ts";
 import { formOf, languageOf, type Step, stepKinds } from "./steps/index.ts";
 import { functionNames } from "./types/cel-kinds.ts";
 
-/** The definition `value` of the programs' JSON Schema: a JSON value that may contain references. */
+/** The definition `value` in the JSON Schema of programs: a JSON value that may contain references. */
 const valueDefinition: JsonSchema = {
   description:
     'A JSON value. {"$ref": path} takes a value, with "else" if its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace; if a source is null, absent or skipped, "else" next to it replaces the whole text, and without "else" the step or the row fails. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value from them and from now, the time at which the step began, with the functions that $defs/expression names; {"$literal": value} is the value unchanged; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive.',
@@ -21,7 +21,7 @@ const valueDefinition: JsonSchema = {
   ],
 };
 
-/** The definition `schema` of the programs' JSON Schema: a schema that an author writes inside a program. */
+/** The definition `schema` in the JSON Schema of programs: a schema that an author writes inside a program. */
 const schemaDefinition: JsonSchema = {
   description:
     "A JSON Schema of an object. Keywords: type, title, description, default, examples, enum, const, required, properties, additionalProperties (true or false), items, anyOf, oneOf, allOf, dependentRequired and the bounds of numbers, texts, lists and objects.",
@@ -31,7 +31,7 @@ const schemaDefinition: JsonSchema = {
   examples: [{ type: "object", required: ["calendar"], properties: { calendar: { type: "string" } } }],
 };
 
-/** The definition `expression` of the programs' JSON Schema: a CEL expression. */
+/** The definition `expression` in the JSON Schema of programs: a CEL expression. */
 const expressionDefinition: JsonSchema = {
   description: `A CEL expression that is true or false: at most 1,024 characters, 200 nodes, 24 levels, one comprehension. JSON numbers are doubles: write 1.0. It may name now, the time at which the step began. An absent field makes it fail: check has(row.field) first. Functions, besides has, all, exists, exists_one, map and filter: ${functionNames.join(", ")}.`,
   type: "string",
@@ -39,7 +39,7 @@ const expressionDefinition: JsonSchema = {
   examples: ["size(row.attendees) > params.minGuests"],
 };
 
-/** The JSON Schema of a program, served at /schemas/program.v1.json. It is built from the schemas of the single readers. */
+/** The JSON Schema of a program, served at /schemas/program.v1.json. It is put together from the schemas of the parts of a program. */
 export const programSchema: JsonSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "Program of a job, version 1",
@@ -69,7 +69,7 @@ function oneOf(kinds: readonly Step["kind"][]): JsonSchema {
   return { type: "object", oneOf: kinds.map((kind) => ({ allOf: [{ required: [kind] }, ref(kind)] })) };
 }
 
-/** Returns the JSON Schema of the calls inside a map. */
+/** Returns the JSON Schema of the calls inside a `map` step. */
 function schemaInMap(): JsonSchema {
   const [first, ...others] = stepKinds.flatMap((kind) => {
     return languageOf(kind).formInMap === undefined ? [] : [schemaOf(formOf(kind, "map"))];

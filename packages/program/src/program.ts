@@ -18,9 +18,9 @@ export type Program = {
   readonly approval: Approval;
   readonly steps: readonly Step[];
   readonly points: ReadonlyMap<string, Point>;
-  /** The ends of a job (such as `failed`) after which the saga undoes its calls. Empty if the program has no saga. */
+  /** The ways in which a job can end (such as `failed`) after which the saga undoes its calls. Empty if the program has no saga. */
   readonly sagaOn: readonly SagaEnd[];
-  /** The declared result by name, in the declared order. */
+  /** The values that the program declares as its result, by name and in the declared order. */
   readonly result: DeclaredResult;
 };
 
@@ -36,5 +36,5 @@ export type Approval = {
 /** When a plan needs approval: never, only if it has a destructive call, or always. */
 export type PlanApproval = "never" | "destructive" | "always";
 
-/** An end of a job after which the saga undoes its calls. */
+/** A way in which a job can end after which the saga undoes its calls. */
 export type SagaEnd = "failed" | "aborted" | "cancelled";

@@ -65,7 +65,7 @@ export function createRunProgramTool(context: AgentJobsContext): AgentTool {
       if (args.cancel === true) await end(context, jobId, asking);
       const waitMs = Number(args.wait_seconds ?? waitSecondsMax) * 1_000;
       const { signal } = asking;
-      // A job that the caller may not follow is not waited for.
+      // Throws if the caller may not follow this job, so that the call never waits for such a job.
       if (args.job_id !== undefined) await followedJob(context, jobId, asking);
       await context.waits.until({ jobId, waitMs, signal, onGrown: progressOf(context, jobId, asking) });
       const job = await followedJob(context, jobId, asking);
@@ -77,8 +77,8 @@ export function createRunProgramTool(context: AgentJobsContext): AgentTool {
 }
 
 /**
- * Returns the id of the job that `job_id` names. Throws JOB_NOT_FOUND if the text is not a job id. Throws RUN_ARGUMENTS_UNCLEAR if
- * arguments of a new job are given too.
+ * Returns the id of the job that `job_id` names. Throws JOB_NOT_FOUND if the text is not a job id. Throws RUN_ARGUMENTS_UNCLEAR if the call
+ * also has arguments for a new job.
  */
 function idOf({ job_id: text = "", program, idempotency_key, simulate }: RunArguments) {
   if (program !== undefined || idempotency_key !== undefined || simulate !== undefined)

@@ -14,12 +14,12 @@ export type AgentJobsContext = JobsContext &
     readonly jobRetentionMs?: number | undefined;
   };
 
-/** A question that a task waits for, and the job that asks it. A program runs skills, which may ask too. */
+/** A question that a task waits for, and the job that asks it: the task's own job, or a child job that runs one of its skills. */
 export type TaskAsk = { readonly ask: AskRecord; readonly job: JobRecord };
 
 /**
- * Maximum number of levels at which a question is searched. A job may run a skill as a child job, and this child may run another skill. So
- * the question may be some levels below the job.
+ * Maximum number of levels of child jobs that are searched for a question. A job runs a skill as a child job, this child may run another
+ * skill, and each of them may ask a question.
  */
 const depthMax = 4;
 
@@ -36,7 +36,10 @@ export async function findTaskAsk({ db }: Pick<AgentJobsContext, "db">, job: Job
   return undefined;
 }
 
-/** True if the client's user may answer the question. False for an approval, and if the question confirms calls of this user's own key. */
+/**
+ * True if the client's user may answer the question. False if the question is an approval, or if it asks a person to confirm calls of this
+ * user's own key.
+ */
 export async function isAskedOfUser(
   { db }: Pick<AgentJobsContext, "db">,
   asked: TaskAsk,
@@ -45,8 +48,8 @@ export async function isAskedOfUser(
   return asked.ask.approvalId === "" && !(await isOwnConfirmation(db, asked, keyId));
 }
 
-// Text that the form shows for each continuation. An ask is shown to a client's user as a form of plain fields; the first field chooses the
-// continuation.
+// Text that the form shows for each continuation (an answer that the program allows). A question is shown to the user as a form of plain
+// fields; the first field chooses the continuation.
 
 const words: Readonly<Record<AskContinuation, string>> = {
   proceed: "go on",

@@ -20,7 +20,7 @@ export async function stateText(
   return last === undefined ? status : loggedText(last);
 }
 
-/** Returns whom a job waits for, the question, and where to answer. */
+/** Returns a text that names the person for whom a job waits, the question, and the address where it can be answered. */
 function askedText({ consoleUrl }: Pick<AgentJobsContext, "consoleUrl">, { ask, job }: TaskAsk): string {
   const who = ask.approvalId === "" ? ask.principalId : `${ask.principalId}, an approver,`;
   const place =

@@ -29,7 +29,7 @@ type CheckRequest = {
   readonly within?: readonly string[];
   /** True if the input comes from the caller that starts the program, not from the program itself. */
   readonly isInputMade?: boolean;
-  /** Receives the accounts that the check looks up. */
+  /** Collects the accounts that the check looks up, so that they need not be looked up a second time. */
   readonly seen?: SeenAccounts;
 };
 
@@ -45,7 +45,10 @@ export async function checkForProject(
   return faults.length === 0 ? checked : { faults, omitted: 0 };
 }
 
-/** Returns the faults of an accepted program under rules that were added after it was accepted. Empty if it follows these rules too. */
+/**
+ * Returns the faults of an accepted program under rules that were added after it was accepted. Empty if the program also follows the new
+ * rules.
+ */
 export async function youngerFaults(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, programJson }: Pick<CheckRequest, "projectId" | "programJson">,
@@ -79,8 +82,8 @@ function checkContext(
     hasAccounts: (questions) =>
       Promise.all(
         questions.map(async ({ toolkit, entity }) => {
-          // A scoped caller must not learn if another entity has an account. The program still gets a fault, because it names another
-          // entity than the caller's.
+          // A scoped caller must not learn if another entity has an account. So an account of another entity counts as present here. The
+          // program gets a different fault, because it names another entity than the caller's.
           if (bound !== "" && entity !== bound) return true;
           return !("kind" in (await accounts.resolve({ projectId, toolkit, entityId: entity, seen })));
         }),
@@ -99,7 +102,7 @@ function checkContext(
   };
 }
 
-/** Returns the parsed JSON of an accepted program. The places of faults refer to it. */
+/** Returns the parsed JSON of an accepted program. Faults name their place as a path in this JSON. */
 function documentOf(programJson: string): unknown {
   const read = readProgram(programJson);
   return "document" in read ? read.document : undefined;

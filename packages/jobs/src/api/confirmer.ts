@@ -19,7 +19,7 @@ type Planner = {
 
 /**
  * Returns the contact who must confirm a plan before it begins, by the rules of the project or of one of the keys. Returns undefined if no
- * rule applies to the plan's calls. The driver checks again before the job sends anything (`ConfirmGate`).
+ * rule applies to the plan's calls. The rules are checked a second time before the job makes a call (`ConfirmGate`).
  */
 export async function confirmerOf(
   db: Executor,

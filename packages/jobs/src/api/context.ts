@@ -22,7 +22,7 @@ export type JobsContext = {
   /** Programs that were checked on this node, cached for its drivers. */
   readonly programs: Pick<ProgramCache, "put" | "get">;
   readonly hints: JobHints;
-  /** Waits for the ends of jobs. */
+  /** Lets a call wait until a job has ended. */
   readonly waits: JobWaits;
   /** True if the sandbox answers calls instead of the apps. The logs of jobs then say so. Default false. */
   readonly isSandbox?: boolean | undefined;

@@ -42,7 +42,7 @@ export function hashReceipt(receipt: ReceiptDocument): string {
 
 type Writer = (value: never) => string;
 
-/** The estimates of jobs of the same program are one object, so its text is made once. */
+/** Cached texts of estimates. Jobs of the same program share one estimate object, so its text is computed only once. */
 const estimateTexts = new WeakMap<EstimateDocument, string>();
 const writeEstimate = canonicalWriter(EstimateSchema);
 
@@ -66,7 +66,7 @@ const writeReceipt: (receipt: ReceiptDocument) => string = canonicalWriter(Recei
  * `own`: writers for fields of other types. Texts, numbers, lists of texts and nested messages need no such writer.
  */
 function canonicalWriter(message: DescMessage, own: Readonly<Record<string, Writer>> = {}): (value: object) => string {
-  // Names are ASCII, so this order is that of UTF-16.
+  // Field names are ASCII, so this comparison gives the order of UTF-16 code units, as canonical JSON requires.
   const fields = message.fields.toSorted((a, b) => (a.jsonName < b.jsonName ? -1 : 1));
   const parts = fields.map((field, index) => {
     const begin = `${index === 0 ? "{" : ","}"${field.jsonName}":`;

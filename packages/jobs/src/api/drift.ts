@@ -61,7 +61,8 @@ function shown(text: string): string {
  * the text is returned exactly as submitted.
  */
 export function shownProgram(programJson: string): string {
-  // The name `x-sensitive` may also be written with backslash-u escapes. A text with neither marks nothing as sensitive.
+  // The name `x-sensitive` may be written with backslash-u escapes. A program text with neither the name nor an escape marks no value as
+  // sensitive.
   if (!programJson.includes("x-sensitive") && !programJson.includes("\\u")) return programJson;
   const document = parseExactJson(programJson) as Readonly<Record<string, unknown>>;
   const { input, inputSchema } = document;

@@ -46,7 +46,8 @@ export async function readPage(
     const limit = Math.min(chunkSize, size + 1 - rows.length);
     const chunk = await repository.list(filter, { after: rows.at(-1)?.id ?? after, limit });
     for (const row of chunk) {
-      // At least one job is shown. The first job that does not fit is returned as the extra row, which shows that the list continues.
+      // A page has at least one job. The first job that does not fit into the page is returned as an extra row, which shows that the list
+      // continues.
       bytes += row.sealedProgram?.length ?? row.program?.length ?? 0;
       rows.push(row);
       if (bytes > pageBytesMax && rows.length > 1) return { rows, size: rows.length - 1 };
@@ -107,8 +108,8 @@ export function jobMethods(context: JobsContext): Methods {
       const wait = { jobId: id, waitMs, signal: ctx.signal, isDriven: alone?.isDriven };
       const end = waitMs > 0 ? await context.waits.until(wait) : undefined;
       const { programJson } = request;
-      // The program text of this request is used only for a new job in its first attempt. A job of an earlier call with the same
-      // idempotency key has the program text of that call. A later attempt of a job also has the receipts of earlier attempts.
+      // The program text of this request is shown only for a new job in its first attempt. If the job was created by an earlier call with
+      // the same idempotency key, its stored program text is read instead. The receipts of earlier attempts are also read if there are any.
       const job =
         alone !== undefined && end?.state.attempt === 1
           ? toEndedJob(alone.job, end, programJson, alone.programHash)
@@ -192,7 +193,10 @@ const waitSecondsMax = 30;
  */
 const answeringMs = 1_000;
 
-/** Counts a call that is to wait, and returns how many milliseconds it waits. Throws WAIT_SECONDS_INVALID and QUOTA_OPEN_STREAMS. */
+/**
+ * Counts a waiting call in the quota of open streams, and returns how many milliseconds it waits. Throws WAIT_SECONDS_INVALID and
+ * QUOTA_OPEN_STREAMS.
+ */
 function enterWait(waitSeconds: number, { signal, values, timeoutMs }: HandlerContext): number {
   if (waitSeconds > waitSecondsMax) throw jobFaults.WAIT_SECONDS_INVALID(waitSeconds, waitSecondsMax);
   if (waitSeconds === 0) return 0;

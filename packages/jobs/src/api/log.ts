@@ -93,12 +93,12 @@ async function* watch(
   const unsubscribe = context.hints.subscribe(jobId, () => grown.abort("grown"));
   try {
     for (;;) {
-      // Created before the log is read, so that commits during the read are noticed.
+      // This signal is created before the log is read, so that it also reports commits that happen during the read.
       grown = new AbortController();
       // If the job has already ended, a read that starts after this point returns the complete log.
       const read = () => readLog(context, { projectId, jobId, afterSeq: seq, limit: chunkSize });
-      // If the log has probably grown, the job and the log are read at the same time. The log is read a second time only if the job has
-      // newer entries.
+      // If the log has probably grown, the job and its new log entries are read at the same time. The log is read a second time only if the
+      // job has newer entries.
       const [job, early] = await Promise.all([findJob(context, projectId, jobId), isExpected ? read() : undefined]);
       const isWhole = early !== undefined && (early.length === chunkSize || (early.at(-1)?.seq ?? seq) >= job.lastSeq);
       const rows = isWhole ? early : job.lastSeq > seq ? await read() : [];
@@ -113,8 +113,8 @@ async function* watch(
       }
       signal.throwIfAborted();
       isExpected = grown.signal.aborted;
-      // The next pause is short in two cases. If entries were read, the log will probably grow again soon. If another part of this node has
-      // just announced a new entry, that entry may not be committed yet.
+      // The next pause is short in two cases. If entries were read, more entries will probably follow soon. If this node has just announced
+      // a new entry, the entry may not be committed yet.
       pauseMs = rows.length > 0 || grown.signal.aborted ? watchPollMsMin : Math.min(2 * pauseMs, pollMsOf(context));
     }
   } finally {

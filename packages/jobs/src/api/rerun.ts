@@ -45,12 +45,12 @@ export type Rerun = {
   readonly idempotencyKey: string | undefined;
 };
 
-/** A new job of the same program, and the differences between today's tools and the pinned tools of the old job. */
+/** Result of running a job again: the new job, and how today's tools differ from the tools that the old job was pinned to. */
 export type RerunResult = { readonly id: Id<"job">; readonly drift: readonly Drift[] };
 
 const isRehearsal = "is a rehearsal: it only asked people about a standing program, and no call was made";
 
-/** Codes of the checks that still apply to a job that runs again with its old pinned definitions. Faults with other codes are ignored. */
+/** Codes of the checks that apply if a job runs again with the old job's pinned tool definitions. Faults with other codes are ignored. */
 const heldCodes: ReadonlySet<string> = new Set([
   "PROGRAM_ACCOUNT_MISSING",
   "PROGRAM_CONTACT_UNKNOWN",
@@ -75,7 +75,7 @@ export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<Reru
   const drift = driftOf(tools, await views.forProject(projectId));
   const contentDigest = digestOf(rerun);
   const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(db, projectId, idempotencyKey);
-  // As in SubmitJob, an existing job with the same idempotency key is returned before anything is checked.
+  // An existing job with the same idempotency key is returned before anything is checked. SubmitJob works in the same way.
   if (earlier !== undefined) return { id: repeated(earlier, contentDigest, rerun), drift };
   const submitted = await submitJob(
     context,
@@ -147,8 +147,8 @@ async function submissionOf(
 type Pinned = Pick<JobSubmission, "estimate" | "pins" | "skills"> & { readonly demandsApproval: boolean };
 
 /**
- * Returns the pinned definitions for the new job, and the estimate (maximum use) that follows from them. Throws PROGRAM_FAULTY if something
- * that the program needs, for example an account, is missing in the project.
+ * Returns the pinned tool definitions for the new job, and the estimate (maximum use) computed from them. Throws PROGRAM_FAULTY if
+ * something that the program needs, for example an account, is missing in the project.
  */
 async function pinnedFor(
   context: JobsContext,

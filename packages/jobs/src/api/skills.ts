@@ -65,7 +65,8 @@ function isStorable(slug: string): boolean {
 }
 
 /**
- * Returns the key after which the next page of a list continues: the slug, or the version if the list contains the versions of one skill.
+ * Returns the key after which the next page of a list continues: the slug of a skill, or the version if the list contains all versions of
+ * one skill.
  */
 function positionOf({ slug, version }: ListedSkill, filter: { readonly slug: string }): string {
   return filter.slug === "" ? slug : String(version);

@@ -87,7 +87,7 @@ function stateOf(at: StepInstruction, state: JobState): string {
   return receipt.state === "" || standingIn(at, state) !== undefined ? "running" : receipt.state;
 }
 
-/** Returns the index of the job's position inside an `if`, or undefined if the job is not inside that `if`. */
+/** Returns the index of the instruction at which the job is inside an `if` step. Returns undefined if the job is not inside this `if`. */
 function standingIn({ step, index, next, end, handler = end }: StepInstruction, state: JobState): number | undefined {
   if (step.kind !== "if" || !state.steps.has(step.id)) return undefined;
   // In the list of instructions, the branches of an `if` come first. If the `if` has an error handler, one jump instruction and then the

@@ -10,7 +10,7 @@ type JobWait = {
   readonly jobId: Id<"job">;
   /** Longest time to wait, in milliseconds. */
   readonly waitMs: number;
-  /** Ends the wait with an error. */
+  /** Signal that ends the wait with an error when it aborts. */
   readonly signal: AbortSignal;
   /** True if this node has just begun to drive the job. Its driver then reports its end, so the job is read seldom. Default false. */
   readonly isDriven?: boolean | undefined;
@@ -53,7 +53,7 @@ export function createJobWaits({ db, clock, hints }: { db: Executor; clock: Cloc
       let [ended, seq, pauseMs, pause] = [undefined as JobEnd | undefined, 0, leastMs, new AbortController()];
       const wake = (end?: JobEnd) => {
         ended ??= end;
-        // With a reason, because an abort without one makes an exception with a stack.
+        // The abort has a reason, because an abort without a reason creates an exception with a stack trace.
         pause.abort("woken");
       };
       const stop = () => wake();
@@ -73,7 +73,7 @@ export function createJobWaits({ db, clock, hints }: { db: Executor; clock: Cloc
         if (isDriven && !isEnding) await pass();
         for (;;) {
           signal.throwIfAborted();
-          // Created before the job is read, so that commits during the read are noticed.
+          // This signal is created before the job is read, so that it also reports commits that happen during the read.
           pause = new AbortController();
           if (ended !== undefined && onGrown === undefined) return ended;
           if ((await isOver()) || isEnding || clock.now() >= untilMs) return ended;

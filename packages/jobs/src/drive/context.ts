@@ -26,13 +26,13 @@ export type EngineLimits = {
   readonly patienceMs: number;
   /** Pause before svc checks again a call that may still run on a lost node. Default 2 s. */
   readonly inDoubtPollMs: number;
-  /** Maximum number of attempts of an undo call. Default 3. */
+  /** Maximum number of attempts of an undo call (a call that reverses an earlier write). Default 3. */
   readonly undoTries: number;
   /** Wait before the second attempt of an undo call. It doubles for each further attempt. Default 1 s. */
   readonly undoBackoffMs: number;
   /** Number of consecutive leases (time-limited claims of a job) that may expire without progress. Then the job is parked. Default 3. */
   readonly lossesMax: number;
-  /** Number of times that a job may hold a node's event loop. The last of these times parks the job. Default 2. */
+  /** Number of times that a job may block a node's event loop. The last of these times parks the job. Default 2. */
   readonly loopHoldsMax: number;
 };
 
@@ -58,7 +58,7 @@ export type OnDryRunEnd = (tx: Executor, ended: DryRunEnd) => Promise<void>;
 /** Dependencies of running jobs. */
 export type EngineContext = {
   readonly db: Database;
-  /** Reads jobs for their drivers. Jobs that were claimed together are read together. */
+  /** Reads jobs for their drivers. Jobs that were claimed at the same time are read with one statement. */
   readonly jobs: Batcher<Id<"job">, JobWithSteps | undefined>;
   readonly clock: Clock;
   readonly sealer: Sealer;
@@ -87,8 +87,8 @@ export type EngineContext = {
   /** Called in the transaction that ends an approval dry run, also if it ends without a decision. */
   readonly onRehearsed: OnDryRunEnd | undefined;
   /**
-   * Retries a child job, in a transaction of its waiting parent. If the child can no longer be retried, the parent's task becomes due, and
-   * the parent finds that the child has ended.
+   * Starts the next attempt of a child job, in a transaction of the parent job that waits for it. If the child can no longer be retried,
+   * the parent's task becomes due, and the parent finds that the child has ended.
    */
   readonly retryChild: (tx: Executor, parent: JobState, child: RetriedChild) => Promise<void>;
   /**
@@ -101,8 +101,8 @@ export type EngineContext = {
   /** Returns the receiptHash of a receipt document whose receiptHash is empty. */
   readonly hashReceipt: (receipt: ReceiptDocument) => string;
   /**
-   * Called when work becomes due for which a task must be claimed. `atMs`: the due time in epoch milliseconds; absent if the work is due
-   * now.
+   * Called when a task becomes due, so that this node claims it in time. `atMs`: the due time in epoch milliseconds; absent if the work is
+   * due now.
    */
   readonly onDue: (atMs?: number) => void;
 };

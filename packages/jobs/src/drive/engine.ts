@@ -108,12 +108,12 @@ export type JobEngine = {
   cancel(jobId: Id<"job">): void;
   /**
    * Applies the outcome of an ask (question to people) to its job, in the transaction that settles the ask. The caller must first lock the
-   * job's row with `lockJob`, and then the ask. This function continues the job only as far as no tool must be called. It then makes the
-   * job due at once, so that a driver does the rest. Call `wake` after the commit.
+   * job's row with `lockJob`, and then the ask. The job continues only up to its next tool call. It is then due at once, so that a driver
+   * makes the call. Call `wake` after the commit.
    */
   settled(tx: Executor, jobId: Id<"job">): Promise<void>;
   /**
-   * Parks a job for an administrator. The job may run on any node, even on one that hangs: that node can no longer write for the job.
+   * Parks a job for an administrator. The job may run on any node, even on a node that hangs. That node can no longer write for the job.
    * `chain`: causes of the request, for the log.
    */
   park(job: JobOfProject, chain: readonly string[]): Promise<ForceResult>;
@@ -288,8 +288,8 @@ async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">)
   if (job === undefined) return;
   if (job.status === "running") return lookForAnswer(context, tx, job);
   if (job.status !== "parked" && job.status !== "pending_plan_approval") return;
-  // An administrator has parked the job, or it was paused while some of its branches were running. So the answer to the question is not
-  // applied now. The job reads the answer when it is released or resumed.
+  // An administrator has parked the job, or it was paused while some of its branches were running. So the answer is not applied now. It is
+  // applied when the job is released or resumed.
   if (job.park?.before !== undefined && job.park.judgment === undefined) return;
   const { work, follower } = await takeJob(context, tx, job);
   const { port, startedMs } = follower;
@@ -298,7 +298,7 @@ async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">)
   if (openChildren(work.state).length > 0) return void (await port.commit(work, { task: { dueAtMs: startedMs } }));
   const settled = await follow(work, await resumeFromAsk(work.state, port), follower);
   if (settled === undefined) return;
-  // A pause was requested while the job waited for a person. It takes effect now.
+  // A pause was requested while the job waited for a person. The pause takes effect now.
   if (settled.state.pause !== undefined && isPausable(settled.state))
     await follow(settled, pauseNow(settled.state, startedMs), follower);
   else await port.commit(settled, { task: { dueAtMs: startedMs } });

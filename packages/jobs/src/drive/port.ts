@@ -18,7 +18,7 @@ import type { ConfirmGate } from "./run/confirm-gate.ts";
  */
 type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };
 
-/** Values that a commit of work stores in addition to the work. */
+/** Data that a commit stores in addition to the changed job. */
 export type CommitParts = {
   readonly task: TaskEnd;
   readonly receipt?: ReceiptDocument | undefined;
@@ -49,8 +49,8 @@ export type UndoEntry = {
 };
 
 /**
- * The next action to undo a child job. `call`: make one of the child's undo calls. `close`: close the child's entry for a child of its own,
- * in which nothing is left to undo. `over`: nothing in the child is left to undo.
+ * The next action to undo a child job. `call`: make one of the child's undo calls. `close`: close the entry of a child of the child,
+ * because nothing is left to undo in it. `over`: nothing is left to undo in the child itself.
  */
 export type InnerUndo =
   | { readonly kind: "call"; readonly jobId: Id<"job">; readonly entry: UndoEntry }
@@ -73,7 +73,7 @@ type ClosedAsks = { readonly events: PreparedAsk["events"]; readonly asks: reado
 
 /** Operations under the lock of the job's row, in one transaction. */
 export type LockedJob = {
-  /** Number of the last log entry. While the lock is held, no other writer can add an entry. */
+  /** Sequence number of the last log entry. While the lock is held, no other writer can add an entry. */
   readonly lastSeq: number;
   /** True if a pause of the job is requested. */
   readonly isPaused: boolean;
@@ -113,7 +113,9 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   confirmerOf: ConfirmGate["confirmerOf"];
   /** Commits the work. Throws LeaseLostError if another driver has the lease. */
   commit(work: WorkingJob, parts: CommitParts): Promise<CommittedWork>;
-  /** Commits the work and returns true. If another writer added a log entry since the job was read, it writes nothing and returns false. */
+  /**
+   * Commits the changed job and returns true. If another writer added a log entry after the job was read, writes nothing and returns false.
+   */
   commitUnlessLogged(work: WorkingJob, parts: CommitParts): Promise<boolean>;
   /** Runs a function while the job's row is locked. */
   locked<T>(run: (job: LockedJob) => Promise<T>): Promise<T>;
@@ -146,8 +148,8 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
 export class LeaseLostError extends Error {
   override name = "LeaseLostError";
   /**
-   * Resolves when the calls that this driver made are stored in the ledger. If the code that catches the error is inside a transaction, it
-   * must wait for this promise only after the transaction.
+   * Resolves when the calls that this driver made are stored in the ledger. Code inside a transaction must not wait for this promise before
+   * the transaction has ended.
    */
   readonly recorded: Promise<void> | undefined;
 
@@ -180,5 +182,5 @@ export type Driver = {
   isSliceOver(): boolean;
 };
 
-/** The part of a driver that is needed to apply one change to a job and commit it, without running further steps. */
+/** The part of a driver that applies one change to a job and commits it, without running further steps. */
 export type Follower = Pick<Driver, "port" | "startedMs" | "isSliceOver">;

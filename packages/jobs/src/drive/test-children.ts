@@ -10,9 +10,10 @@ import { isEnd } from "../state/statuses.ts";
 import type { Child, LoadedSkill } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 
-// The child jobs of a job in memory. Each writes once and then reads. If the read fails, it has failed, and a retry continues there.
+// Child jobs in memory, for tests of the engine. Each child makes one write and then one read. If the read fails, the child has failed, and
+// a retry continues at the read.
 
-/** How a child job ends when it is at work again. */
+/** The way in which a child job ends when it runs again. */
 export type ChildEnd = "succeeded" | "failed" | "failed before it wrote" | "failed for good";
 
 type MemoryChild = { child: Child; readonly place: string; hasWritten: boolean; isForGood: boolean };
@@ -24,17 +25,17 @@ const skill: PinnedSkill = {
   estimate: { ...newJobDocuments.estimate, callsMin: 2, callsMax: 2, writesMax: 1 },
 };
 
-/** The skills of a program in memory. */
+/** The skills that the programs of these tests can run. */
 export const memorySkills: JobState["loaded"]["skills"] = { "skills.late": skill };
 
-/** No job runs yet. */
+/** Creates the child jobs of a test. At first there are none. `endOf`: chooses how the next child ends. */
 export function createMemoryChildren(endOf: () => ChildEnd) {
   const program: Program = parseCheckedProgram(
     JSON.stringify({ version: 1, title: "Late", steps: [{ id: "pause", wait: "1s" }] }),
   );
   const children = new Map<Id<"job">, MemoryChild>();
   const places = new Set<string>();
-  /** Number of writes of the job at each place. */
+  /** Number of writes that the child job at each place has made. */
   const written = new Map<string, number>();
 
   const begin = ({ id, place: { stepId, ordinal, callId }, generation, limits }: NewChild) => {
@@ -75,7 +76,7 @@ export function createMemoryChildren(endOf: () => ChildEnd) {
   const why = (id: Id<"job">) => (children.get(id)?.isForGood === true ? "has begun to undo what it did" : undefined);
   return {
     written,
-    /** Stores what a commit contains. */
+    /** Stores the child jobs that a commit begins or retries. */
     store({ pending }: WorkingJob): void {
       for (const child of pending.children) begin(child);
       for (const { id, limits } of pending.retried) {

@@ -17,50 +17,50 @@ import type { CommitParts, Port } from "./port.ts";
 import { type RetryRequest, retryEdits } from "./run/retry.ts";
 import { type ChildEnd, createMemoryChildren, memorySkills } from "./test-children.ts";
 
-// A store, an app and a clock in memory, behind the port of one driver. The engine's step actions run on it without a database. A test
-// decides the answer of every call and the commits after which the node dies.
+// A database, an app and a clock in memory, used through the port of one driver. Tests run the engine's step actions on them without
+// PostgreSQL. A test decides the answer of every call, and the commits after which the node dies.
 
-/** An app's answer to a call. */
+/** Answer of the app to a call, as a test chooses it. */
 export type ScriptedAnswer = Pick<Extract<AttemptResult, { kind: "answered" }>, "outcome" | "value"> & {
   readonly retryable?: boolean;
 };
 
-/** Chooses the world's next event. */
+/** Chooses the next event of a test: the app's answer to a call, or the death of the node. */
 export type Chooser = {
   /** Returns the app's answer to a call of a tool. */
   answer(tool: PinnedTool, args: JsonObject): ScriptedAnswer;
-  /** True if the node dies now: before a commit, or just after it. */
+  /** True if the node dies at this moment: before a commit, after a commit or after a call. */
   dies(where: "before-commit" | "after-commit" | "after-call"): boolean;
-  /** Returns how a child job ends. If absent, it succeeds. */
+  /** Returns how a child job ends. If this function is absent, the child succeeds. */
   endOfChild?(): ChildEnd;
 };
 
-/** The node died: its memory is lost, its commits are kept. */
+/** Thrown when the simulated node dies. Its memory is lost, and its commits are kept. */
 export class NodeDied extends Error {}
 
 /** The part of a log entry that tests read. */
 export type LogRecord = { readonly type: string; readonly payload: Record<string, unknown> };
 
-/** A job in memory. */
+/** A job in memory, and what a test can do with it and read of it. */
 export type Memory = {
   readonly port: Port;
   readonly log: LogRecord[];
   readonly receipts: ReceiptDocument[];
-  /** Keys of executed writes, in order: tool, place, generation. */
+  /** Keys of the writes that the app executed, in order. A key consists of the tool, the place and the generation. */
   readonly executed: string[];
-  /** The app's answers to writes that were executed, or may have been, by their place. */
+  /** The app's answers to writes that it executed or may have executed, by the place of the write in the job. */
   readonly written: Map<string, string[]>;
-  /** Number of writes of child jobs, by the place of the child. */
+  /** Number of writes that child jobs made, by the place of the child in its parent. */
   readonly writtenBySkills: ReadonlyMap<string, number>;
-  /** Queues the next attempt of an ended job. Returns the reason if it cannot. */
+  /** Queues the next attempt of an ended job. Returns the reason if the job cannot have one. */
   retry(request: RetryRequest): string | undefined;
   /** Set if an end of the job was requested. */
   cancel: JobState["cancel"];
   /** Set if a pause of the job was requested. */
   pause: JobState["pause"];
-  /** The task after the last commit: due at a time, held, or ended. */
+  /** State of the run task after the last commit: due at a time, held by the driver, or ended. */
   task: CommitParts["task"];
-  /** Returns the job as last committed. */
+  /** Returns the job in its state of the last commit. */
   reopen(): WorkingJob;
   pendingAsk(): AskView | undefined;
   settle(decision: Pick<DecisionDocument, "continuation">): void;
@@ -68,7 +68,7 @@ export type Memory = {
 
 const nowMs = Date.UTC(2026, 0, 5, 9, 0, 0);
 
-/** Returns the tools of the desk in the form that programs are pinned to. */
+/** Returns the tools of the test app `desk` in the form that programs are pinned to. */
 export function deskTools(): ReadonlyMap<string, PinnedTool> {
   const tools = new Map<string, PinnedTool>();
   for (const toolkit of catalogOf({ toolkits: [desk] }).toolkits.values()) {
@@ -77,7 +77,7 @@ export function deskTools(): ReadonlyMap<string, PinnedTool> {
   return tools;
 }
 
-/** Returns a queued job of a program, and the world it runs in. */
+/** Returns a queued job of a program, together with its database, app and clock in memory. */
 export function createMemory(program: object, chooser: Chooser, tools: ReadonlyMap<string, PinnedTool>): Memory {
   const parsed = parseCheckedProgram(JSON.stringify({ version: 1, title: "Test", ...program }));
   let stored = firstState(parsed, tools);
@@ -199,7 +199,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         const key = [generation, place.stepId, place.ordinal, place.callId, attempt].join("/");
         const known = isRead ? undefined : ledger.get(key);
         if (known !== undefined) return { ...known, isReplay: true } as AttemptResult;
-        // A call limit is reached now and then, for any call.
+        // From time to time, a call reaches a call limit. This can be any call.
         asked++;
         if (asked % 5 === 0) return { kind: "limited", waitMs: asked % 2 === 0 ? 100 : 5_000 };
         const { outcome, value, retryable = false } = chooser.answer(tool, args);
@@ -239,7 +239,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
       },
       saveRecords: async () => {},
       holdMemory: () => metered.hold(),
-      // The node has no time now and then.
+      // From time to time, the driver must wait here, as on a busy node.
       spareTime: () => (++timesAsked % 3 === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined),
       async inTurns(parts) {
         for (;;) {
@@ -314,7 +314,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
   return memory;
 }
 
-/** Returns a state as it comes back from a store of JSON. */
+/** Returns a job's state after it was written to JSON and read back, as a database would do. */
 function structuredStore({ loaded, steps, ...state }: JobState): JobState {
   return { ...structuredClone(state), loaded, steps: new Map(structuredClone([...steps])) };
 }
@@ -344,13 +344,13 @@ function prepared(input: AskInput, asks: Map<string, AskView>): PreparedAsk {
   };
 }
 
-/** Creates a clock whose waits end at once, with the time moved. */
+/** Creates a clock whose waits end at once. Each wait moves the clock's time forward. */
 function createClock(): Clock {
   let now = nowMs;
   return {
     now: () => now,
     wait: async (ms) => {
-      // Other work comes first, an evaluation for example.
+      // Lets other pending work, for example an evaluation, run first.
       await new Promise((resolve) => setImmediate(resolve));
       now += ms;
     },

@@ -6,17 +6,17 @@ import type { JobEngine } from "./engine.ts";
 import type { FaultPoint } from "./observer.ts";
 import type { RetryOfJob } from "./start/retry-job.ts";
 
-// Shared by the tests of jobs that are parked from outside, or retried.
+// Helper functions for tests of jobs that are retried, or that svc or an administrator parked.
 
-/** The cause of parks and releases in the log. */
+/** The cause that these tests give for parks and releases. The log of the job names it. */
 export const administrator = ["administrator"];
 
-/** A program with one read. */
+/** A program with a single read call. */
 export const read = { steps: [{ id: "one", call: "desk.get_item", entity: "ops", args: { id: "x" } }] };
 
 /**
- * Lets a node take over the job and die at a point of it, `times` times, each after the earlier lease has expired. The clock moves slowly
- * while a node runs it, because on a busy machine it would lose its lease before the point.
+ * Lets a node take over the job and die while it runs the job, `times` times. Each node starts after the earlier lease has expired. The
+ * clock moves slowly while a node runs the job: otherwise, on a busy machine, the lease would expire too early.
  */
 export async function killDrivers(
   bench: TestBench,
@@ -40,14 +40,14 @@ export async function killDrivers(
   return bench.read(jobId);
 }
 
-/** Returns the node that holds the job's run, or null. */
+/** Returns the id of the node that holds the run task of the job, or null. */
 async function ownerOf({ db }: TestBench, jobId: Id<"job">): Promise<string | null> {
   const [task] = await db.sql<{ owner: string | null }[]>`
     select lease_owner as owner from job_tasks where job_id = ${uuidOfId(jobId)}::uuid and kind = 'run'`;
   return task?.owner ?? null;
 }
 
-/** Moves the clock for an engine until the job is as wanted. */
+/** Moves the clock forward for a running engine until the job satisfies the condition. */
 export async function goOn(
   bench: TestBench,
   engine: JobEngine,
@@ -58,7 +58,7 @@ export async function goOn(
   await untilMoved(async () => {
     reading = await bench.read(jobId);
     if (isWanted(reading)) return true;
-    // Slowly while it runs the job: on a busy machine it would lose its lease.
+    // The clock moves slowly while the engine runs the job. Otherwise, on a busy machine, the job's lease would expire.
     bench.clock.advance(engine.stats().held > 0 ? 100 : 1_000);
     engine.wake();
     return false;
@@ -72,14 +72,14 @@ export const isParked = ({ job }: JobReading): boolean => job.status === "parked
 /** True if a job has ended. */
 export const isOver = ({ job }: JobReading): boolean => job.finishedAt !== null;
 
-/** Returns every status change of a job: from, to, reason and cause. */
+/** Returns every status change of a job, from its log: old status, new status, reason and cause. */
 export function movesOf({ events }: JobReading): unknown[][] {
   return events.flatMap(({ type, payload, chain }) =>
     type === "job-status-changed" ? [[payload["from"], payload["to"], payload["reason"], chain.at(-1)]] : [],
   );
 }
 
-/** Retries an ended job as RetryJob does for an allowed key. */
+/** Retries an ended job in the same way as RetryJob does for a key that is allowed to retry. */
 export function retry(bench: TestBench, engine: JobEngine, jobId: Id<"job">, changes: Partial<RetryOfJob> = {}) {
   return engine.retry({
     jobId,

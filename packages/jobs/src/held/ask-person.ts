@@ -12,8 +12,8 @@ import { isEnd } from "../state/statuses.ts";
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the text of a program that makes only this one call. Equal calls give equal texts. Values that the tool marks as sensitive are
- * not in the steps; they become the program's input.
+ * Returns the text of a program that makes exactly one call. Equal calls give equal texts. Values that the tool marks as sensitive are not
+ * written into the steps. They become the program's input.
  */
 function heldProgramText({ action, args, entityId }: PersonalCall): string {
   const schemas = propertiesOf(action);
@@ -64,8 +64,8 @@ type PersonAskerContext = Pick<
 type AskResult = { readonly jobId: Id<"job"> } | { readonly refusal: Fault };
 
 /**
- * Maximum number of jobs that ask a person about the same call, one after another. It applies to calls without an idempotency key. Only
- * jobs within the time that a person has for an answer count.
+ * Maximum number of jobs in a row that ask a person about the same call, if the call has no idempotency key. Only jobs within the time that
+ * a person has for an answer are counted.
  */
 const repeatsMax = 20;
 

@@ -13,19 +13,19 @@ import { jobFaults } from "../errors.ts";
 import { skillToolSlug } from "./toolkit.ts";
 
 /**
- * Returns the places at which the new schema may refuse inputs that the old schema accepts, each as a text. Empty if there are none. If in
- * doubt, it reports a difference. Schemas of programs use few keywords.
+ * Compares the input schemas of two versions of a skill. Returns the places at which the new schema may refuse inputs that the old schema
+ * accepts, each as a text. Empty if there are none. If a case is unclear, a difference is reported.
  */
 export function inputDifferences(before: JsonSchema, after: JsonSchema): string[] {
   return [...differencesAt(before, after, "input")];
 }
 
-/** Keywords with which a schema accepts fewer values if the number grows. */
+/** Schema keywords that accept fewer values if their number grows. */
 const lowerBounds = ["minItems", "minLength", "minimum", "exclusiveMinimum", "minProperties"];
 const upperBounds = ["maxItems", "maxLength", "maximum", "exclusiveMaximum", "maxProperties"];
 /**
- * Keywords whose values are compared only as a whole. No difference is reported if both values are equal, or if the new schema does not
- * have the keyword.
+ * Schema keywords whose values are only compared as a whole. No difference is reported if the old and the new value are equal, or if the
+ * new schema lacks the keyword.
  */
 const wholeKeywords = ["pattern", "format", "multipleOf", "dependentRequired", "anyOf", "oneOf", "allOf"];
 
@@ -117,8 +117,8 @@ function textOf(value: unknown): string {
 
 const descriptionMax = 1000;
 /**
- * Maximum numbers of skills in a project and of versions of a skill. They are limited because every node that serves the project holds the
- * schemas of the newest versions.
+ * Maximum number of skills in a project, and of versions of a skill. They are limited because every node that serves the project keeps the
+ * schemas of the newest versions in memory.
  */
 const most = { skills: 200, versions: 100 };
 

@@ -7,7 +7,7 @@ import { readSkillName } from "@svc/program";
 /** Slug of the toolkit that contains a project's skills. It is reserved: no other toolkit can have it. */
 const skillsToolkitSlug = "skills";
 
-/** The result of a skill's call. */
+/** Schema of the result of a skill's call. */
 const outputSchema: JsonSchema = {
   type: "object",
   additionalProperties: false,
@@ -17,7 +17,7 @@ const outputSchema: JsonSchema = {
   },
 };
 
-/** Returns the toolkit of a project's skills for the project's catalog. Empty if the project has no skills. */
+/** Returns the toolkit that contains a project's skills, for the project's catalog. Empty if the project has no skills. */
 export async function readSkillToolkits(db: Executor, projectId: ProjectId): Promise<readonly Toolkit[]> {
   const skills = await skillsForProject(db, projectId).list();
   return skills.length === 0 ? [] : [skillToolkit(projectId, skills)];
@@ -36,7 +36,7 @@ export async function findSkillTool(
   return found && { ...skillTool(projectId, found), slug: toolSlug };
 }
 
-/** Returns the slug of a skill's tool, or of one version of it. */
+/** Returns the slug of a skill's tool. With `version`, returns the slug of that version's tool. */
 export function skillToolSlug(slug: string, version?: number): string {
   return `${skillsToolkitSlug}.${slug}${version === undefined ? "" : `@${version}`}`;
 }

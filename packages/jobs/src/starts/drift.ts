@@ -12,8 +12,8 @@ export type DriftReader = {
   /** Returns the differences between the present tools and the pinned definitions of one program. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
   /**
-   * Reads the pinned definitions of several programs in one statement and caches their differences. `driftOf` for one of these programs
-   * then needs no statement.
+   * Reads the pinned tool definitions of several programs in one statement and caches how today's tools differ from them. After that,
+   * `driftOf` needs no statement for one of these programs.
    */
   look(programs: readonly JobProgramName[]): Promise<void>;
 };
@@ -88,8 +88,8 @@ function readDrift(reader: ReturnType<typeof createPinReader>, view: CatalogView
   const tools = reader.tools(pins);
   const told = driftOf(tools, view);
   if (told.length > 0) return told;
-  // The comparison found no difference, but it does not cover all parts of a definition. So the hashes of the tools' whole definitions are
-  // compared too.
+  // The first comparison found no difference, but it does not cover all parts of a definition. So the hashes of the whole definitions are
+  // compared as well.
   const actions = [...tools.keys()].flatMap((slug) => {
     const tool = view.tools.get(slug);
     return tool?.kind === "action" ? [tool] : [];

@@ -57,7 +57,7 @@ export type StartCheck = {
   readonly role: Role;
   readonly binding: Binding | null;
   readonly programJson: string;
-  /** True if every start makes an input for the program. The program then need not contain an input of its own. */
+  /** True if each start makes its own input for the program. The program then need not contain an input. */
   readonly isInputMade: boolean;
   /** True if the program was accepted earlier. Faults of newer rules are then ignored. Default false. */
   readonly isStored?: boolean;
@@ -69,7 +69,7 @@ export type CheckedStart =
   | { readonly faults: readonly ProgramFault[]; readonly omitted: number }
   | { readonly refusal: Fault };
 
-/** One start of a stored program. */
+/** Request to start a stored program once, as a job. */
 export type Start = {
   readonly id: Id<"job">;
   readonly projectId: ProjectId;
@@ -97,15 +97,15 @@ export type ApprovalDryRun = Omit<Start, "grantedId"> & {
   readonly simulateFirst: boolean;
 };
 
-/** The program and the estimate of a plan. The project's approval policy is checked against them. */
+/** The program of a plan and its estimate. The project's approval policy is applied to them. */
 export type HeldPlan = { readonly program: Program; readonly estimate: EstimateDocument };
 
 /** Creates the jobs of standing programs. The caller stores these jobs in its own transaction. */
 export type JobStarter = {
   check(asked: StartCheck): Promise<CheckedStart>;
   /**
-   * Checks one call that a standing program repeats (a poll). The call must satisfy the same rules as a call in a program. Returns the
-   * faults of the call; empty if there are none.
+   * Checks a call that a standing program repeats (a poll). The rules are those for a call in a program. Returns the faults of the call;
+   * empty if there are none.
    */
   checkRead(asked: ReadCheck): Promise<readonly ReadFault[]>;
   /** Stores a program, so that it can be started later. Returns the digest that identifies the stored program. */
@@ -117,9 +117,9 @@ export type JobStarter = {
   isHeldByPolicy(tx: Executor, projectId: ProjectId): Promise<(plan: HeldPlan) => boolean>;
   /** Returns the differences between the present tools of a stored program and its pinned definitions. Empty if there are none. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
-  /** Reads the pinned definitions of several programs in one statement, so that `driftOf` answers at once for these programs. */
+  /** Reads the pinned tool definitions of several programs in one statement, so that `driftOf` needs no statement for these programs. */
   lookForDrift(programs: readonly JobProgramName[]): Promise<void>;
-  /** Returns the job of one start. Stores nothing. */
+  /** Returns the new job for one start. Stores nothing. */
   make(tx: Executor, start: Start): Promise<NewJob>;
   /**
    * Returns the job that asks people about a program. If `simulateFirst` is true, also returns its simulation run. The caller stores both.
@@ -182,7 +182,7 @@ async function pinsOf(tx: Executor, { projectId, digest }: Pick<Start, "projectI
   return record.pins;
 }
 
-/** Values that every start has in common. It has no idempotency key, and its skills are already stored with the program. */
+/** Values that are the same for every start: a start has no idempotency key, and the skills are already stored with the program. */
 const unnamed = { skills: [], skillSlug: "", idempotencyKey: undefined, contentDigest: Buffer.alloc(0) } as const;
 
 async function check(

@@ -24,18 +24,18 @@ import { endStatuses, type JobStatus, movesOf, transitions } from "./statuses.ts
  */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
 
-/** A row's place in the set of a map, with the state of the row's calls there. */
+/** A row in the set of a `map` step, with its number there and the state of its calls. */
 export type PlacedRow = Omit<MappedRow, "data"> & { readonly setId: string };
 
-/** An undo entry that can be stored: how a call is undone. `entry`: its number, counted over all calls of the job. */
+/** A stored way to undo one call of the job (an undo entry). `entry`: number of the entry, counted over all calls of the job. */
 export type ArmedUndo = Omit<UndoOf, "args"> & { readonly entry: number; readonly args: JsonObject };
 
-/** Writes of the next commit in addition to the job and its steps. */
+/** Data that the next commit writes in addition to the job and its steps. */
 export type PendingWrites = {
   readonly events: readonly NewJobEvent[];
   readonly rows: readonly FetchedRow[];
   readonly placed: readonly PlacedRow[];
-  /** Ranges of rows (by row numbers) that are appended to sets. */
+  /** Ranges of rows that are appended to sets, each with its first and last row number. */
   readonly runs: readonly JobSetRun[];
   /** Sets that are emptied before rows are appended. */
   readonly clearedSets: readonly string[];
@@ -46,7 +46,7 @@ export type PendingWrites = {
   readonly asks: readonly PreparedAsk[];
   /** Ledger rows of calls whose outcomes are stored with this commit. */
   readonly records: readonly CallRecord[];
-  /** Results of calls that were made and not yet recorded in the ledger. */
+  /** Results of calls that were made and are not yet recorded in the ledger. */
   readonly made: readonly UnrecordedEnd[];
   /** Child jobs that begin with the commit, to run skills. */
   readonly children: readonly NewChild[];
@@ -80,7 +80,7 @@ const nothing: PendingWrites = {
   childUndone: [],
 };
 
-/** Returns a job that was just read, in the form in which a driver works on it. Nothing is pending. */
+/** Returns a job that was just read, in the form in which a driver changes it. It has no pending changes. */
 export function workOf(job: StoredState): WorkingJob {
   const state: JobState = { ...job, ...followingFrom(job) };
   return { committed: state, state, pending: nothing };
@@ -138,8 +138,8 @@ function hasFailedHandled({ receipt: { state }, value }: StepEntry): boolean {
 }
 
 /**
- * Returns the job after its work was committed. `found`: changes of the job's row by others, such as a request to cancel, which the commit
- * has read.
+ * Returns the job after its changes were committed. `found`: changes that others made to the job's row and that the commit has read, such
+ * as a request to cancel.
  */
 export function committedWork(
   { state }: WorkingJob,
@@ -175,8 +175,8 @@ type Draft = {
 };
 
 /**
- * Returns a copy of the pending writes. Later changes of the job are added to this copy. The lists are copied by name, because a loop over
- * their names would create much garbage for each change.
+ * Returns a copy of the pending writes, to which later changes of the job are added. The lists are copied one by one by name, because a
+ * loop over the names would create much garbage for each change.
  */
 function draftOf(pending: PendingWrites): PendingDraft {
   return {
@@ -209,7 +209,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
     patch(draft, stepId, ({ receipt }) => ({ calls: receipt.calls ? sumCalls([receipt.calls, calls]) : calls })),
   error: (draft, { stepId, ...error }) =>
     patch(draft, stepId, ({ receipt: { errors } }) => {
-      // The receipt keeps only the first message for each error code.
+      // The receipt keeps only the first error message for each error code.
       const isKnown = errors.some(({ code }) => code === error.code);
       return { errors: addError(errors, isKnown ? error : { ...error, message: toldText(draft.job, error.message) }) };
     }),
@@ -327,7 +327,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   end: endJob,
 };
 
-/** Returns a message with sensitive values masked. An app's message may quote what the app was sent. */
+/** Returns a message with sensitive values masked. An app's message may quote data that svc sent to the app. */
 function toldText(job: Draft["job"], message: string): string {
   return job.loaded.hasSensitive ? shownOf({ ...job, ...followingFrom(job) }).redact(message) : message;
 }
@@ -342,7 +342,7 @@ function note({ job, pending }: Draft, { type, stepId, payload, chain = job.prin
     type,
     stepId,
     payload: isShort ? text : '{"truncated":true}',
-    // Entries that the program itself causes store no chain of causes, because the job already stores it.
+    // A log entry that the program itself causes stores no chain of causes, because the job already stores this chain.
     principalChain: chain === job.submitChain ? null : [...chain],
   });
 }
@@ -422,7 +422,10 @@ function beginStep(
   note(draft, { type: "step-started", stepId: step.id, payload: { kind: step.kind, attempt: attempts } });
 }
 
-/** Notes in the `parallel` block that the step's branch has begun a call. Such a branch is not given up when another branch fails. */
+/**
+ * Notes in the state of the `parallel` step that the step's branch has begun a call. Such a branch is not given up when another branch
+ * fails.
+ */
 function beginInBranch({ job }: Draft, stepId: string): void {
   if (job.positions.length === 1) return;
   const { flow } = job.loaded;
@@ -542,7 +545,7 @@ function makeRows(draft: Draft, { setId, rows, looked }: Extract<Edit, { kind: "
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok: counts.ok + rows.length } }));
 }
 
-/** Appends a range of rows to a set. If it directly follows the last pending range of the same set, both become one. */
+/** Appends a range of rows to a set. If the range directly follows the last pending range of the same set, the two ranges become one. */
 function placeRows({ pending: { runs } }: Draft, run: JobSetRun): void {
   if (run.rowNumbers.length === 0) return;
   const last = runs.at(-1);
@@ -560,8 +563,8 @@ function turnRows(draft: Draft, edit: Extract<Edit, { kind: "turned" }>): void {
 }
 
 /**
- * Adds undo entries, which say how calls are undone. If the arguments of an undo call could not be filled in, only a failed undo is
- * counted.
+ * Adds undo entries, which say how calls are undone. If the arguments of an undo call cannot be computed, no entry is added, and one failed
+ * undo is counted.
  */
 function armUndo(draft: Draft, { entries }: Extract<Edit, { kind: "armUndo" }>): void {
   const { job, pending } = draft;

@@ -11,7 +11,10 @@ import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgre
 import type { UnsentWrites } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
-/** An entry for the job's log. Its payload must not contain row data. `chain`: the causes; absent if the program itself is the cause. */
+/**
+ * A new entry for the job's log. Its payload must not contain row data. `chain`: the causes of the entry; absent if the program itself is
+ * the cause.
+ */
 export type LogNote = {
   readonly type: string;
   readonly stepId: string;
@@ -19,21 +22,23 @@ export type LogNote = {
   readonly chain?: readonly string[];
 };
 
-/** State of a map's row after a part of its calls, as it is stored. */
+/** State of a row in a `map` step, as it is stored after some of the row's calls. */
 export type MappedRow = {
   readonly ordinal: number;
   readonly rowNumber: number;
-  /** State of the row; `in` until the row has ended. */
+  /** State of the row. It is `in` until the row has ended. */
   readonly state: "in" | RowState;
   readonly doneCalls: number;
   readonly errorCode: string;
   /** The answers of the row's calls so far, by call id. Undefined if no later call of the row needs these answers. */
   readonly outputs: JsonObject | undefined;
-  /** The fields of a new row. Present if the map keeps parts of answers, so that its row differs from the source row. */
+  /** The fields of a new row. Present if the `map` step keeps parts of answers, so that its row differs from the source row. */
   readonly data?: JsonObject | undefined;
 };
 
-/** How a successful call is undone. If `args` is absent, the arguments could not be filled in, and the call cannot be undone. */
+/**
+ * Data with which a successful call can be undone. If `args` is absent, the arguments could not be computed, and the call cannot be undone.
+ */
 export type UndoOf = {
   readonly stepId: string;
   readonly ordinal: number;
@@ -195,10 +200,10 @@ export type RetriedChild = {
 /** Place in the parent job at which a child job runs: the step, the number of the row, and the call. */
 type CallPlace = { readonly stepId: string; readonly ordinal: number; readonly callId: string };
 
-/** A child job and its state when it was read. If the child's state differs later, the child is read again. */
+/** A child job and the state in which the parent has read it. If the state differs later, the parent reads the child again. */
 export type ChildStanding = { readonly id: Id<"job">; readonly standing: string };
 
-/** A question that is to be asked. */
+/** A question that the job is about to ask a person. */
 export type JobQuestion = Pick<
   AskInput,
   | "stepId"
@@ -212,12 +217,12 @@ export type JobQuestion = Pick<
   | "counts"
 >;
 
-/** A limit that a program declares. */
+/** Name of a limit that a program can declare. */
 export type LimitName = "toolCalls" | "writes" | "rows" | "asks";
 
 /**
- * Causes for the end of a job. After such an end, svc can undo the job's calls. The program declares the causes (for example only `failed`)
- * after which the calls are undone.
+ * Ways in which a job can end so that its calls are undone. The program declares for which of these causes (for example only `failed`) its
+ * calls are undone.
  */
 export type Cause = "failed" | "aborted" | "cancelled";
 

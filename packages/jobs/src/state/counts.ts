@@ -2,13 +2,13 @@ import type { CallCounts, RowCounts } from "@svc/db/documents/calls";
 import type { UsedDocument } from "@svc/db/documents/jobs";
 import type { StepErrorDocument } from "@svc/db/documents/step-receipt";
 
-/** Counts of rows before any row is counted: zero for each state. */
+/** Row counts of a step before any row is counted: zero for each state. */
 export const noRows: RowCounts = { in: 0, ok: 0, failed: 0, skipped: 0, unknown: 0 };
 
-/** Counts of calls before any call is counted: zero for each kind. */
+/** Call counts of a step before any call is counted: zero for each kind. */
 export const noCalls: CallCounts = { read: 0, write: 0, destructive: 0, retried: 0, unknown: 0 };
 
-/** Nothing used of any limit. */
+/** Use of a job's limits before anything was used: zero for each limit. */
 export const noUse: UsedDocument = { toolCalls: 0, writes: 0, rows: 0, asks: 0 };
 
 /** Returns the sum of counts of calls. */

@@ -1,14 +1,14 @@
 import type { Step, StepOf } from "@svc/program";
 
 /**
- * Name of the row count that equals the number of rows in the step's set. `in`: all rows that the step took. `ok`: rows that succeeded.
- * Undefined if the step makes no set.
+ * Name of the row count that gives the number of rows in the step's set (the rows that the step makes). `in`: all rows that the step took.
+ * `ok`: rows that succeeded. Undefined if the step makes no set.
  */
 export type SetSize = "in" | "ok" | undefined;
 
 /**
- * A step that encloses an entry of the flat order. `handles`: true if the entry is in this step's error handler, false if it is in the
- * block itself. `branch`: for a `parallel`, the branch that contains the entry.
+ * A step that encloses an entry of the flat list of steps. `handles`: true if the entry is in this step's error handler, false if it is in
+ * the block itself. `branch`: for a `parallel` step, the branch that contains the entry.
  */
 export type EnclosingStep = {
   readonly stepId: string;
@@ -17,36 +17,36 @@ export type EnclosingStep = {
   readonly branch?: number;
 };
 
-/** Place of an entry in the flat order of a program: its index, and the steps that enclose it, the outermost first. */
+/** Place of an entry in the flat list of a program's steps: its index, and the steps that enclose it, the outermost first. */
 type FlowPlace = { readonly index: number; readonly inside: readonly EnclosingStep[] };
 
-/** A step in the flat order of a program: its index, and the indexes where the job continues after the step. */
+/** A step in the flat list of a program's steps: its index, and the indexes at which the job continues after the step. */
 export type StepInstruction = FlowPlace & {
   readonly kind: "step";
   readonly step: Step;
-  /** Index at which the job continues after the step. For a block, the index of its first inner step. */
+  /** Index at which the job continues after the step. For a block, this is the index of its first inner step. */
   readonly next: number;
-  /** Index at which the job continues if the condition of an `if` is false. For any other step it has no use. */
+  /** Index at which the job continues if the condition of an `if` step is false. Not used for other steps. */
   readonly otherwise: number;
-  /** The index after the step and everything inside it. A job that skips the step continues there. */
+  /** Index after the step and everything inside it. A job that skips the step continues there. */
   readonly end: number;
-  /** The index of the step's error handler. Undefined if the step has no handler. */
+  /** Index of the step's error handler in the flat list. Undefined if the step has no handler. */
   readonly handler: number | undefined;
   /** The count of rows that is the size of the step's set. Undefined if the step makes no set. */
   readonly set: SetSize;
   /** True if the step makes calls, by itself or through a child job. */
   readonly calls: boolean;
-  /** The branches of a `parallel`, in their order. Empty for any other step. */
+  /** The branches of a `parallel` step, in their order. Empty for any other step. */
   readonly branches: readonly Branch[];
 };
 
-/** A branch of a `parallel`. `from`: index of its first step. `join`: index of its end. */
+/** A branch of a `parallel` step. `from`: index of its first step. `join`: index of its end. */
 export type Branch = { readonly name: string; readonly from: number; readonly join: number };
 
-/** The end of a branch of a `parallel`. The branch waits there for the other branches. */
+/** Entry at the end of a branch of a `parallel` step. The branch waits there for the other branches. */
 type JoinInstruction = FlowPlace & { readonly kind: "join"; readonly step: StepOf<"parallel"> };
 
-/** The entry at the end of a round of an `until`. The next round begins at the index `from`, or the job continues at the index `to`. */
+/** Entry at the end of a round of an `until` step. The next round begins at the index `from`, or the job continues at the index `to`. */
 export type AgainInstruction = FlowPlace & {
   readonly kind: "again";
   readonly step: StepOf<"until">;
@@ -76,11 +76,11 @@ export type Instruction =
  */
 export type Flow = {
   readonly instructions: readonly Instruction[];
-  /** The index of each step. */
+  /** Index of each step in the flat list, by step id. */
   readonly indexOf: ReadonlyMap<string, number>;
 };
 
-/** The properties of each kind of step that the function `flatten` needs. `flatten` turns the steps of a program into a flat list. */
+/** Properties of each kind of step that `flatten` needs to turn the steps of a program into a flat list. */
 export type FlowKinds = Readonly<Record<Step["kind"], { readonly set: SetSize; readonly needs: string }>>;
 
 /**
@@ -205,7 +205,7 @@ export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   return instruction === undefined || instruction.kind === "step" ? instruction : stepOf(flow, instruction.step.id);
 }
 
-/** Returns the entry of the step with this id. Throws an Error if the program has no such step, which would be an error of svc. */
+/** Returns the `parallel` step and the branch that contain an instruction. Undefined if no branch contains it. */
 export function stepOf({ instructions, indexOf }: Flow, stepId: string): StepInstruction {
   const instruction = instructions[indexOf.get(stepId) ?? -1];
   if (instruction?.kind !== "step") throw new Error(`a checked program lacks the step ${stepId}`);

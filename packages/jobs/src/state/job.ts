@@ -33,7 +33,7 @@ export type JobFacts = {
   readonly isSimulated: boolean;
   /** True for an approval dry run: a job that asks people about the plan of a standing program and runs nothing of it. */
   readonly isRehearsal: boolean;
-  /** The live job that this simulation run belongs to. */
+  /** For a simulation run: the live job that it belongs to. Null for any other job. */
   readonly simulatedFrom: Id<"job"> | null;
   /** The parent job that runs this job as a skill, and the part of the parent's limits that this job may use. Null for a submitted job. */
   readonly parent: (ChildDocument & { readonly jobId: Id<"job"> }) | null;
@@ -52,7 +52,9 @@ export type JobFacts = {
   readonly restoredFrom: number | null;
   /** Number of the job's attempt, from 1. */
   readonly attempt: number;
-  /** The causes of what the program does by itself: the caller that submitted the job, and the caller that began this attempt. */
+  /**
+   * The causes of the actions that the program takes by itself: the caller that submitted the job, and the caller that began this attempt.
+   */
   readonly principalChain: readonly string[];
   /** The caller that submitted the job. */
   readonly submitChain: readonly string[];
@@ -65,8 +67,8 @@ export type JobFacts = {
 
 /**
  * Position of a job in the flat list of its program's steps. `progress`: progress of the step at `index`; undefined if that step has not
- * begun. `generation`: only in a branch; number of the branch's current call round. With it, repeated calls of one branch do not affect
- * other branches.
+ * begun. `generation`: only for a position in a branch; number of the branch's current call round. It keeps repeated calls of one branch
+ * separate from those of other branches.
  */
 export type Position = {
   readonly index: number;
@@ -76,10 +78,10 @@ export type Position = {
 
 /** A step that has begun or was skipped. */
 export type StepEntry = {
-  /** Position in the order in which steps began. Steps are shown in this order. */
+  /** Number of the step in the order in which steps began. Steps are shown in this order. */
   readonly ordinal: number;
   readonly receipt: StepReceiptDocument;
-  /** The value of `steps.<id>`. Undefined if the step made no value. */
+  /** The value that `steps.<id>` refers to. Undefined if the step made no value. */
   readonly value: JsonValue | undefined;
 };
 
@@ -95,9 +97,9 @@ export type JobRequest = { readonly atMs: number; readonly chain: readonly strin
 /** State of a running job. It is immutable: a step action returns a `Change`, and only `apply` creates the next state. */
 export type JobState = StoredState & DerivedState;
 
-/** Values derived from the rest of the state. */
+/** Values that are computed from the rest of the job's state. */
 export type DerivedState = {
-  /** The names that references in the program can use at the moment. */
+  /** The values that references in the program can use at the moment. */
   readonly scope: JobScope;
   /** Ids of the steps whose sets may lack rows, because an error of the step or of an enclosing block was handled. */
   readonly lostSets: ReadonlySet<string>;
@@ -115,7 +117,7 @@ export type StoredState = JobFacts & {
    * asked about the plan. It also stays present if a person has confirmed the job, or if answers of a key changed what the job sends.
    */
   readonly plan: PlanProgress | undefined;
-  /** Set while the job is being undone. */
+  /** Progress of undoing the job's calls. Undefined if the job is not being undone. */
   readonly undo: UndoProgress | undefined;
   /** The steps by id, in the order in which they began. */
   readonly steps: ReadonlyMap<string, StepEntry>;
@@ -123,8 +125,8 @@ export type StoredState = JobFacts & {
   /** Arguments from people's answers that replace those of the program, by step. */
   readonly stepArgs: Readonly<Record<string, JsonObject>>;
   /**
-   * Number of the job's current call round. It grows when calls are to be made again: calls of different generations count as different
-   * calls.
+   * Number of the job's current call round. It grows when calls are to be made again: a call with another generation counts as a new call,
+   * not as a repetition.
    */
   readonly generation: number;
   readonly used: UsedDocument;
@@ -138,7 +140,7 @@ export type StoredState = JobFacts & {
   readonly deadline: Deadline;
   readonly lastError: string;
   readonly finishedAt: number | null;
-  /** Number of the last log entry that this driver knows. */
+  /** Sequence number of the last log entry that this driver knows. */
   readonly lastSeq: number;
   readonly cancel: JobRequest | undefined;
   /** Present while the job is paused or a pause is requested. */

@@ -64,8 +64,8 @@ export function openState(
         return [stepId, { ordinal, receipt, value }];
       }),
     ),
-    // Later values replace earlier ones: the program's own params, then changes stored by versions before 0.2, then changes by later
-    // versions.
+    // Later values in this list replace earlier ones: first the program's own params, then changes stored by versions before 0.2, then
+    // changes by later versions.
     params: { ...loaded.program.params, ...job.params, ...overrides?.params },
     stepArgs: { ...job.stepArgs, ...overrides?.stepArgs },
     generation: job.generation,

@@ -8,8 +8,8 @@ export type RetryProgress = { readonly attempts: number; readonly dueAt: number 
 
 type CallProgress = {
   /**
-   * Progress in a list of pages. `token`: token, number or offset of the next page. `pages`: number of pages fetched. `seen`: digest of the
-   * last page's rows, absent in records of version 0.1.
+   * Progress through the pages of a list. `token`: token, number or offset of the next page. `pages`: number of pages fetched. `seen`:
+   * digest of the last page's rows, absent in records of version 0.1.
    */
   readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
   readonly retry?: RetryProgress;
@@ -41,9 +41,9 @@ type ProgressFields = {
      * that has not ended; each number here is `next` or higher.
      */
     readonly ended?: readonly number[];
-    /** Set if the map runs rows again after an answer or retry: the state of the rows that it runs again. */
+    /** Set if the `map` step runs rows again after an answer or a retry. It is the state of the rows that run again. */
     readonly again?: "failed" | "unknown";
-    /** Calls that are to be retried. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call. */
+    /** Calls of rows that are to be retried. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call. */
     readonly retries?: Readonly<Record<string, RetryProgress>>;
     /**
      * Generation (number of the call round) in the keys that the app received. Present if the calls are to be repeated with the same keys.
@@ -51,22 +51,23 @@ type ProgressFields = {
     readonly appGeneration?: number;
     /** Generation (number of the call round) of the step's calls. Present if an earlier attempt of the job began them. */
     readonly generation?: number;
-    /** States of rows that another attempt of the job runs again. They run after all rows have ended. */
+    /** States of the rows that another attempt of the job runs again, after all rows have ended. */
     readonly redo?: readonly ("failed" | "unknown")[];
     /** Present if people decided to treat rows in doubt as done. The rows that are still in doubt then become ok. */
     readonly acceptsDoubt?: true;
     /** Child jobs of rows. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call. */
     readonly children?: Readonly<Record<string, Id<"job">>>;
     /**
-     * Child jobs that ended because this job ended. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the call.
+     * Child jobs that were ended because this job ended. The key is `<ordinal>/<call>`: the row's number in the set, and the index of the
+     * call.
      */
     readonly endedChildren?: Readonly<Record<string, Id<"job">>>;
-    /** Present if retried child jobs of rows send again the writes whose outcome is unknown. */
+    /** Present if retried child jobs of rows may send their writes with an unknown outcome a second time. */
     readonly resendsUnknown?: true;
   };
   readonly reduce: {
     readonly next?: number;
-    /** Values computed so far over the rows, by name. */
+    /** Values that are computed over the rows, as far as the step has come, by name. */
     readonly totals?: Readonly<Record<string, Total>>;
   };
   /** Ordinal (number in the set) of the source row at which the next action continues. */
@@ -77,7 +78,7 @@ type ProgressFields = {
   readonly run: {
     /** The child job that runs the skill. */
     readonly childId?: Id<"job">;
-    /** The child job that this job's end also ended. */
+    /** The child job that was ended because this job ended. */
     readonly endedId?: Id<"job">;
     /** The ended child job that is to continue where it stopped. */
     readonly retriesId?: Id<"job">;
@@ -86,8 +87,8 @@ type ProgressFields = {
 };
 
 /**
- * State of a value that is computed over rows (for example a sum) after a part of the rows. `text` and `list`: the contents so far.
- * `bytes`: their size.
+ * State of a value that is computed over rows (for example a sum) after some of the rows. `text` and `list`: the contents so far. `bytes`:
+ * their size.
  */
 export type Total = {
   readonly count: number;
@@ -121,7 +122,10 @@ export type StepProgress = {
 /** Progress of a step of one kind. */
 export type ProgressOf<Kind extends Step["kind"]> = Extract<StepProgress, { readonly kind: Kind }>;
 
-/** Why a step failed. `plain`: the message without text from the app. `status`: the app's HTTP status, 0 if the app did not answer. */
+/**
+ * The reason why a step failed. `plain`: the message without text from the app. `status`: the app's HTTP status, 0 if the app did not
+ * answer.
+ */
 export type StepFailure = {
   readonly code: string;
   readonly message: string;
@@ -152,10 +156,10 @@ export type BlockProgress =
 export type Blocks = Readonly<Record<string, BlockProgress>>;
 
 /**
- * Progress of what a job's plan needs before it may run.
- * - `needsApproval`: for a job that is simulated first, true if approval must follow.
+ * Progress of a job's plan before the job may run: its simulation, its approval and its confirmation.
+ * - `needsApproval`: for a job that is simulated first, true if an approval must follow.
  * - `askId`: the pending question about the plan.
- * - `confirmBy`: the contact who must confirm the job after that.
+ * - `confirmBy`: the contact who must confirm the job after the approval.
  * - `confirmed`: digest of what a person confirmed (see `confirmationOf`).
  * - `changedBy`: keys whose answers or retries changed what the job sends.
  */
@@ -167,14 +171,14 @@ export type PlanProgress = {
   readonly changedBy?: readonly KeyId[];
 };
 
-/** Progress of undoing. */
+/** Progress of undoing a job's calls. */
 export type UndoProgress = {
   /** The step of the undo entry that is being undone. Empty before the first entry. */
   readonly stepId: string;
   /** Number of the undo entry that is being undone. */
   readonly entry?: number;
   readonly retry?: RetryProgress;
-  /** Number of the undo entry that a person chose to leave. */
+  /** Number of the undo entry that a person decided not to undo. */
   readonly leaves?: number;
   readonly askId?: string;
 };
@@ -186,10 +190,10 @@ export type BegunPosition = {
   readonly generation?: number;
 };
 
-/** The work in progress of a job, in the form in which it is read from the database. */
+/** The progress of a job, in the form in which it is read from the database. */
 export type Progress = {
   readonly step: StepProgress | undefined;
-  /** Positions of the branches of a `parallel`. Empty while no branch is running. */
+  /** Positions of the branches of a `parallel` step. Empty while no branch is running. */
   readonly branches: readonly BegunPosition[];
   readonly blocks: Blocks;
   readonly plan: PlanProgress | undefined;

@@ -4,7 +4,7 @@ import type { LoadedProgram } from "./job.ts";
 
 type Path = readonly (string | number)[];
 
-/** A program, and the tools whose schemas mark sensitive parts of its rows. */
+/** A program and its tools. The tools' schemas say which parts of the program's rows are sensitive. */
 type RowProgram = Pick<LoadedProgram, "program" | "flow" | "tools">;
 
 /** True if a value that is computed over the rows of a set (for example `sum amount`) reveals sensitive data. */
@@ -56,17 +56,17 @@ export function isSensitiveField(rows: RowProgram, setId: string, field: Path): 
   }
 }
 
-/** True if a field of a map's rows is sensitive. The field comes from the answer of a call or from the source row. */
+/** True if a field of a `map` step's rows is sensitive. The field comes from the answer of a call or from the source row. */
 function isSensitiveInMap(rows: RowProgram, { source, keep, calls }: StepOf<"map">, field: Path): boolean {
   const [name, ...rest] = field;
   const [callId, ...path] = keep.find(([known]) => known === name)?.[1] ?? [];
   if (callId === undefined) return isSensitiveField(rows, source, field);
   const call = calls.find(({ id }) => id === callId);
-  // The values of a skill's result are never sensitive: sensitive values in it are already `***`.
+  // The values of a skill's result are never sensitive, because sensitive values in it were already replaced by `***`.
   return call !== undefined && isCall(call) && isSensitiveAnswer(rows, call.tool, [...path, ...rest]);
 }
 
-/** True if a computed field is sensitive: if any name in its expression is sensitive. */
+/** True if a computed field is sensitive. It is sensitive if its expression uses a sensitive name. */
 function isSensitiveComputed(rows: RowProgram, { source, fields }: StepOf<"compute">, field: Path): boolean {
   const expression = fields.find(([known]) => known === field[0])?.[1];
   if (expression === undefined) return isSensitiveField(rows, source, field);

@@ -4,7 +4,7 @@ import { createRedactor, mask, maskedTexts, type Redactor } from "@svc/tools";
 import type { JobScope, JobState, LoadedProgram } from "./job.ts";
 import { isSensitiveValue } from "./sensitive-rows.ts";
 
-/** Schemas that mark the sensitive parts of a program's values. Each is absent if nothing in it is marked. */
+/** Schemas that mark the sensitive parts of a program's values. A part is absent if nothing in it is marked. */
 type SensitiveParts = {
   readonly input: JsonSchema | undefined;
   readonly params: JsonSchema | undefined;
@@ -14,7 +14,7 @@ type SensitiveParts = {
   readonly args: ReadonlyMap<string, JsonSchema>;
 };
 
-/** The parts of a loaded program from which its sensitive values are found. */
+/** The parts of a loaded program that are needed to find its sensitive values. */
 type ReadProgram = Omit<LoadedProgram, "hasSensitive">;
 
 /** The values of a job in the form that people see. */
@@ -23,14 +23,11 @@ export type ShownJob = {
   readonly scope: JobScope;
   /** Arguments from people's answers that replace those of the program, by step. Sensitive values are `***`. */
   readonly stepArgs: JsonObject;
-  /**
-   * Returns a text without sensitive values of the job. Such values can be in a text (for example an error message) that an app or the
-   * program made.
-   */
+  /** Returns a text without the job's sensitive values. An error message from an app, for example, may contain such values. */
   readonly redact: Redactor;
   /**
-   * All sensitive values and sensitive names of the job's data, each as a text. Numbers are texts here too. No message for people may
-   * contain these texts.
+   * All sensitive values and sensitive names in the job's data, each as a text; numbers are converted to texts. No message for people may
+   * contain any of these texts.
    */
   readonly secrets: readonly string[];
 };
@@ -68,7 +65,7 @@ function maskObject(schema: JsonSchema | undefined, value: JsonObject): JsonObje
   return schema === undefined ? value : (mask(schema, value) as JsonObject);
 }
 
-/** Returns the values, each masked by its own schema. References inside a schema point into that same schema. */
+/** Returns the values, each masked by its own schema. A `$ref` inside a schema points into that same schema. */
 function maskEach(schemas: ReadonlyMap<string, JsonSchema>, values: JsonObject): JsonObject {
   if (schemas.size === 0) return values;
   const shown = Object.entries(values).map(([id, value]): [string, JsonValue] => {

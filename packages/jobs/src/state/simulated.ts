@@ -33,7 +33,10 @@ export function showsMore(simulated: SimulatedCalls, stepId: string, callId: str
   return shown.length < callsMax;
 }
 
-/** Returns the unsent writes of a job with further ones added to a step. For each call, the contents of only the first writes are kept. */
+/**
+ * Returns the unsent writes of a simulated job with more writes added for a step. For each call, only the contents of the first writes are
+ * kept.
+ */
 export function withWrites(simulated: SimulatedCalls, stepId: string, { count, calls }: UnsentWrites): SimulatedCalls {
   const { count: before = 0, first = [] } = simulated[stepId] ?? {};
   let shown: SimulatedCalls = { ...simulated, [stepId]: { count: before + count, first } };

@@ -22,18 +22,18 @@ export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
 };
 
 /**
- * The status changes of an approval dry run, which only asks people to approve a plan. The dry run ends when a person answers. It runs no
- * step of its program.
+ * Status changes of an approval dry run: a job that only asks people to approve a plan. It ends when a person answers, and it runs no step
+ * of its program.
  */
 const rehearsed: typeof transitions = {
   ...transitions,
   pending_plan_approval: [...transitions.pending_plan_approval, "succeeded"],
 };
 
-/** Allowed status changes of jobs and of approval dry runs. */
+/** Allowed status changes: of ordinary jobs, and of approval dry runs. */
 export const movesOf = { job: transitions, rehearsal: rehearsed } as const;
 
-/** The statuses that a new job can have first. */
+/** The statuses in which a new job can begin. */
 export const firstStatuses: readonly JobStatus[] = ["simulating", "pending_plan_approval", "queued"];
 
 /** True if a job, or an approval dry run, may move from one status to another. */
@@ -66,10 +66,10 @@ export function isRetryable(status: JobStatus): boolean {
   return isEnd(status) && transitions[status].length > 0;
 }
 
-/** Statuses in which a job can be parked by svc or an administrator, or paused: those in which it would otherwise run. */
+/** Statuses in which a job can be paused, or parked by svc or an administrator. They are the statuses in which a job can run. */
 export type ParkableStatus = "queued" | "running" | "compensating";
 
-/** True if svc or an administrator may park a job in this status. False if the job has ended, or if it waits anyway. */
+/** True if svc or an administrator may park a job in this status. False if the job has ended or already waits. */
 export function isParkable(status: JobStatus): status is ParkableStatus {
   return status === "queued" || status === "running" || status === "compensating";
 }

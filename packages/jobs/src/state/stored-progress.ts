@@ -24,11 +24,14 @@ type StoredProgress = {
   readonly blocks?: Blocks;
   readonly plan?: PlanProgress;
   readonly undo?: UndoProgress;
-  /** Absent until a step's progress is logged, and in records of version 0.1. */
+  /**
+   * Time when a step's progress was last logged, in epoch milliseconds. Absent before the first such log entry, and in records of version
+   * 0.1.
+   */
   readonly progressLoggedAt?: number;
   /** Number of rows that steps have made from other rows. Absent if no step has made such rows yet. */
   readonly rowsMade?: number;
-  /** Absent until a simulated job reaches a write. */
+  /** Writes that a simulated job did not send. Absent before its first write. */
   readonly simulated?: SimulatedCalls;
 };
 
@@ -76,7 +79,7 @@ export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress 
   return { step, branches, blocks, plan, undo, progressLoggedAt, rowsMade, simulated };
 }
 
-/** The parts of a job's state that are stored as its progress. */
+/** The parts of a job's state that are stored as its progress (the `jobs.progress` column). */
 export type StoredPosition = Omit<Progress, "step" | "branches"> & {
   readonly positions: readonly {
     readonly index: number;

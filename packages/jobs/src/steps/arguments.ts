@@ -21,13 +21,13 @@ import type { Invocation, StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 
 /**
- * Limits of an HTTP request whose template is filled in. A request within these limits can be read and written as JSON in some
- * milliseconds.
+ * Limits of an HTTP request after the values were inserted into its template. A request within these limits can be read and written as JSON
+ * within a few milliseconds.
  */
 const requestBounds = { values: 20_000, characters: 1_048_576 };
 /**
- * Limits of the arguments or results of a program after their templates are filled in. A value within these limits can be written as JSON
- * and fits into the node's memory.
+ * Limits of a program's arguments or results after the values were inserted into their templates. A value within these limits can be
+ * written as JSON and fits into the node's memory.
  */
 export const argumentBounds = { values: 1_000_000, characters: 8_388_608 };
 
@@ -46,14 +46,14 @@ export async function withComputed(
   { compute }: Computing,
 ): Promise<Resolution<RunScope>> {
   if (!templates.some((template) => expressionsOf(template).length > 0)) return { value: scope };
-  // Copies the answers of the row's calls: later calls add answers, but the input of an evaluation must never change.
+  // Copies the answers of the row's calls, because later calls add answers, and the input of an evaluation must never change.
   const named = scope.calls === undefined ? scope : { ...scope, calls: { ...scope.calls } };
   const computed = await computeExpressions(templates, (expression) => compute(named, expression));
   if ("fault" in computed) return computed;
   return { value: computed.value === undefined ? scope : { ...scope, computed: computed.value } };
 }
 
-/** Returns the value that results from filling in a template, or the fault that prevents it. */
+/** Returns a template with its references replaced by values, or the fault that prevents this. */
 export async function fillValue(
   template: ValueTemplate,
   scope: RunScope,
@@ -63,14 +63,14 @@ export async function fillValue(
   return "fault" in ready ? ready : resolveValue(template, ready.value);
 }
 
-/** The filled-in arguments of a call, or the fault that prevents filling them in. */
+/** The arguments of a call with all references replaced by values, or the fault that prevents this. */
 type FilledCall = Pick<Invocation, "args" | "secretUses"> | { readonly fault: CallFault };
 
 type FillableCall = Pick<MapCall, "id" | "args" | "http">;
 
 /**
- * Facts about a template of arguments. `isComputed`: true if it has expressions. `secretUses`: the secrets it names. They are found once
- * for each template, because very many rows use the same one.
+ * Facts about a template of arguments. `isComputed`: true if it has expressions. `secretUses`: the secrets that it names. The facts are
+ * computed once for each template, because very many rows use the same template.
  */
 type ArgumentNeeds = { readonly isComputed: boolean; readonly secretUses: readonly SecretSlot[] };
 
@@ -85,7 +85,7 @@ function needsOf(template: ValueTemplate): ArgumentNeeds {
   return found;
 }
 
-/** Values with which the arguments of a call are filled in. `inputSchema`: without it, every null is kept. */
+/** Data from which the arguments of a call are filled in. `inputSchema`: the schema of the arguments; without it, every null is kept. */
 type FillContext = {
   readonly scope: RunScope;
   readonly stepArgs: JobState["stepArgs"];
@@ -141,8 +141,8 @@ export type DoneCall = {
 };
 
 /**
- * Returns the undo call of a successful call, or undefined if the call has no undo. The undo's arguments are filled in now, because the
- * values they come from may be gone later.
+ * Returns the undo call of a successful call, or undefined if the call has no undo. The arguments of the undo call are filled in now,
+ * because the values that they need may be deleted later.
  */
 export async function undoOf(
   state: JobState,

@@ -11,13 +11,15 @@ export type MadeOfChunk =
   | { readonly failed: Next }
   | {
       readonly edits: readonly Edit[];
-      /** Number of rows of the chunk that the step processed. If the chunk is slow, the next action reads the unprocessed rows again. */
+      /**
+       * Number of rows of the chunk that the step has processed. If processing is slow, the next step action reads the other rows again.
+       */
       readonly looked: number;
-      /** Values that the next step action needs to continue this step, for example running totals. Absent if nothing must be kept. */
+      /** Values that the next step action needs to continue this step, for example running totals. Absent if it needs none. */
       readonly kept?: Omit<ProgressOf<"reduce">, "kind" | "stepId" | "next">;
     };
 
-/** The part of a step kind that processes one chunk (group of consecutive rows) of its set in each step action. */
+/** The part of a step kind that processes one chunk (group of consecutive rows) of a set. It is called once in each step action. */
 type Chunked<Kind extends ChunkedKind> = {
   make(at: StepAt<Kind>, chunk: SetChunk, effects: StepEffects): Promise<MadeOfChunk>;
 };
@@ -31,8 +33,8 @@ export function byChunk<Kind extends ChunkedKind>(chunked: Chunked<Kind>): StepK
 }
 
 /**
- * Runs one step action on one chunk (a group of consecutive rows). `given`: the rows of the chunk, if they were already read while the
- * action waited for memory. Returns the change that the action makes.
+ * Runs one step action (unit of work) on one chunk (a group of consecutive rows). `given`: the rows of the chunk, if they were already read
+ * while the action waited for memory. Returns the change that the action makes.
  */
 async function advanceByChunk<Kind extends ChunkedKind>(
   at: StepAt<Kind>,

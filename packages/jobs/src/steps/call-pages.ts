@@ -8,8 +8,8 @@ import { toolOf } from "./invoke.ts";
 import type { CallAt } from "./step-kind.ts";
 
 /**
- * Progress of a step that reads a list page by page. `token`: value that requests the next page. `pages`: number of pages fetched. `seen`:
- * digest of the last page's rows.
+ * Progress of a step that reads a list page by page. `token`: value with which the next page is requested. `pages`: number of pages
+ * fetched. `seen`: digest of the last page's rows.
  */
 type PageProgress = { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
 
@@ -23,7 +23,7 @@ type AfterPage =
 
 /**
  * Result of a fetched page. `next`: another page follows. `fault`: the reason why the next page cannot be fetched. `repeated`: the app sent
- * the rows of the page before again.
+ * the rows of the previous page a second time.
  */
 type TurnedPage =
   | { readonly kind: "next"; readonly page: PageProgress }
@@ -83,8 +83,8 @@ function afterPage(fetched: FetchedPage): AfterPage {
 }
 
 /**
- * True if the app has more pages of a list of which the program reads only the first. An answer with a next token, or with a full page,
- * shows this.
+ * True if the app has more pages of a list than the first one, and the program reads only the first. The answer shows this by a next token
+ * or a full page.
  */
 function hasMorePages(fetched: FetchedPage): boolean {
   const { paging, action, args, answer, list } = fetched;
@@ -114,7 +114,7 @@ function afterToken({ arg, from, query }: TokenPaging, { action, answer }: Fetch
   return { kind: "next", token: isNumber ? Number(text) : text };
 }
 
-/** The size of a full page may be unknown. Then only an empty page shows the end of the list. */
+/** The size of a full page may be unknown. In this case, only an empty page shows the end of the list. */
 function afterCount(paging: CountedPaging, { action, args, page, list }: FetchedPage, isMore: boolean): AfterPage {
   if (list.length === 0 && !isMore) return { kind: "end" };
   const size = paging.size === undefined ? undefined : sizeOfPage(paging.size, action, args);
@@ -162,7 +162,7 @@ async function digestOfPage(list: readonly JsonValue[]): Promise<string> {
   return hash.digest("base64url");
 }
 
-/** A call step together with the arguments of its call. */
+/** A call step whose arguments are filled in. */
 export type CalledAt = CallAt & { readonly args: JsonObject };
 
 type PageAt = { readonly paging: Paging; readonly page: PageProgress | undefined };
@@ -173,7 +173,7 @@ export function argumentsOfStep(step: MapCall, args: JsonObject, { paging, page 
   return { ...args, query: argumentsOfPage(paging, askingOf(step, args), page) };
 }
 
-/** Returns the arguments among which the page is selected: the query of an HTTP request, or else all arguments of the call. */
+/** Returns those arguments of a call that select the page: the query of an HTTP request, or else all arguments. */
 function askingOf({ http }: MapCall, args: JsonObject): JsonObject {
   if (http === undefined) return args;
   return isObject(args["query"]) ? args["query"] : {};
@@ -181,7 +181,7 @@ function askingOf({ http }: MapCall, args: JsonObject): JsonObject {
 
 /**
  * Returns how the app's pages are requested, or undefined if the step reads only one page. Throws an Error if neither the program nor the
- * pinned definition describes it, because one page would pass for the whole list. The checker rejects such programs.
+ * pinned tool definition describes the paging, because a single page would look like the whole list. The checker rejects such programs.
  */
 export function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): Paging | undefined {
   if (step.rows?.page === undefined) return undefined;
@@ -193,7 +193,7 @@ export function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): P
 /** Returns edits that report that the list has more pages, if the program reads only the first one. Returns no edits otherwise. */
 export function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Edit[] {
   const { state, step, args } = at;
-  // The program's own HTTP request has no tool, so no definition describes its paging.
+  // An HTTP request of the program has no tool, so no tool definition describes its paging.
   const action = state.loaded.tools.get(step.tool)?.action;
   if (step.rows?.page !== undefined || action?.class !== "read") return [];
   const asking = askingOf(step, args);

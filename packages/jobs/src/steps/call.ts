@@ -11,7 +11,10 @@ import { newRowsOf } from "./set-source.ts";
 import { unsentWrite } from "./simulated-call.ts";
 import type { CallAt, FirstCall, JobRetry, RetriedAt, SettledQuestion, StepKind } from "./step-kind.ts";
 
-/** A tool call. The call is one step action; if its answer becomes rows, each page is one action. */
+/**
+ * Step kind `call`: makes one tool call. The call is one step action. If the answer becomes rows, each page of the answer is one step
+ * action.
+ */
 export const callKind = {
   needs: "commit",
   set: "in",
@@ -56,13 +59,15 @@ async function invocationOf(
 function retriedCall(at: RetriedCallAt, { generation: before, resendsUnknown }: JobRetry): StepProgress | undefined {
   const { askId, hasFailed, ...cut } = at.progress;
   const { generation = before, retry: _retry, isInDoubt: _isInDoubt, ...kept } = cut;
-  // A step with one call asks only if a write in doubt is to be treated as done. So a pending ask means a write in doubt.
+  // A step with one call asks only one kind of question: if a write in doubt (executed or not) counts as done. So a pending ask shows that
+  // a write is in doubt.
   if (askId !== undefined || (hasFailed === true && hasWritten(at))) {
     const { appGeneration = generation } = kept;
     return resendsUnknown ? { ...kept, appGeneration } : { ...kept, generation, isInDoubt: true };
   }
   if (hasFailed !== true) return { ...cut, generation };
-  // If svc could not store the rows of an answer, the whole step begins again. To continue at a page could add rows of that page twice.
+  // svc could not store the rows of an answer, so the whole step begins again. If it continued at a page, rows of that page could be added
+  // twice.
   const { kind, stepId, page } = kept;
   return page === undefined || hasAnswered(at) ? undefined : { kind, stepId, page };
 }
@@ -211,8 +216,8 @@ function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change 
 }
 
 /**
- * Returns the change after the answer about a write in doubt (executed or not). A write that people treat as done gets an undo entry. If
- * its undo call needs the unknown answer, a failed undo is counted.
+ * Returns the change after people answered the question about a write in doubt (executed or not). If the write counts as done, it gets an
+ * undo entry. If its undo call needs the unknown answer of the app, a failed undo is counted.
  */
 async function answerDoubt(
   { state, instruction, step }: CallAt,
@@ -278,8 +283,8 @@ async function keepRows(
 }
 
 /**
- * Returns the first attempt of a call, as `invoke` would make it. Returns undefined if `invoke` would not send the call, because it is
- * simulated or a limit is reached.
+ * Returns the first attempt of a call, as `invoke` would make it. Returns undefined if `invoke` would not send the call: the job is a
+ * simulation, or a limit is reached.
  */
 function firstTurn(state: JobState, { call }: Invocation, attempts: number): CallTurn | undefined {
   const tool = toolOf(state, call);

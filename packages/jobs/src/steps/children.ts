@@ -11,7 +11,7 @@ import type { CallFault } from "./invoke.ts";
 import type { ChildLimits } from "./shared-limits.ts";
 
 /**
- * Returns the state of a child job in the form that its parent job compares: the final status, `parked/` with the reason of the park, or
+ * Returns the state of a child job as the text that its parent job compares: the final status, `parked/` with the reason of the park, or
  * `under way`. The parent job waits until this text changes.
  */
 export function standingOf({ status, parkReason }: Pick<Child, "status" | "parkReason">): string {
@@ -31,8 +31,8 @@ export function waitsForPerson({ status, parkReason }: Child): boolean {
 
 /**
  * Returns the edits for a job that waits for its child jobs. If all running children wait for people, the job is parked. If one of them
- * continues, the job runs again. The clock of the job's deadline stops only if it is stopped for all these children. Returns no edits for a
- * job with running branches.
+ * continues, the job continues too. The clock of the job's deadline stops only if the clocks of all these children are stopped. Returns no
+ * edits for a job with running branches.
  */
 export function standWith(state: JobState, stepId: string, open: readonly Child[], nowMs: number): Edit[] {
   if (state.positions.length > 1) return [];
@@ -49,13 +49,13 @@ export function standWith(state: JobState, stepId: string, open: readonly Child[
   ];
 }
 
-/** Edits that let a parked job continue because one of its children continues. */
+/** Edits that end the park of a job, because one of its child jobs continues. */
 export const goesOn: Edit[] = [
   { kind: "move", to: "running", reason: "child" },
   { kind: "deadline", clock: "runs" },
 ];
 
-/** Returns the unused part of each of a job's limits (tool calls, writes, rows, asks). */
+/** Returns how much of each limit of a job (tool calls, writes, rows, asks) is left. */
 export function roomOf({ used, loaded: { program } }: JobState): ChildLimits {
   const { limits } = program;
   const left = (name: LimitName) => Math.max(0, limits[name] - used[name]);
@@ -63,8 +63,8 @@ export function roomOf({ used, loaded: { program } }: JobState): ChildLimits {
 }
 
 /**
- * Maximum number of times that one call of a child can count: the first attempt and three repeats. svc repeats a keyed write that was lost
- * with its node up to three times, whatever `retry` of the call says.
+ * Maximum number of times that one call of a child job can count: once, and up to three repeats. If a node dies during a write with a key,
+ * svc repeats the write up to three times, even if `retry` of the call allows fewer attempts.
  */
 const timesMax = 4;
 
@@ -82,8 +82,8 @@ export function isTight(room: ChildLimits, most: ChildLimits): boolean {
 }
 
 /**
- * Returns, for each limit, `room` (what is left) plus `used` (what the child job has used). If a child job continues, its own earlier use
- * must not reduce what it may use.
+ * Adds for each limit what the child job has used (`used`) to what is left (`room`). If a child job continues, its own earlier use must not
+ * reduce its limits.
  */
 export function withUsed(room: ChildLimits, used: ChildLimits): ChildLimits {
   const sum = (name: LimitName) => room[name] + used[name];
@@ -148,7 +148,7 @@ export function newChild(
   return { name, skill, program: loaded.program, generation: state.generation, ...parts };
 }
 
-/** Returns the edits that add an ended child's use and calls to its parent. */
+/** Returns the edits that add the calls and the used limits of an ended child to its parent. */
 export function countChild(stepId: string, { used, calls = noCalls }: Pick<Child, "used" | "calls">): Edit[] {
   return [
     { kind: "use", used },
@@ -182,8 +182,8 @@ export function undoOfChild(
 }
 
 /**
- * Name of the argument by which an undo entry names a child job. Such an entry represents all undo entries of that child. Its slug is a
- * skill's, and a skill never has the slug of a tool, so it differs from the entry of a call.
+ * Name of the argument in which an undo entry names a child job. Such an entry represents all undo entries of that child. It can be told
+ * from the entry of a call by its slug, which is the slug of a skill and never of a tool.
  */
 export const undoneJob = "job_id";
 
@@ -199,8 +199,8 @@ const endCodes: Readonly<Partial<Record<JobStatus, string>>> = {
 };
 
 /**
- * Returns the reason why a child failed, or undefined if it succeeded. A child whose declared result could not be computed counts as
- * failed.
+ * Returns the reason why a child failed, or undefined if it succeeded. A child also counts as failed if its declared result could not be
+ * computed.
  */
 export function childFault(child: Child, name: string): CallFault | undefined {
   const { id, status, lastError, resultJson } = child;

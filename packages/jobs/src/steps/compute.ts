@@ -4,7 +4,7 @@ import type { ReadRow, SetChunk, StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Adds computed fields to the rows of a set. */
+/** Step kind `compute`: adds computed fields to the rows of a set. */
 export const computeKind: StepKind<"compute"> = {
   needs: "rows",
   set: "ok",
@@ -28,7 +28,10 @@ type Computed =
   | { readonly rows: readonly JsonObject[] }
   | (Extract<CelComputed, { error: string }> & { readonly name: string; readonly index: number });
 
-/** Returns the rows with their computed fields. If time is short, returns only the first rows, for which every expression was evaluated. */
+/**
+ * Returns the rows with their computed fields. If time is short, returns only the rows at the beginning for which every expression was
+ * evaluated.
+ */
 async function computeFields(
   { state, step }: StepAt<"compute">,
   rows: readonly ReadRow[],

@@ -28,18 +28,18 @@ export type CallPlace = {
   readonly stepId: string;
   /** Ordinal (number in the set) of the row. 0 for a step without rows. For an undo call, the number of the undo entry. */
   readonly ordinal: number;
-  /** Id of the call. For an undo, the text `undo`. */
+  /** Id of the call in its step. For an undo call, the text `undo`. */
   readonly callId: string;
 };
 
-/** A call of a program with its arguments filled in. */
+/** A call of a program with its arguments filled in, ready to be made. */
 export type Invocation = {
   readonly call: Pick<MapCall, "tool" | "entity" | "http" | "retry" | "timeoutMs">;
   readonly place: CallPlace;
   readonly args: JsonObject;
   /**
-   * Generation (number of the job's call round) of the call. It is the job's present generation, except for a call that began in an earlier
-   * attempt and is continued.
+   * Number of the job's call round (generation) to which the call belongs. It is the job's present generation, except for a call that began
+   * in an earlier attempt and is continued.
    */
   readonly generation: number;
   /** Secrets that are inserted into the arguments when the call is sent. */
@@ -71,14 +71,14 @@ export type SetRow = ReadRow & {
 export type SetPage = { readonly rows: readonly SetRow[]; readonly hasMore: boolean };
 
 /**
- * Selects the rows of a chunk (group of consecutive rows): rows of a set from `fromOrdinal` on. `states`: if given, only rows in these
+ * Selects a chunk (group of consecutive rows) of a set, from the row number `fromOrdinal` on. `states`: if given, only rows in these
  * states.
  */
 export type ChunkRange = {
   readonly setId: string;
   readonly fromOrdinal: number;
   readonly states?: readonly RowState[] | undefined;
-  /** If false, the fields of the rows stay sealed. Default true. */
+  /** If false, the fields of the rows are not decrypted. Default true. */
   readonly withData?: boolean | undefined;
 };
 
@@ -102,7 +102,10 @@ export type OpenedRows = {
   readonly bytes: number;
 };
 
-/** Names that the condition of a map's call can use in addition to the names of steps: the row, and the answers of its calls so far. */
+/**
+ * Names that the condition of a call can use for a row: the row itself, and the answers of the row's earlier calls. The names of steps can
+ * be used as well.
+ */
 export type RowNames = { readonly row: JsonObject; readonly calls: JsonObject };
 
 /** Selects rows of a set: at most `limit` rows from `fromOrdinal` on. `state` or `states`: if given, only rows in these states. */
@@ -117,7 +120,7 @@ export type RowRange = {
   readonly bytesMax: number;
   readonly state?: "failed" | "unknown" | undefined;
   readonly states?: readonly RowState[] | undefined;
-  /** If false, the fields of the rows stay sealed. Default true. */
+  /** If false, the fields of the rows are not decrypted. Default true. */
   readonly withData?: boolean | undefined;
 };
 
@@ -145,14 +148,14 @@ export type AttemptResult =
 export type TakeRecord = (record: CallRecord) => void;
 
 /**
- * One attempt of a call. `attempt`: number of attempts before it. `takeRecord`: receives the ledger row; if it is absent, the result is
+ * One attempt of a call. `attempt`: number of earlier attempts. `takeRecord`: receives the ledger row; if it is absent, the result is
  * committed to the ledger before it is returned.
  */
 export type CallTurn = {
   readonly tool: PinnedTool;
   readonly attempt: number;
   readonly takeRecord?: TakeRecord | undefined;
-  /** Accounts that the submission of a new job has looked up. Default: none. */
+  /** Accounts that were looked up when the new job was submitted. Default: none. */
   readonly seen?: SeenAccounts | undefined;
 };
 
@@ -184,8 +187,8 @@ export type Child = {
 export type LoadedSkill = { readonly skill: PinnedSkill; readonly loaded: LoadedProgram };
 
 /**
- * Keys of the rows in a set, as one driver has read them. With them, items that were already added are left out. `rows`: number of rows in
- * the set when the keys were read.
+ * Keys of the rows in a set, as one driver has read them. A fetched item whose key is among them is already in the set and is left out.
+ * `rows`: number of rows in the set when the keys were read.
  */
 export type KnownKeys = { rows: number; readonly keys: Set<string> };
 
@@ -198,13 +201,13 @@ export type StepEffects = {
    */
   readonly knownKeys: Map<string, KnownKeys>;
   /**
-   * True if no further call of the job may begin now, for example because of a pause or because other jobs wait. The step action then ends
+   * True if no other call of the job may begin now, for example because of a pause or because other jobs wait. The step action then ends
    * early.
    */
   mustPause(state: JobState): boolean;
   /**
-   * Common count of what the running branches have used of the job's limits. Present if the job has running branches; every limit must then
-   * be checked with it.
+   * Common count of how much of the job's limits the running branches have used. Present if the job has running branches; every limit must
+   * then be checked against it.
    */
   readonly shared?: SharedLimits;
   /**
@@ -213,30 +216,30 @@ export type StepEffects = {
    */
   mustEnd(state: JobState): boolean;
   /**
-   * Runs work in small parts, so that other work of the node can run between them. If a part yields a promise, the next part begins after
-   * this promise resolves.
+   * Runs work in small parts, so that other work of the node can run between them. If a part yields a promise, the next part begins when
+   * this promise has resolved.
    */
   inTurns<T>(work: Iterator<Promise<void> | undefined, T>): Promise<T>;
-  /** Returns undefined if work of this job may begin on the node now. Otherwise returns a promise that resolves when it may. */
+  /** Returns undefined if this job may work on the node's thread now. Otherwise returns a promise that resolves when it may. */
   spareTime(): Promise<void> | undefined;
   /** Opens an account for memory that a step action holds, for example for all rows of a set. The memory counts for the job's project. */
   holdMemory(): MemoryHold;
-  /** Maximum time that a step action itself waits, in milliseconds. For a longer wait, the job is given back. */
+  /** Maximum time that a step action waits while it keeps the job, in milliseconds. For a longer wait, the job is given back. */
   readonly patienceMs: number;
-  /** Pause before svc checks again a call that may still run on a lost node, in milliseconds. */
+  /** Pause before svc checks a call again that may still run on a lost node, in milliseconds. */
   readonly busyPollMs: number;
   /** Makes one attempt of a tool call. For a write, each attempt has its own key, which is committed before the write is sent. */
   call(state: JobState, invocation: Invocation, turn: CallTurn): Promise<AttemptResult>;
-  /** Writes ledger rows whose step action could not be committed. Rows that cannot be written either are dropped. */
+  /** Writes ledger rows of calls whose step action could not be committed. If a row cannot be written now either, it is dropped. */
   saveRecords(records: readonly CallRecord[]): Promise<void>;
   /**
-   * Evaluates a condition and returns its outcome. `at`: for a map, the row and the answers so far; the caller must not change them
-   * afterwards.
+   * Evaluates a condition and returns its outcome. `at`: for a call of a row, the row and the answers of its calls so far; the caller must
+   * not change them afterwards.
    */
   test(state: JobState, condition: Expression, at?: RowNames): Promise<CelOutcome>;
   /**
-   * Returns the outcomes of a condition for rows, in the order of the rows. It ends at the first row for which the condition has no value.
-   * If `isDue` becomes true meanwhile, it returns only the outcomes so far, at least one.
+   * Evaluates a condition for rows and returns the outcomes, in the order of the rows. It ends at the first row for which the condition has
+   * no value. If `isDue` becomes true during the work, it returns only the outcomes so far, at least one.
    */
   testRows(
     state: JobState,
@@ -245,8 +248,8 @@ export type StepEffects = {
     isDue: () => boolean,
   ): Promise<readonly CelOutcome[]>;
   /**
-   * Returns the values of an expression, one for each row, in the order of the rows. It ends early in two cases: the expression has no
-   * value for a row, or `isDue` becomes true meanwhile.
+   * Evaluates an expression for rows and returns its values, in the order of the rows. It ends early if the expression has no value for a
+   * row, or if `isDue` becomes true during the work.
    */
   computeRows(
     state: JobState,
@@ -258,8 +261,8 @@ export type StepEffects = {
   compute(scope: RunScope, expression: Expression): Promise<CelComputed>;
   readRows(state: JobState, range: RowRange): Promise<SetPage>;
   /**
-   * Returns the next chunk of a set: as many rows as fit into its limits of number and size. It has at least one row, unless no row is
-   * left.
+   * Returns the next chunk (group of consecutive rows) of a set: as many rows as the limits of number and size allow. It has at least one
+   * row, unless no row is left.
    */
   readChunk(state: JobState, range: ChunkRange): Promise<SetChunk>;
   /**

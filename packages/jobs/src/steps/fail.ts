@@ -5,7 +5,7 @@ import type { StepAt, StepKind } from "./step-kind.ts";
 /** Error code of a `fail` step. */
 const failCode = "FAIL_STEP";
 
-/** The step kind `fail`: fails with the text that the program gives, in a simulation too. */
+/** The step kind `fail`: fails with the text that the program gives. It does so in a simulation as well. */
 export const failKind: StepKind<"fail"> = {
   needs: "nothing",
   set: undefined,

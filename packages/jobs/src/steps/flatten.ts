@@ -6,7 +6,7 @@ import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
-/** Makes one row of each item in a list field of the rows. */
+/** Step kind `flatten`: makes one row of each item in a list field of the rows. */
 export const flattenKind: StepKind<"flatten"> = {
   needs: "rows",
   set: "ok",
@@ -30,7 +30,7 @@ function advanceFlatten(at: StepAt<"flatten">, effects: StepEffects, keep: Parti
   });
 }
 
-/** Number of rows that are made before they are stored together. */
+/** Number of new rows that are stored together. */
 const rowsAtOnce = 500;
 
 /** Makes one row of each list item and stores the rows part by part. Returns true if it stopped because the set has no room for them. */

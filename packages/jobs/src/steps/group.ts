@@ -10,8 +10,8 @@ import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step
 import { addRow, type RunningTotal, runningTotal, type TotalFault, valuesOf } from "./totals.ts";
 
 /**
- * Makes one row for each combination of values of some fields, and computes values over the rows of that group (for example a sum). The
- * groups are held in memory, the rows are not.
+ * Step kind `group`: makes one row for each combination of values of some fields, and computes values (for example a sum) over the rows
+ * with that combination. The groups are held in memory, the rows are not.
  */
 export const groupKind: StepKind<"group"> = {
   needs: "rows",
@@ -31,7 +31,7 @@ const groupBytes = 192;
 
 const totalBytes = 160;
 
-/** Number of groups of which rows are made before these rows are stored together. */
+/** Number of groups whose new rows are stored together. */
 const groupsAtOnce = 500;
 
 function advanceGroup(at: StepAt<"group">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
@@ -70,7 +70,7 @@ function adder({ state: { scope }, step }: StepAt<"group">, groups: Map<string, 
       const before = bytesOf(group);
       const fault = addRow(group.totals, step.as, row, scope);
       if (fault !== undefined) return fault;
-      // Texts and lists count two bytes for each character, so that characters of any language fit.
+      // Each character of texts and lists counts as two bytes, which is enough for any language.
       memory.add(2 * (bytesOf(group) - before));
       yield;
     }

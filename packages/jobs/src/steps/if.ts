@@ -3,7 +3,7 @@ import type { StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** The step kind `if`: continues in one of two branches, by a condition. */
+/** The step kind `if`: continues in one of two branches. A condition decides which. */
 export const ifKind: StepKind<"if"> = {
   needs: "nothing",
   set: undefined,

@@ -17,9 +17,9 @@ export type CallFault = {
 };
 
 /**
- * Result of a call after its retries. `unknown`: svc does not know if the app executed it. `postponed`: the call must be made again after
- * `waitMs`; `isLimited` is true if a limit delays other calls of the same tool and entity too. `limit`: a limit of the job forbids the
- * call.
+ * Result of a call after its retries. `unknown`: svc does not know if the app executed it. `postponed`: the call must be made after
+ * `waitMs`; `isLimited` is true if a call limit also delays other calls of the same tool and entity. `limit`: a limit of the job forbids
+ * the call.
  */
 export type InvokeResult =
   | { readonly kind: "ok"; readonly value: JsonValue }
@@ -27,13 +27,13 @@ export type InvokeResult =
   | { readonly kind: "postponed"; readonly attempts: number; readonly waitMs: number; readonly isLimited?: boolean }
   | { readonly kind: "limit"; readonly limit: "toolCalls" | "writes" };
 
-/** Numbers of calls and writes that count for the job's limits. A call counts from just before it is made. */
+/** Numbers of calls and writes that count against the job's limits. A call is counted just before it is made. */
 export type UsedCalls = { toolCalls: number; writes: number };
 
 /**
- * Counts of the calls of one step action, or of one row in it. The counts are added to the job when the change of this step action is
- * applied. `used`: the calls and writes that count for the job's limits. `all`: the same for all rows that run at the same time. `calls`:
- * the calls by result.
+ * Counts of the calls of one step action, or of one of its rows. They are added to the job when the change of the step action is applied.
+ * `used`: calls and writes that count against the job's limits. `all`: the same numbers for all rows that run at the same time. `calls`:
+ * number of calls for each result.
  */
 export type Tally = {
   readonly used: UsedCalls;
@@ -44,7 +44,7 @@ export type Tally = {
 /** Counts of zero calls. */
 export const noUsedCalls: Readonly<UsedCalls> = { toolCalls: 0, writes: 0 };
 
-/** Returns an empty tally. `all`: the use shared with other rows that run at the same time. */
+/** Returns a tally with zero counts. `all`: counts that are shared with other rows that run at the same time. */
 export function newTally(all?: UsedCalls): Tally {
   const used = { ...noUsedCalls };
   return { used, all: all ?? used, calls: { ...noCalls } };
@@ -66,12 +66,15 @@ export type CallerState = {
 };
 
 /**
- * Pause before a call is tried again if running child jobs have reserved the rest of a limit, in milliseconds. A child that ends may free a
- * part of it.
+ * Pause before a call is tried again, in milliseconds, if running child jobs have reserved the rest of a limit. When a child ends, the
+ * unused part of its reservation is free again.
  */
 const heldWaitMs = 15_000;
 
-/** Maximum number of repeats of a keyed write that was lost with its node. It applies whatever the call's `retry` says. */
+/**
+ * Maximum number of repeats of a write with a key whose node died during the call. It applies even if the call's `retry` allows fewer
+ * attempts.
+ */
 const lostRepeatsMax = 3;
 
 /**
@@ -172,7 +175,7 @@ function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, call
   const limit = reserve(calling, true);
   if (limit === "held") return { kind: "postponed", attempts: calling.attempts, waitMs: heldWaitMs, isLimited: true };
   if (limit !== undefined) return { kind: "limit", limit };
-  // The values of secrets are not checked here, because a simulated call is not sent and so reads no secrets.
+  // Values of secrets are not checked here: a simulated call is not sent, so it reads no secrets.
   const hidden = new Set(secretUses.map(({ path }) => pointerOf(path)));
   const address = call.http === undefined ? { address: "" } : readHttpAddress(args["url"]);
   const unfit = "fault" in address ? [{ pointer: "/url", message: address.fault }] : [];
@@ -194,7 +197,7 @@ function isRetryable({ action }: PinnedTool, { retryable, outcome, providerStatu
   return outcome === "provider_error" && [500, 502, 503, 504].includes(providerStatus);
 }
 
-/** Returns the wait before the next attempt, in milliseconds. `attempts`: number of attempts made before the attempt that failed. */
+/** Returns the wait before the next attempt, in milliseconds. `attempts`: number of attempts before the one that has just failed. */
 function backoffMs({ initialMs, factor, capMs }: RetryRule, attempts: number): number {
   return Math.min(capMs, initialMs * factor ** attempts);
 }

@@ -11,13 +11,13 @@ import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step
 
 type On = StepAt<"join">["step"]["on"];
 
-/** One bit for each kind of value: number, text, boolean (`truth`), and list or object (`other`). */
+/** One bit for each kind of value in a compared field: number, text, boolean (`truth`), and list or object (`other`). */
 const bits = { number: 1, text: 2, truth: 4, other: 8 };
 const words = ["numbers", "texts", "true or false", "lists or objects"];
 
 /**
- * Finds out why the compared fields of a join match nothing: their values may have different kinds, because the number 1 does not equal the
- * text "1". Without this check, an anti join would silently keep all rows.
+ * Finds out if the compared fields of a join can never be equal because their values have different kinds: for example, the number 1 does
+ * not equal the text "1". Without this check, an anti join would silently keep all rows.
  */
 class JoinTypes {
   readonly #on: On;
@@ -95,8 +95,8 @@ function wordsOf(seen: number): string {
 }
 
 /**
- * Joins the rows of two sets whose compared fields are equal. The kept parts of the right rows are held in memory; the left rows are read
- * one after another.
+ * Step kind `join`: joins the rows of two sets whose compared fields are equal. The kept fields of the right rows are held in memory; the
+ * left rows are read one after another.
  */
 export const joinKind: StepKind<"join"> = {
   needs: "rows",
@@ -139,8 +139,8 @@ function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: PartialComm
 }
 
 /**
- * Memory in bytes that svc assumes for each different value of the compared fields (`keyBytes`) and for each right row that it keeps
- * (`rightBytes`). The fields that `keep` takes from the right row are added to this.
+ * Approximate memory in bytes for each distinct combination of compared values (`keyBytes`) and for each kept row of the right set
+ * (`rightBytes`). The memory of the kept fields is added to this.
  */
 const keyBytes = 96;
 const rightBytes = 96;
@@ -200,12 +200,12 @@ function* unpaired(step: JoinStep, rows: readonly ReadRow[], { rights, types }: 
 
 const noValues: readonly JsonValue[] = [];
 
-/** Number of pairs (rows made from two matching rows) that are made before they are stored together. */
+/** Number of pairs (rows made from two matching rows) that are stored together. */
 const pairsAtOnce = 500;
 
 /**
- * Makes one row of each pair of matching rows. Stores the new rows in parts while it continues. Returns true if it stopped because the set
- * of new rows may not have more rows.
+ * Makes one row of each pair of matching rows, and stores the new rows in parts. Returns true if it stopped because the set of new rows is
+ * full.
  */
 function* pair(
   step: JoinStep,

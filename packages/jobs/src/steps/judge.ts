@@ -5,7 +5,7 @@ import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 
-/** The step kind `judge`: asks the question of a judgment point. */
+/** The step kind `judge`: asks people the question of a judgment point of the program. */
 export const judgeKind: StepKind<"judge"> = {
   needs: "nothing",
   set: undefined,
@@ -56,8 +56,8 @@ function skipFollowing({ state, instruction }: StepAt<"judge">): Edit[] {
 }
 
 /**
- * Returns the edits that send the job back to an earlier step, with the changes in the answer. Calls from that step on are made again. For
- * this, the job gets a new generation (a number that distinguishes repeated calls from earlier ones).
+ * Returns the edits that send the job back to an earlier step, with the changes in the answer. The calls from that step on are made again.
+ * They get a new generation (number of the call round), so that they count as new calls.
  */
 function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: readonly string[]): Edit[] {
   const { program, flow } = state.loaded;

@@ -5,7 +5,7 @@ import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
-/** Keeps the first rows of a set. */
+/** Step kind `limit`: keeps the first rows of a set. */
 export const limitKind: StepKind<"limit"> = {
   needs: "rows",
   set: "ok",

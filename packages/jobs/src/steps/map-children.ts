@@ -24,12 +24,12 @@ import type { ChildLimits } from "./shared-limits.ts";
 
 type RunCall = Extract<RowStep, { readonly kind: "run" }>;
 
-/** Result for a row that cannot run its skill before another row of the map has ended. */
+/** Result for a row whose skill cannot run before another row of the map has ended. */
 const whenOneEnds: RowEnd = { fullUntilMs: Number.POSITIVE_INFINITY };
 
 /**
- * The child jobs of a map's rows. At most as many run as rows of the map may run. Each child reserves the maximum that its skill may use of
- * the job's limits. If less is left, a new child waits until no child runs, and then gets what is left.
+ * The child jobs of a map's rows. Each row that runs has at most one. Each child reserves the maximum that its skill may use of the job's
+ * limits. If less is left, a new child waits until no child runs, and then gets what is left.
  */
 export class RowChildren {
   readonly #at: MapAt;
@@ -41,11 +41,11 @@ export class RowChildren {
    */
   readonly #open = new Map<string, Child>();
   readonly #begun = new Map<string, NewChild>();
-  /** Ended children that this step action retries. `ended`: the child in the state in which it ended. */
+  /** Ended children that this step action retries. `ended`: the child as it was when it ended. */
   readonly #takenOn = new Map<string, { readonly ended: Child; readonly retried: RetriedChild }>();
   readonly #ended = new Map<string, Child>();
   readonly #gone = new Set<string>();
-  /** Use of the job's limits since the step action began: what children used or have reserved, and the use by the rows' own calls. */
+  /** Use of the job's limits since the step action began: by children (used or reserved), and by the rows' own calls. */
   readonly used = { toolCalls: 0, writes: 0, rows: 0, asks: 0 };
 
   constructor(at: MapAt, effects: StepEffects, found: readonly Child[]) {
@@ -97,7 +97,8 @@ export class RowChildren {
   }
 
   /**
-   * Returns the children to store in the map's progress after the step action. Returns an empty object if the step has never begun a child.
+   * Returns the ids of the children, as they are stored in the map's progress after the step action. Returns an empty object if the step
+   * has never begun a child.
    */
   known(): Pick<MapAt["progress"], "children"> {
     const before = [...this.#open, ...this.#ended].map(([place, { id }]) => [place, id] as const);
@@ -115,9 +116,7 @@ export class RowChildren {
     return [...begun, ...[...this.#takenOn].map(([place, { ended }]) => [place, ended.id] as const)];
   }
 
-  /**
-   * Returns the edits that store the children that the step action began or retries. The log gets an entry only for the step's first child.
-   */
+  /** Returns the edits that store the children that the step action began or retries. Only the step's first child gets a log entry. */
   beginEdits(): Edit[] {
     const [first] = this.#begun.values();
     const isFirst = this.#at.progress.children === undefined;
@@ -183,8 +182,8 @@ export class RowChildren {
   }
 
   /**
-   * Retries an ended child where it stopped. If that is impossible, a new child begins instead. But if the ended child has made writes, the
-   * row fails, because they would be repeated.
+   * Retries an ended child where it stopped. If that is impossible, a new child begins. But if the ended child has made writes, a new child
+   * would repeat them, so the row fails.
    */
   async #takeOn(work: RowWork, call: RunCall, id: Id<"job">): Promise<RowEnd | "on"> {
     const { state, progress } = this.#at;
@@ -205,7 +204,7 @@ export class RowChildren {
     if (why !== undefined && child.used.writes > 0) return fail(work, notTakenOn(call.skill, id, why));
     if (why !== undefined) return this.#begin(work, call);
     const { skill, loaded } = await this.#effects.loadSkill(state, call.skill);
-    // Nothing may be awaited from here until the child's part of the limits is reserved. Otherwise rows that run at the same time could
+    // There must be no `await` from here until the child's part of the limits is reserved. Otherwise rows that run at the same time could
     // reserve the same part.
     const most = withUsed(mostOf(skill.estimate), child.used);
     const left = withUsed(this.#room(), child.used);
@@ -245,7 +244,7 @@ export class RowChildren {
     const skill = await this.#effects.loadSkill(state, call.skill);
     const checked = skillInput(skill.loaded, filled.args);
     if ("fault" in checked) return fail(work, checked.fault);
-    // Nothing may be awaited from here until the child's part of the limits is reserved. Otherwise rows that run at the same time could
+    // There must be no `await` from here until the child's part of the limits is reserved. Otherwise rows that run at the same time could
     // reserve the same part.
     const { estimate } = skill.skill;
     const room = this.#room();
@@ -263,8 +262,8 @@ export class RowChildren {
       { name: call.skill, ...skill },
       { id, place, input: checked.input, limits: limitsIn(within, skill.loaded.program.limits, concurrency) },
     );
-    // An earlier child job of this call has ended and cannot continue. A new child is started in addition. It must not get the idempotency
-    // key of the earlier one. Therefore it gets the job's present generation (number of the call round), which is part of the key.
+    // An earlier child job of this call has ended and cannot continue, so a new child is started. It must not get the idempotency key of
+    // the earlier child. So it gets the job's present generation (number of the call round), which is part of the key.
     const before = work.childId === undefined ? progress.generation : undefined;
     this.#begun.set(placeOf(work), { ...child, generation: before ?? state.generation });
     this.#hold(child.limits);

@@ -3,12 +3,12 @@ import type { JsonValue } from "@svc/program";
 import type { StepEffects } from "./effects.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
-/** Largest memory of the rows that are committed together, in bytes. */
+/** Maximum memory of the rows that are committed together, in bytes. */
 export const keptBytesMax = 4_194_304;
 
 /**
- * Memory of a map's rows above which no further row is read or begun, in bytes. Rows that have begun then make their next calls one row
- * after another.
+ * Memory of a map's rows, in bytes, above which no new row is read or begun. Rows that have already begun then make their next calls one
+ * row after another.
  */
 export const handBytesMax = 16_777_216;
 
@@ -19,17 +19,20 @@ const lookMs = 100;
 type HeldRow = { bytes: number };
 
 /**
- * The memory that rows of a map use. A small amount is free. A larger amount counts, at twice its size, against the memory limit of the
- * project, because svc makes copies. This ends when the amount is small again. The code that runs the rows adds their sizes to `bytes`.
+ * The memory that the rows of a map use. A small amount is free. A larger amount is charged to the memory limit of the project, at twice
+ * its size because svc makes copies, until the amount is small again. The code that runs the rows adds their sizes to `bytes`.
  */
 export class MapMemory {
   /** Memory of the rows and of their calls' ledger rows, in bytes. */
   bytes = 0;
-  /** Running rows, in the order in which they began. */
+  /** Rows whose calls have begun, in the order in which they began. */
   readonly begun = new Set<HeldRow>();
-  /** True if the map has ever used much memory. The runner must then call `settle` each time the memory shrinks or a row ends. */
+  /**
+   * True if the map has ever used much memory. The code that runs the rows must then call `settle` each time the memory shrinks or a row
+   * ends.
+   */
   isWatched = false;
-  /** True if rows were not run because other jobs hold the memory and also wait for this job's slot. */
+  /** True if rows were not run because other jobs hold the memory, and these jobs also wait for the slot of this job. */
   isPostponed = false;
   readonly #effects: StepEffects;
   readonly #isWanted: () => boolean;
@@ -44,8 +47,8 @@ export class MapMemory {
   }
 
   /**
-   * Releases reserved memory if the map now uses only little. Also wakes the rows that wait for memory, so that they check if memory is
-   * free.
+   * Releases reserved memory if the map uses only little now. Then wakes the rows that wait for memory, so that each checks if it can
+   * continue.
    */
   settle(): void {
     if (this.bytes <= passingBytesMax && this.#charging === undefined) this.release();
@@ -80,7 +83,7 @@ export class MapMemory {
 
   /**
    * Waits until the memory is charged to the project, up to the maximum for one step action, and returns true. Returns false if the driver
-   * must stop before that.
+   * must stop first.
    */
   charge(): Promise<boolean> {
     this.isWatched = true;
@@ -99,7 +102,7 @@ export class MapMemory {
       const hold = this.#hold;
       const missing = Math.min(passing, hold.bytesMax) - hold.bytes;
       if (missing <= 0) return true;
-      // A row takes at most the memory that is left. So rows never fail because of missing memory.
+      // A row takes at most the memory that is left, so rows never fail for lack of memory.
       const taken = hold.take(missing);
       if (typeof taken === "boolean") return true;
       let isGranted = false;

@@ -63,8 +63,9 @@ export type RowWork = {
 };
 
 /**
- * Additional key in the stored call answers of a row. It is the empty text, which is never the id of a call. If the outcome of the row's
- * last call is unknown, its value is the number `appGeneration`. If the row failed, its value is the text `childId`.
+ * Additional key in the stored call answers of a row, for the place where the row stopped. It is the empty text, which is never the id of a
+ * call. If the outcome of the last call is unknown, its value is the number `appGeneration`. If the row failed, its value is the text
+ * `childId`.
  */
 const stoppedAt = "";
 
@@ -111,8 +112,8 @@ export function answersOf({ outputs }: Pick<SetRow, "outputs">): JsonObject {
 }
 
 /**
- * Returns a row of a set together with its state in the map: its successful calls, its retries and their outputs. `own`: the data that
- * earlier step actions of this map stored for the row; undefined if there are none.
+ * Returns a row of a set together with its state in the map: its successful calls with their answers, and its retries. `own`: the data that
+ * earlier step actions of this map stored for the row; undefined if there is none.
  */
 export function rowWorkOf(
   row: SetRow,
@@ -143,7 +144,7 @@ export function rowWorkOf(
 
 /**
  * Reason why a row stopped before its end. `toolCalls` or `writes`: a limit of the job is reached. `fullUntilMs`: a limit shared with other
- * calls is full until then. Undefined if the row ended or waits for itself, for example for a retry.
+ * calls is full until then. Undefined if the row has ended, or has its own reason to wait, for example a retry.
  */
 export type RowEnd = "toolCalls" | "writes" | { readonly fullUntilMs: number } | undefined;
 
@@ -233,8 +234,8 @@ export async function runRow(
           work.fault = rowTooLarge(call.id);
           return undefined;
         }
-        // If a write's answer is too large, the answer is dropped and the call still succeeds, because the write was executed. A step with
-        // one call does the same.
+        // The answer of a write may be too large to keep. It is then dropped, and the call still counts as successful, because the write
+        // was executed. A step with one call does the same.
         work.outputs[call.id] = isTooLarge ? {} : invoked.value;
         if (!isTooLarge) grown += bytes;
         work.bytes += grown;
@@ -273,8 +274,8 @@ function rowTooLarge(callId: string): CallFault {
 }
 
 /**
- * Evaluates the condition of a call for a row and returns the outcome. The evaluator gets a copy of the answers: it caches each object that
- * it gets, and later calls change the original answers.
+ * Evaluates the condition of a call for a row and returns the outcome. The evaluator gets a copy of the answers, because it caches each
+ * object that it gets, and later calls change the original object.
  */
 function testCall(condition: Expression, state: JobState, { row, outputs }: RowWork, effects: StepEffects) {
   return effects.test(state, condition, { row, calls: { ...outputs } });

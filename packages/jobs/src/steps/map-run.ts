@@ -9,18 +9,15 @@ import { passingBytesMax } from "./set-memory.ts";
 
 /**
  * Number of ended rows that are stored at once, without a wait for more rows. After `keptAfterMs` milliseconds, 32 ended rows (`some`) are
- * enough. After `laterMs` further milliseconds, any number is enough.
+ * enough. After another `laterMs` milliseconds, any number is enough.
  */
 const much = 200;
 const some = 32;
 const keptAfterMs = 20;
 const laterMs = 40;
-/** Number of ended but unstored rows at which no further row begins. */
+/** Number of ended and not yet stored rows at which no new row begins. */
 const endedMax = 2 * much;
-/**
- * The run of a map processes fewer rows at a time after a call limit was full. After this number of further rows has ended, it processes as
- * many rows at a time as before.
- */
+/** Number of rows that must end after a call limit was full, until the map runs as many rows at the same time as before. */
 const comebackRows = 50;
 
 /**
@@ -80,13 +77,13 @@ export class RowsRun {
   #endedBytes = 0;
   #recordBytes = 0;
   #enough = much;
-  /** Number of rows that may run at the same time. It is lower while a call limit is full. */
+  /** Maximum number of rows that run at the same time now. It is lower while a call limit is full. */
   #places: number;
   #active = 0;
   #isReading = false;
-  /** True if a row waits until the node has time for it. */
+  /** True if a row waits for free time on the node's thread. */
   #isInLine = false;
-  /** True if no row is ready to begin and none is being read. */
+  /** True if no row is ready to begin and no row is being read. */
   #isDry = false;
   /** Number of the map's rows that have ended since this object began to run rows. */
   #endedCount = 0;
@@ -133,14 +130,14 @@ export class RowsRun {
     return this.#active > 0 || this.#isReading || this.#isInLine;
   }
 
-  /** True if the ended rows have too much memory for one commit, so that some must be stored before. */
+  /** True if the ended rows use too much memory for one commit, so that some of them must be stored first. */
   #isMuchLeft(): boolean {
     return this.#failure === undefined && this.#ended.length > 1 && this.#endedBytes > keptBytesMax;
   }
 
   /**
-   * Waits until it is time to store ended rows, or until no row is running. On a slow machine or with a slow app, waiting also makes
-   * several rows share one commit.
+   * Waits until it is time to store ended rows, or until no row is running. On a slow machine or with a slow app, the wait makes several
+   * rows share one commit.
    */
   async #gather(): Promise<void> {
     for (const [enough, ms] of [
@@ -161,12 +158,12 @@ export class RowsRun {
   }
 
   async #keep(): Promise<void> {
-    // Rows are encrypted on the main thread, so storing them waits until the node has time.
+    // Rows are encrypted on the main thread, so they are stored only when this thread has time.
     const turn = this.#context.effects.spareTime();
     if (turn !== undefined) await turn;
     this.#moved = Promise.withResolvers();
     if (this.#failure !== undefined) {
-      // After an error nothing more is stored. This only waits for the rows that still run.
+      // After an error nothing more is stored. The code only waits for the rows that still run.
       if (this.#isUnderWay()) await this.#moved.promise;
       return;
     }
@@ -204,7 +201,7 @@ export class RowsRun {
 
   #move(): void {
     this.#moved.resolve();
-    // `abort` is called only once for each signal. Each call would create an error object as the reason, even if the signal is already
+    // `abort` is called only once for each signal, because each call creates an error object as the reason, even if the signal is already
     // aborted.
     if (!this.#isPressing.signal.aborted && this.#isDue()) this.#isPressing.abort();
   }
@@ -213,7 +210,7 @@ export class RowsRun {
     this.#failure ??= { error };
   }
 
-  /** Reads further rows while rows run, and begins them. */
+  /** Reads more rows while others run, and begins them. */
   async #read(): Promise<void> {
     this.#isReading = true;
     const { memory } = this.#context;
@@ -232,8 +229,8 @@ export class RowsRun {
 
   /** Begins rows while slots are free. Each row begins when the node has time for it, because incoming requests come first. */
   #begin(): void {
-    // The reasons to stop (for example a reached limit or a requested pause) are the same for all rows that begin in this loop. So they are
-    // checked only before the first row.
+    // The reasons to stop (for example a reached limit or a requested pause) are the same for all rows that begin in this loop. So only the
+    // first row checks them.
     for (let isFirst = true; this.#hasRow(isFirst); isFirst = false) {
       const turn = this.#context.effects.spareTime();
       if (turn !== undefined) {
@@ -246,13 +243,13 @@ export class RowsRun {
   }
 
   /**
-   * True if a row can begin now. It also starts to read further rows when few are left. `isFirst`: true if it must also check if the run
-   * must stop.
+   * True if a row can begin now. It also starts to read more rows when few are left. `isFirst`: true if it must also check if the run must
+   * stop.
    */
   #hasRow(isFirst: boolean): boolean {
     if (this.#isInLine || this.#isDry || this.#active >= this.#places) return false;
     if (isFirst && this.#mustStop()) return false;
-    // Commits are slower than rows end. Ended rows would fill the memory, so no further row begins.
+    // Rows can end faster than they are committed. No new row begins then, because ended rows would fill the memory.
     if (this.#ended.length >= endedMax) return false;
     const mayRead = this.#window.mayRead({ ended: this.#endedCount, waiting: this.#waiting });
     if (mayRead && !this.#isReading) void this.#read();
@@ -330,7 +327,7 @@ function inOrder(works: RowWork[]): RowWork[] {
   return works.sort((a, b) => a.ordinal - b.ordinal);
 }
 
-/** Drops the parts of an ended row that need not be stored. Returns true if so little is left that its memory no longer counts. */
+/** Drops the parts of an ended row that need not be stored. Returns true if the rest is so small that its memory is not counted. */
 function shedEnded(work: RowWork, keep: MapAt["step"]["keep"]): boolean {
   if (keep.length > 0) return false;
   work.row = {};

@@ -9,7 +9,7 @@ import { newTally, noUsedCalls, type UsedCalls } from "./invoke.ts";
 import { handBytesMax, type MapMemory } from "./map-memory.ts";
 import { answersOf, type MapAt, type RowWork, rowWorkOf } from "./map-row.ts";
 
-/** Approximate sealed bytes of rows that are read together. A larger row is read alone. */
+/** Approximate maximum of encrypted bytes of rows that are read together. A larger row is read alone. */
 const pageBytesMax = 1_048_576;
 
 /** Maximum number of rows that are in memory and have not ended. */
@@ -17,8 +17,8 @@ const openMax = 200;
 /** Maximum number of rows that are read together. */
 const pageRows = 100;
 /**
- * Maximum distance, in rows, from the first unfinished row to the last row read. The map's progress lists the finished rows between them,
- * so this limits its size.
+ * Maximum distance, in rows, between the first unfinished row and the last row that was read. It limits the size of the map's progress,
+ * which lists the finished rows between these two.
  */
 const spanMax = 1_000;
 /** Highest possible ordinal (number of a row in its set). */
@@ -33,8 +33,8 @@ type WindowParts = { readonly memory: MapMemory; readonly used?: UsedCalls | und
 type LeftRows = { readonly ended: number; readonly waiting: number };
 
 /**
- * The rows of a map that a step action has in memory, in order. It reads further rows when rows end, even while an earlier row takes long.
- * For rows that ended after an unfinished row, it keeps the ordinals (numbers in the set), up to a limit.
+ * The rows of a map that a step action has in memory, in order. When rows end, it reads more rows, even if an earlier row is still running.
+ * Of rows that ended after an unfinished row, it keeps the ordinals (numbers in the set), up to a limit.
  */
 export class RowWindow {
   readonly #at: MapAt;
@@ -62,7 +62,7 @@ export class RowWindow {
     this.#nextOrdinal = at.progress.next ?? 0;
   }
 
-  /** True if at least one row was read and has not started yet. The method `take` then returns such a row. */
+  /** True if a row was read and has not started yet. `take` then returns such a row. */
   get hasNext(): boolean {
     return this.#queue.length > 0;
   }
@@ -80,8 +80,8 @@ export class RowWindow {
   }
 
   /**
-   * Removes ended rows from the rows that this map step has in memory, because they are stored next. Returns the progress of the map, which
-   * is stored together with these rows.
+   * Removes ended rows from the rows in memory, because they are about to be stored. Returns the progress of the map, which is stored
+   * together with these rows.
    */
   pass(ended: readonly RowWork[]): ProgressOf<"map"> {
     this.#passAll(ended);
@@ -89,14 +89,14 @@ export class RowWindow {
   }
 
   /**
-   * Removes the rows that ended last (`ended`). Returns the map's progress and `open`, the unfinished rows. The unfinished rows are stored
-   * in their present state. `isDone` is true if the map has no rows left.
+   * Ends the work on the rows in memory, after removing the rows that ended last (`ended`). Returns the map's progress, and in `open` the
+   * unfinished rows, which are stored in their present state. `isDone` is true if the map has no rows left.
    */
   close(ended: readonly RowWork[]): { open: readonly RowWork[]; isDone: boolean; progress: ProgressOf<"map"> } {
     this.#passAll(ended);
     const open = this.#listOpen();
-    // A row can be stored after one of its calls and before the next call. The field `retries` informs the next step action that this may
-    // be so. So it is set, even if it has no entries, while rows are open.
+    // A row can be stored after one of its calls and before its next call. The field `retries` is set, even without entries, if any row is
+    // unfinished. It informs the next step action that stored rows may have begun.
     const retries = open.length === 0 ? undefined : { ...retriesOf(open), ...this.#retriesUnread() };
     return { open, isDone: this.#isAtEnd && open.length === 0, progress: this.#progress(() => retries) };
   }
@@ -112,16 +112,16 @@ export class RowWindow {
     const { retries: _retries, ended: before = [], ...rest } = this.#at.progress;
     const [next = this.#nextOrdinal] = this.#entries.keys();
     const endedHere = [...this.#entries].flatMap(([ordinal, { isTaken }]) => (isTaken ? [ordinal] : []));
-    // An earlier step action may have read more rows than this step action. Rows that it has ended, and that this step action has not read,
-    // stay in the list of ended rows.
+    // An earlier step action may have read more rows than this one. Rows that it ended and that this step action has not read stay in the
+    // list of ended rows.
     const ended = [...endedHere, ...before.filter((ordinal) => ordinal >= this.#nextOrdinal)];
     const retries = retriesAt({ next });
     return { ...rest, next, ...(ended.length > 0 && { ended }), ...(retries && { retries }) };
   }
 
   /**
-   * Returns the planned retries that this step action did not change: each belongs to a call for one row of the map. Returns undefined if
-   * no retry was planned before, or if all of them are for rows that have ended.
+   * Returns the planned retries that this step action did not change. Each belongs to a call for one row of the map. Returns undefined if
+   * no retry was planned, or if the rows of all planned retries have ended.
    */
   #retriesKept(next: number): Retries | undefined {
     const { retries: before, next: from = 0 } = this.#at.progress;
@@ -135,11 +135,11 @@ export class RowWindow {
     return Object.fromEntries(before.filter(([call]) => Number.parseInt(call, 10) >= this.#nextOrdinal));
   }
 
-  /** True if further rows are to be read now: few are left to begin, and there is room for more. */
+  /** True if more rows are to be read now: few are left to begin, and there is room for more. */
   mayRead({ ended, waiting }: LeftRows): boolean {
     const isWanted = this.#queue.length < pageRows && this.#readCount - ended + pageRows <= openMax;
-    // If a row waits for a retry, no further rows are read. Rows that were already read still begin. So an app that refuses requests does
-    // not get more and more of them.
+    // If a row waits for a retry, no more rows are read. Rows that were already read still begin. So an app that refuses requests does not
+    // get ever more of them.
     const hasRoom = this.#memory.bytes < handBytesMax && this.#entries.size + pageRows <= spanMax;
     return isWanted && !this.#isAtEnd && waiting === 0 && hasRoom;
   }
@@ -178,7 +178,8 @@ export class RowWindow {
     if (!mayBeLeft) return { ...page, leftOf: new Map() };
     const left = await this.#effects.readRows(state, { ...own, withData: false });
     const leftOf = new Map(left.rows.map((row) => [row.ordinal, row]));
-    // The stored parts of unfinished rows may be large, so they are read in pages too. The page of rows then ends at the same row.
+    // The stored parts of unfinished rows may be large, so they are also read in pages. The page of rows then ends at the same row as the
+    // page of stored parts.
     const last = left.hasMore ? (left.rows.at(-1)?.ordinal ?? lastOrdinal) : lastOrdinal;
     const rows = page.rows.filter(({ ordinal }) => ordinal <= last);
     return { rows, leftOf, hasMore: page.hasMore || rows.length < page.rows.length };

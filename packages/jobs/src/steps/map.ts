@@ -17,7 +17,7 @@ import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { JobRetry, PartialCommit, RetriedAt, SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 
-/** Makes calls for each row of a set. One step action runs as many rows as it can, and stores them part by part. */
+/** Step kind `map`: makes calls for each row of a set. One step action runs as many rows as it can, and stores them part by part. */
 export const mapKind: StepKind<"map"> = {
   needs: "commit",
   set: "in",
@@ -28,8 +28,8 @@ export const mapKind: StepKind<"map"> = {
 };
 
 /**
- * Returns the progress with which a retry continues the map. Unfinished rows continue first, with the same keys of their calls. After them
- * failed rows run again, and rows in doubt (executed or not) too if the retry requests it.
+ * Returns the progress with which a retry continues the map. First the unfinished rows continue, with the same keys of their calls. Then
+ * failed rows run again. Rows in doubt (executed or not) run again as well if the retry requests it.
  */
 function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown }: JobRetry): ProgressOf<"map"> {
   const { askId: _ask, hasFailed: _hasFailed, resendsUnknown: _resends, ...kept } = progress;
@@ -38,7 +38,7 @@ function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown
   return { ...kept, ...wanted, generation: progress.generation ?? generation, redo };
 }
 
-/** Runs a map's rows until all have ended or the driver must pause. Ended rows are stored meanwhile. */
+/** Runs a map's rows until all have ended or the driver must pause. Ended rows are stored while others run. */
 async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
   const { step, progress = { kind: "map", stepId: step.id } } = at;
   const map: MapAt = { ...at, progress };
@@ -76,7 +76,7 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Partial
 
 const logged = ({ step }: MapAt): Edit => ({ kind: "logProgress", stepId: step.id });
 
-/** Milliseconds until a job continues after it gave its slot away because its rows waited for memory. */
+/** Milliseconds until a job continues after it gave its slot away because its rows had to wait for memory. */
 const againMs = 500;
 
 type RanCalls = {
@@ -133,8 +133,8 @@ function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, eff
     return { edits: [...edits, ...last], next };
   }
   const reached: Edit[] = [...edits, { kind: "logProgress", stepId: step.id }, ...children.beginEdits(), progress];
-  // If the driver must pause, the job is only committed. Otherwise it waits for its children, at most until the first retry of a call is
-  // due.
+  // If the driver must pause, the changes are only committed. Otherwise the job waits for its children, at most until the first retry of a
+  // call is due.
   if (mustPause) return { edits: reached, next: { kind: "commit" } };
   const dueAts = end.open.flatMap(({ retry }) => (retry === undefined ? [] : [retry.dueAt]));
   const stands = children.hasBegun ? [] : standWith(now, step.id, children.open, effects.clock.now());
@@ -211,7 +211,7 @@ function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;
   const { again: _again, retries: _retries, ended: _ended, redo = [], children, ...rest } = at.progress;
   const { endedChildren: _endedChildren, ...kept } = rest;
-  // The results of all child jobs have been taken, so the progress no longer lists them.
+  // The results of all child jobs have been taken, so the progress need not list the children any more.
   const progress = { ...kept, ...(children && { children: {} }) };
   const due = redo.find((ended) => counts[ended] > 0);
   if (due !== undefined) {
@@ -229,8 +229,8 @@ function conclude(at: MapAt, counts: RowCounts): Change {
   if (counts.failed > 0 && !isTolerated) return askAbout(at, "failed", counts, edits);
   const isSimulated =
     state.isSimulated && step.calls.some((call) => !isCall(call) || toolOf(state, call).action.class !== "read");
-  // Rows that were skipped by a condition are intended by the program, so the step can be complete. Failed rows that a person decided to
-  // skip make it partial.
+  // The program intends to skip rows by a condition, so such rows do not prevent the step from being complete. If a person decided to skip
+  // failed rows, the step is only partly complete.
   const isSkippedAsMeant = step.calls.some(({ when }) => when !== undefined) && !hasSkipped(at);
   const isPartial = counts.failed > 0 || (counts.skipped > 0 && !isSkippedAsMeant);
   const ended = isPartial ? "partial" : isSimulated ? "simulated" : "completed";
@@ -307,8 +307,8 @@ function retryRows(
 }
 
 /**
- * Returns the edits that run failed rows or rows in doubt again, each from its first call that did not succeed. For rows in doubt, the app
- * gets the same keys as before.
+ * Returns the edits that run failed rows or rows in doubt (executed or not) again, each from its first call that did not succeed. For rows
+ * in doubt, the app gets the same keys as in the first attempt.
  */
 function runAgain(
   { state, step }: Pick<StepAt<"map">, "state" | "step">,

@@ -43,7 +43,7 @@ export function pointQuestion(
  * it cannot be filled in, the returned text names it by `id`.
  */
 export function textForPeople(template: Point["question"], id: string, state: JobState): string {
-  // Without sensitive values nothing must be hidden, so the job's own values are used.
+  // If the job has no sensitive values, nothing must be masked, and its own values are used.
   const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
   const resolved = resolveText(template, shown?.scope ?? state.scope, ({ text }) => `(no ${text})`);
   if (!("value" in resolved)) return `${id}: ${resolved.fault.message}`;
@@ -77,8 +77,8 @@ export function planQuestion(plan: AskedPlan): JobQuestion {
 }
 
 /**
- * Returns the question that asks a person to confirm that a job may begin. It states the maximum that the plan does, or shows `text` if
- * given. If the person does not answer, the job does not begin.
+ * Returns the question that asks a person to confirm that a job may begin. It states the maximum of calls and rows of the plan, or shows
+ * `text` if given. Without an answer, the job does not begin.
  */
 export function confirmQuestion(
   plan: AskedPlan,

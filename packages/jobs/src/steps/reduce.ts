@@ -6,7 +6,7 @@ import type { SetChunk, StepEffects } from "./effects.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 import { addRows, type RunningTotal, runningTotal, valuesOf } from "./totals.ts";
 
-/** Computes values over all rows of a set, for example a sum. */
+/** Step kind `reduce`: computes values over all rows of a set, for example a sum. */
 export const reduceKind: StepKind<"reduce"> = {
   needs: "rows",
   set: undefined,

@@ -5,7 +5,7 @@ import { memoryOfText } from "./map-memory.ts";
 
 type Path = readonly (string | number)[];
 
-/** Maximum characters of a key that is kept as text. Longer keys are kept as digests, so that each key needs little memory. */
+/** Maximum characters of a key that is kept as text. A longer key is kept as a digest, so that each key needs little memory. */
 const keyCharactersMax = 64;
 
 /** Returns the kept fields of an item as a row. If the item is not an object, the row has one field, `value`. */
@@ -16,7 +16,7 @@ export function pickFields(item: JsonValue, keep: readonly string[]): JsonObject
   );
 }
 
-/** Returns a text that is equal for rows with the same values in the fields `by`. An absent value counts as null. */
+/** Returns a text that is the same for all rows with the same values in the fields `by`. An absent value counts as null. */
 export function keyOf(row: JsonObject, by: readonly Path[]): string {
   let key = "";
   for (const path of by) {
@@ -35,7 +35,7 @@ export function keyOfRow(row: JsonObject, field: string): string | undefined {
 }
 
 /**
- * Returns a text that is equal for rows with the same values in the fields `by`. Returns undefined if one of these values is null or
+ * Returns a text that is the same for all rows with the same values in the fields `by`. Returns undefined if one of these values is null or
  * absent, because such a row never matches.
  */
 export function matchOf(row: JsonObject, by: readonly Path[]): string | undefined {
@@ -58,7 +58,7 @@ function textOf(value: JsonValue): string {
 }
 
 /**
- * Returns a key in the form in which it is kept: a digest if it is long. JSON texts never begin like a digest, so the two forms cannot be
+ * Returns a key in the form in which it is kept: a long key as a digest. JSON texts never begin like a digest, so the two forms cannot be
  * confused.
  */
 function shortened(text: string): string {
@@ -76,12 +76,13 @@ type Present = Exclude<SortValue, null>;
 const textMax = 256;
 
 /**
- * Memory of a sorted row for its number and its places before and after sorting, in bytes. The values of its sort keys count in addition.
+ * Memory of a row that is being sorted, in bytes: for its number and for its positions before and after sorting. The values of its sort
+ * keys are counted separately.
  */
 const rowBytes = 32;
 const valueBytes = 24;
 
-/** Difference of two row numbers above which the rows cannot be in the same storage block. */
+/** Difference of two row numbers above which the rows cannot be in the same storage block (a group of rows that are encrypted together). */
 const farApart = 100;
 
 /**
@@ -142,8 +143,8 @@ function beginningOf(text: string): string {
 }
 
 /**
- * Returns a function that compares two rows by their indexes in the columns, key by key. Numbers come before texts, and texts before other
- * values. Absent values come last in both directions.
+ * Returns a function that compares two rows key by key. The rows are given as indexes into the columns. Numbers come before texts, and
+ * texts before other values. Absent values come last in both directions.
  */
 function compareBy(by: readonly SortKey[], columns: readonly SortValue[][]): (a: number, b: number) => number {
   const keys = by.map(({ isDescending }, index) => ({ isDescending, column: columns[index] ?? [] }));
@@ -177,7 +178,7 @@ function rankOf(value: Present): number {
   return typeof value === "string" ? 1 : 0;
 }
 
-/** Number of rows that are sorted without a pause. Also the number of moved rows after which the time is checked again. */
+/** Number of rows that are sorted without a pause. The time is also checked each time this number of rows has been moved. */
 const runRows = 128;
 const movesAtOnce = 1_000;
 

@@ -24,7 +24,7 @@ import type { Child, StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Runs a skill as a child job. The step begins the child, waits until the child ends, and takes its result. */
+/** Step kind `run`: runs a skill as a child job. The step begins the child, waits until the child ends, and takes its result. */
 export const runKind: StepKind<"run"> = {
   needs: "nothing",
   set: undefined,
@@ -62,14 +62,14 @@ async function retryChild(
   const progress: Edit = { kind: "progress", progress: { kind: "run", stepId: step.id, childId: id } };
   if (child === undefined) return { edits: [progress], next: { kind: "on" } };
   const uncounted = uncountChild(step.id, child);
-  // The child succeeded, but its result could not be computed. Its work is counted and can be undone. To run it again would give the same
+  // The child succeeded, but its result could not be computed. Its calls are counted and can be undone. Another run would give the same
   // error, so the step fails.
   const fault = child.status === "succeeded" ? childFault(child, step.skill) : undefined;
   if (fault !== undefined) return { edits: [progress], next: { kind: "fail", stepId: step.id, ...fault } };
   if (child.status === "succeeded") return { edits: [...uncounted, progress], next: { kind: "on" } };
   const { skill, loaded } = await effects.loadSkill(state, step.skill);
-  // The child job's limits apply to all its attempts together. Its earlier attempts have already used a part. So the new limits are this
-  // used part plus what the parent job can still give.
+  // The child job's limits apply to all its attempts together, and its earlier attempts have already used a part. So the new limits are
+  // this used part plus the amount that the parent job can still give.
   const { shared, clock } = effects;
   const most = withUsed(mostOf(skill.estimate), child.used);
   const left = withUsed(shared?.room() ?? roomOf(state), child.used);
@@ -104,7 +104,7 @@ async function startChild(at: StepAt<"run">, effects: StepEffects): Promise<Chan
   const skill = await effects.loadSkill(state, step.skill);
   const checked = skillInput(skill.loaded, filled.args);
   if ("fault" in checked) return fail(checked.fault);
-  // Nothing may be awaited from here until the child's part of the limits is reserved. Otherwise branches that run at the same time could
+  // There must be no `await` from here until the child's part of the limits is reserved. Otherwise branches that run at the same time could
   // reserve the same part.
   const { shared, clock } = effects;
   const most = mostOf(skill.skill.estimate);

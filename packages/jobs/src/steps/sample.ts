@@ -5,8 +5,8 @@ import type { JsonValue } from "@svc/program";
 const depthMax = 8;
 
 /**
- * Returns the simplest value that a schema allows, as the answer of a simulated write. Equal schemas give equal values. Sensitive texts
- * differ from all others, because svc masks every text that equals a sensitive one.
+ * Returns the simplest value that a schema allows, as the answer of a simulated write. Equal schemas give equal values. A sensitive text
+ * differs from all other texts, because svc masks every text that equals a sensitive one.
  */
 export function sampleOf(schema: JsonSchema, depth = 0, isSensitive = schema["x-sensitive"] === true): JsonValue {
   if ("const" in schema) return schema.const as JsonValue;

@@ -5,15 +5,15 @@ import type { SetWriter } from "./set-writer.ts";
 import type { StepAt } from "./step-kind.ts";
 
 /**
- * Size of the first request for memory, in bytes. Each later request doubles the held memory, but asks for at most `mostBytes`. So there
- * are few requests, and little memory is unused.
+ * Size of the first request for memory, in bytes. Each later request doubles the held memory, but asks for at most `mostBytes`. So only few
+ * requests are necessary, and little of the memory stays unused.
  */
 const firstBytes = 65_536;
 const mostBytes = 4_194_304;
 
 /**
- * Some rows are only read and passed on, not kept in memory. A chunk of such rows is not counted as used memory up to this size, in bytes.
- * Only chunks with large rows exceed this size.
+ * Maximum size in bytes of a chunk of rows that is not counted as used memory, if its rows are only read and passed on. Only chunks with
+ * very large rows exceed this size.
  */
 export const passingBytesMax = 1_048_576;
 
@@ -23,8 +23,8 @@ const againMs = 500;
 
 /**
  * The memory that a step action holds for rows of a set. The step action requests memory before it reads rows, and waits while other jobs
- * hold too much. While it waits, it may keep its slot (the right to run on this node). It keeps the slot if no other job needs it, or if it
- * already holds memory.
+ * hold too much. While it waits, it keeps its slot (the right to run on this node) only if no other job needs the slot, or if it already
+ * holds memory.
  */
 export class SetMemory {
   readonly #at: Pick<StepAt, "state" | "step">;
@@ -58,8 +58,8 @@ export class SetMemory {
   }
 
   /**
-   * Runs `act`, a step action over a chunk of large rows, as soon as there is memory for the chunk. If the driver must stop earlier,
-   * returns a change that commits the edits `begun`. Otherwise the step tries again later.
+   * Runs `act`, a step action over a chunk of large rows, as soon as there is memory for the chunk. If the driver must stop first, returns
+   * a change that commits the edits `begun`. If no memory becomes free, the step tries again later.
    */
   static whilePassing(
     at: Pick<StepAt, "state" | "step">,
@@ -73,7 +73,7 @@ export class SetMemory {
     });
   }
 
-  /** Counts bytes of rows that are kept. The next `hasRoom` requests memory for them. */
+  /** Counts the bytes of rows that stay in memory. The next call of `hasRoom` requests memory for them. */
   add(bytes: number): void {
     this.#chunkBytes += bytes;
   }
@@ -90,8 +90,8 @@ export class SetMemory {
   }
 
   /**
-   * Waits until there is memory for a chunk of passing rows (read and not kept), and for a second one that is read meanwhile. Returns false
-   * if the step action must end.
+   * Waits until there is memory for a chunk of rows that are only read and passed on, and for a second such chunk that is read at the same
+   * time. Returns false if the step action must end.
    */
   hasRoomToPass(bytes: number): Promise<boolean> | boolean {
     const passing = 2 * (bytes - passingBytesMax);
@@ -100,7 +100,7 @@ export class SetMemory {
     return this.#grow(this.#bytes);
   }
 
-  /** Takes up to `bytesMax` bytes that no other job holds or waits for, and does not wait. Returns the number of bytes taken. */
+  /** Takes up to `bytesMax` bytes of memory that no other job holds or waits for. Never waits. Returns the number of bytes taken. */
   takeSpare(bytesMax: number): number {
     const before = this.#hold.bytes;
     for (let bytes = Math.ceil(Math.min(bytesMax, this.#hold.bytesMax - before)); bytes >= firstBytes; bytes >>= 1) {
@@ -137,8 +137,8 @@ export class SetMemory {
   }
 
   /**
-   * The step action may have stopped because of memory. Returns what the job does then: the driver gives the job back for later, or the
-   * step fails because its rows need too much memory. Returns undefined if only the driver must stop.
+   * Returns what the job does after the step action stopped for lack of memory: the driver gives the job back for later, or the step fails
+   * because its rows need too much memory. Returns undefined if the step action stopped only because the driver must stop.
    */
   nextOfStop(): Extract<Change["next"], { kind: "until" | "fail" }> | undefined {
     if (this.#stopped === "wanted") return { kind: "until", atMs: this.#effects.clock.now() + againMs };

@@ -10,8 +10,8 @@ import type { CallAt } from "./step-kind.ts";
 type SetPart = Omit<ChunkRange, "fromOrdinal">;
 
 /**
- * Receives the rows of a set, chunk by chunk. `memory`: the memory budget that is charged for the rows. `holds`: true if the receiver still
- * needs memory for a chunk after it has processed the chunk.
+ * Receives the rows of a set, chunk by chunk. `memory`: the memory budget that is charged for the rows. `holds`: true if the receiver keeps
+ * a chunk in memory after it has processed the chunk.
  */
 type SetTaker = {
   readonly memory: SetMemory;
@@ -49,19 +49,17 @@ export async function eachChunk(
   }
 }
 
-/** Approximate memory in bytes for the key of one row. The key is the value that identifies the row in its set. */
+/** Approximate memory in bytes for the key of one row (the value that identifies the row in its set). */
 const keyBytes = 160;
-/**
- * Largest number of keys that a driver keeps in memory from one page to the next. For a larger set, the keys are read again for each page.
- */
+/** Maximum number of keys that a driver keeps in memory between two pages. For a larger set, the keys are read again for each page. */
 const knownKeysMax = 10_000;
 
-/** The new rows of a page. `stopped`: instead, what the job does next because the keys of the rows do not fit into memory. */
+/** The new rows of a page. If the keys of the rows do not fit into memory, `stopped` says what the job does next. */
 type NewRows = { readonly rows: readonly JsonObject[] } | { readonly stopped: Next };
 
 /**
- * Returns the items of an answer as rows, without items whose key is already in the step's set or earlier in the answer. The known keys
- * come from stored rows. So a page that is read twice, even by another node, adds each row once.
+ * Returns the items of an answer as rows. Items are left out if their key is already in the step's set or earlier in the answer. The known
+ * keys come from stored rows, so a page that is read twice, even by another node, adds each row once.
  */
 export async function newRowsOf(
   at: CallAt,
@@ -93,16 +91,16 @@ async function knownKeysOf(
 ): Promise<KnownKeys | undefined> {
   const rows = state.steps.get(step.id)?.receipt.rows?.in ?? 0;
   const known = effects.knownKeys.get(step.id);
-  // Compares the number of rows in the cache with the stored number. If the numbers are equal, the cached keys are used. If not, a commit
-  // was lost and some cached keys belong to unstored rows. The keys are then read again.
+  // If the number of cached keys equals the number of stored rows, the cached keys are used. If not, a commit was lost, and some cached
+  // keys belong to rows that were never stored. Then the keys are read again.
   if (known?.rows === rows) {
     memory.add(known.keys.size * keyBytes);
     return known;
   }
   const keys = new Set<string>();
   if (rows === 0) return { rows, keys };
-  // The keys of the step's rows are read to the end, even if the job is cancelled or paused now. The app has already answered, so stopping
-  // here would lose the page of its answer. The same applies on every node.
+  // The keys of the step's rows are read to the end, even if the job is cancelled or paused now. The app has already answered, and to stop
+  // here would lose its page. This applies on every node.
   const isRead = await eachChunk(
     state,
     { setId: step.id },
@@ -124,8 +122,8 @@ async function knownKeysOf(
 }
 
 /**
- * Returns the items whose key is not in `known`, each as a row with the fields in `keep`. Items without a key are returned too. Adds the
- * keys of these items to `known`.
+ * Returns the items whose key is not in `known`, each as a row with the fields in `keep`. Items without a key are also returned. Adds the
+ * keys of the returned items to `known`.
  */
 function* unknownOf(
   list: readonly JsonValue[],

@@ -22,7 +22,7 @@ function charactersOf(row: JsonObject): number {
   return characters;
 }
 
-/** A step of any kind. */
+/** A step that writes a set of rows, and the job that runs it. */
 type WrittenStep = Pick<StepAt, "state" | "instruction"> & { readonly step: Step };
 
 /**
@@ -44,7 +44,7 @@ export class SetWriter {
     this.#edits = [{ kind: "begin", step: at.step, sinceMs: clock.now() }];
   }
 
-  /** True if the set has no room for `more` further rows. */
+  /** True if the set cannot take `more` additional rows. */
   isFull(more: number): boolean {
     return this.#size + more > this.#at.state.loaded.program.limits.rows;
   }
@@ -92,8 +92,8 @@ export class SetWriter {
     const edits = this.#edits;
     this.#edits = [];
     this.#waiting = 0;
-    // Waits until the previous part of the set is committed. The commit of the present part begins afterwards. While it runs, the step can
-    // already make the next part.
+    // Waits until the previous part of the set is committed. Then the commit of this part begins. During this commit, the step can already
+    // make the next part.
     await this.#keeping;
     this.#keeping = this.#keep([...edits, { kind: "logProgress", stepId: this.#at.step.id }]);
     // The error is not lost: the code that awaits `#keeping` gets it.

@@ -8,11 +8,14 @@ export type ChildLimits = Pick<Limits, LimitName>;
 const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
 
 /**
- * Counts what the branches of a job use of its limits. Each branch sees at once what the others have taken, before that is stored with the
- * job. One driver creates it from the stored job.
+ * Counts how much the branches of a job use of its limits. Each branch sees at once what the others have used, even before this is stored
+ * with the job. One driver creates the object from the stored job.
  */
 export class SharedLimits {
-  /** The job's stored use, and the use by calls, rows and questions since then. A child's use is added when the child ends. */
+  /**
+   * The job's stored use of its limits, and its use by calls, rows and questions since then. The use of a child is added when the child
+   * ends.
+   */
   readonly own: { -readonly [Name in LimitName]: number };
   /** Number of branches of the job that share these limits. */
   readonly branches: number;
@@ -35,7 +38,7 @@ export class SharedLimits {
     return this.#held.size > 0;
   }
 
-  /** Reserves for a child the part of the limits that it may use. */
+  /** Reserves, for a child job, the part of the limits that it may use. */
   hold(id: Id<"job">, room: ChildLimits): void {
     this.#held.set(id, room);
   }
@@ -66,8 +69,8 @@ export class SharedLimits {
   }
 
   /**
-   * True if nothing is left of a limit now, but a running child may give back a part when it ends. False if something is left, or if the
-   * limit is used up for good.
+   * True if nothing is left of a limit now, but a running child may give back a part of its reservation when it ends. False if something is
+   * left, or if the limit is used up for good.
    */
   isFullForNow(name: LimitName): boolean {
     return this.#left(name) <= 0 && this.own[name] < this.#limits[name];

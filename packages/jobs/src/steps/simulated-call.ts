@@ -10,8 +10,8 @@ import { toolOf } from "./invoke.ts";
 import type { StepAt } from "./step-kind.ts";
 
 /**
- * A write of a simulated job with its arguments filled in. `at`: present for a map: the map step, the row, and the answers of the row's
- * calls so far.
+ * A write of a simulated job with its arguments filled in. `at`: for a write of a `map` step, the step, the row, and the answers of the
+ * row's calls so far. Otherwise absent.
  */
 export type FilledWrite = {
   readonly call: MapCall;
@@ -26,8 +26,8 @@ export type FilledWrite = {
 };
 
 /**
- * Maximum characters of a text that are shown; the rest is cut. `itemsMax`: the same for items of a list. `argumentsMax`: arguments that
- * are larger in total are not shown.
+ * Limits of the shown arguments of a write. `textMax`: maximum characters of a text; the rest is cut. `itemsMax`: maximum items of a list.
+ * `argumentsMax`: arguments that are larger in total are not shown.
  */
 const textMax = 200;
 const itemsMax = 10;

@@ -9,7 +9,7 @@ import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 import { writeInOrder } from "./write-in-order.ts";
 
-/** Sorts the rows of a set. Only the values of the sort keys are held in memory. */
+/** Step kind `sort`: sorts the rows of a set. Only the values of the sort keys are held in memory. */
 export const sortKind: StepKind<"sort"> = {
   needs: "rows",
   set: "ok",
@@ -19,8 +19,8 @@ export const sortKind: StepKind<"sort"> = {
 };
 
 /**
- * Up to this number of rows, the order of the rows in storage does not matter to later readers. A reader of so few rows decrypts each
- * storage block only once in any order.
+ * Up to this number of rows, the storage order of the rows does not matter to later readers: a reader of so few rows decrypts each storage
+ * block only once.
  */
 const scatteredMin = 2_000;
 
@@ -54,8 +54,8 @@ function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: PartialComm
 }
 
 /**
- * True if some step reads all rows of a set. False if no step does, for example because only the first rows are taken; then it does not pay
- * to rewrite the rows in the set's order.
+ * True if some step reads all rows of a set. False if no step does, for example because only the first rows are taken. Then it is not
+ * worthwhile to rewrite the rows in the set's order.
  */
 function isReadWhole({ loaded }: JobState, setId: string): boolean {
   return loaded.flow.instructions.some((at) => at.kind === "step" && readsWhole(at.step, setId));

@@ -42,8 +42,8 @@ export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
  */
 export type StepKind<Kind extends Step["kind"]> = {
   /**
-   * Work that must be committed before a step action. `nothing`: none. `rows`: the rows of sets, because the action reads them. `commit`:
-   * everything, including the step's beginning, because the action makes calls; the driver begins the step.
+   * Changes that must be committed before a step action. `nothing`: none. `rows`: new rows of sets, because the action reads them.
+   * `commit`: all changes, including the step's beginning, because the action makes calls; the driver begins the step.
    */
   readonly needs: "nothing" | "rows" | "commit";
   /**
@@ -63,7 +63,7 @@ export type StepKind<Kind extends Step["kind"]> = {
     at: StepAt<Kind>,
     effects: Pick<StepEffects, "compute">,
   ) => Promise<FirstCall | undefined> | FirstCall | undefined;
-  /** Runs one step action. Its edits begin the step if it has not begun. */
+  /** Runs one step action. If the step has not begun, the edits of the action begin it. */
   advance(at: StepAt<Kind>, effects: StepEffects, keep: PartialCommit): Promise<Change> | Change;
   /**
    * For a step kind that repeats its inner steps (for example `until`): returns the change at the end of a round, so that another round

@@ -4,7 +4,7 @@ import type { StepEffects } from "./effects.ts";
 import { keyOfRow, pickFields } from "./row-fields.ts";
 import type { PartialCommit, StepAt, StepKind } from "./step-kind.ts";
 
-/** Makes rows from a list of the job's input, part by part. These rows count as fetched rows. */
+/** Step kind `take`: makes rows from a list in the job's input, part by part. These rows count as fetched rows. */
 export const takeKind: StepKind<"take"> = {
   needs: "nothing",
   set: "in",
@@ -44,8 +44,8 @@ async function advanceTake(at: StepAt<"take">, effects: StepEffects, keep: Parti
 }
 
 /**
- * Returns the items of the list as rows with the kept fields. Of items with the same key, it returns only the first. The same list always
- * gives the same rows.
+ * Returns the items of the list as rows with the kept fields. If several items have the same key, it returns only the first. The same list
+ * always gives the same rows.
  */
 function* newItems({ key, keep }: StepAt<"take">["step"], list: readonly JsonValue[]) {
   const seen = new Set<string>();

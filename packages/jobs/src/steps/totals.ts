@@ -16,7 +16,7 @@ import type { ReadRow } from "./effects.ts";
 /** Reason why a value over rows (for example a sum) cannot be computed. */
 export type TotalFault = { readonly code: string; readonly message: string };
 
-/** State of a value that is computed over rows, for example a sum, with its memory in bytes. It belongs to one step action. */
+/** State of a value that is computed over rows, for example a sum, with its memory in bytes. It exists during one step action. */
 export type RunningTotal = {
   count: number;
   sum: Total["sum"];
@@ -31,7 +31,7 @@ type Of<Kind extends Reduction["kind"]> = Extract<Reduction, { readonly kind: Ki
 /** Maximum size of a text or list that is computed over rows, in bytes. The value of a step has the same limit. */
 const bytesMax = 65_536;
 
-/** Returns the state of a value over rows, continued from its stored form. Without a stored form, it starts empty. */
+/** Returns the state of a value that is computed over rows, continued from its stored form. Without a stored form, the state is empty. */
 export function runningTotal({ count, sum, best, text = "", list = [], bytes = 0 }: Total = nothing): RunningTotal {
   return { count, sum, best, text, list: [...list], bytes };
 }
@@ -124,8 +124,8 @@ function fieldOf(data: JsonObject, field: Path): JsonValue | undefined {
 }
 
 /**
- * A function that returns why a field's value does not fit. The text names only the kind of the value (for example "a text"), because
- * values are private.
+ * A function that returns the reason why a field's value cannot be used. The reason names only the kind of the value (for example "a
+ * text"), because values are private.
  */
 type Misfit = (field: string) => string;
 
@@ -135,8 +135,8 @@ function computed(field: string): string {
 }
 
 /**
- * Adds a number to a sum. If the value is not a number, returns a function that makes the error message (a misfit). Leaving the value out
- * would silently give a wrong sum.
+ * Adds a number to a sum. If the value is not a number, returns a function that makes the error message, because a sum without this value
+ * would be wrong.
  */
 function addNumber(total: RunningTotal, value: JsonValue): Misfit | undefined {
   if (!isJsonNumber(value)) {
@@ -153,8 +153,8 @@ function addNumber(total: RunningTotal, value: JsonValue): Misfit | undefined {
 }
 
 /**
- * Updates the least or greatest value with a further value. Returns a misfit if the values cannot be compared. Numbers are compared as
- * numbers, and texts by their characters, so dates of the same form are in order.
+ * Compares a value with the least or greatest value so far, and keeps it if it is less or greater. Returns a misfit (the reason) if the
+ * values cannot be compared. Numbers are compared as numbers, and texts by their characters, so dates of the same form are in order.
  */
 function addBest(total: RunningTotal, kind: "min" | "max", value: JsonValue): Misfit | undefined {
   const { best } = total;
@@ -199,7 +199,10 @@ function addToList(total: RunningTotal, value: JsonValue): TotalFault | undefine
   return hold(total, Buffer.byteLength(JSON.stringify(value)) + 1);
 }
 
-/** Adds a row to a text. Rows beyond the maximum are only counted. Returns the reason if the row cannot be added, or undefined. */
+/**
+ * Adds a row to a text that joins values of rows. Rows beyond the maximum are only counted. Returns the reason if the row cannot be added,
+ * or undefined.
+ */
 function addToText(total: RunningTotal, { of, separator, max }: Of<"text">, scope: RunScope): TotalFault | undefined {
   total.count++;
   if (total.count > max) return undefined;

@@ -4,7 +4,7 @@ import type { StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Repeats its steps, with pauses, until its expression is true. A simulated job runs them once. */
+/** Step kind `until`: repeats its inner steps, with pauses, until its expression is true. A simulated job runs them once. */
 export const untilKind: StepKind<"until"> = {
   needs: "nothing",
   set: undefined,
@@ -68,7 +68,7 @@ function pauseMs({ everyMs, factor, capMs }: StepAt<"until">["step"]["pause"], r
   return Math.min(capMs, everyMs * factor ** (rounds - 1));
 }
 
-/** Returns the change that ends the rounds and drops their state. */
+/** Returns the change that ends the `until` step and drops the state of its rounds. */
 function leave({ step }: StepAt<"until">, { index }: AgainInstruction, to: number): Edit[] {
   return [
     { kind: "block", stepId: step.id, block: undefined },
@@ -76,7 +76,7 @@ function leave({ step }: StepAt<"until">, { index }: AgainInstruction, to: numbe
   ];
 }
 
-/** Returns the edits that begin a round. They remove the results of the last round; the calls of the steps are new calls. */
+/** Returns the edits that begin a round. They remove the results of the last round, and the calls of this round count as new calls. */
 function beginRound({ step }: StepAt<"until">, { index, from, steps }: AgainInstruction, rounds: number): Edit[] {
   return [
     { kind: "receipt", stepId: step.id, isNewAttempt: true },

@@ -5,12 +5,12 @@ import { fillValue } from "./arguments.ts";
 import type { StepEffects } from "./effects.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Parks the job until a time. Fails if the job would expire before that time. A simulated job does not wait. */
+/** Step kind `wait`: parks the job until a time. Fails if the job would expire before that time. A simulated job does not wait. */
 export const waitKind: StepKind<"wait"> = {
   needs: "nothing",
   set: undefined,
   advance: advanceWait,
-  // A retry of an interrupted wait keeps its wake time. A wait that failed begins again.
+  // If an interrupted wait is retried, it keeps its wake time. A wait that failed begins again.
   retried: ({ progress: { hasFailed, ...progress } }) => (hasFailed === true ? undefined : progress),
   answer: undefined,
 };
@@ -44,8 +44,8 @@ async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Ch
 }
 
 /**
- * Returns why a wait cannot begin: the job would expire before the end of the wait. Returns undefined if the wait can begin. It can also
- * begin while the job's deadline is stopped, because the job's expiry is then unknown.
+ * Returns the reason why a wait cannot begin: the job would expire before the end of the wait. Returns undefined if the wait can begin. If
+ * the job's deadline is stopped, the wait can begin, because the time of expiry is then unknown.
  */
 function faultOfTime(wakeAt: number, { deadline }: JobState): string | undefined {
   if (!("atMs" in deadline) || wakeAt < deadline.atMs) return undefined;

@@ -4,21 +4,21 @@ import type { OpenedRows, StepEffects } from "./effects.ts";
 import type { SetMemory } from "./set-memory.ts";
 import type { SetWriter } from "./set-writer.ts";
 
-/** Memory of decrypted rows that is always allowed at once, approximately, in bytes. `openedMax`: the maximum if enough memory is free. */
+/** Approximate memory of decrypted rows that is always allowed at once, in bytes. `openedMax`: the maximum if enough memory is free. */
 const openedMin = 6_291_456;
 const openedMax = 50_331_648;
 /**
- * Share of the memory that a part of the rows should fill, if they have average size. Rows that do not fit are decrypted again in the next
- * part.
+ * Share of the allowed memory that a part of the rows should fill, if the rows have average size. Rows that do not fit are decrypted again
+ * with the next part.
  */
 const fill = 0.9;
 
-/** Rows in the order of their set, by row number. `bytes`: approximate memory of all of them. */
+/** Row numbers of a set in the order of the set. `bytes`: approximate memory of all these rows. */
 type InOrder = { readonly state: JobState; readonly numbers: readonly number[]; readonly bytes: number };
 
 /**
- * Stores rows again in the order of their set, in parts as large as the memory allows. Otherwise each storage block would contain rows of
- * all parts of the set, so that a reader would decrypt every block for each part. Returns false if the step action must end.
+ * Stores rows again in the order of their set, in parts as large as the memory allows. Without this, each storage block would contain rows
+ * from all parts of the set, and a reader would decrypt every block for each part. Returns false if the step action must end.
  */
 export async function writeInOrder(
   { state, numbers, bytes }: InOrder,

@@ -2,7 +2,7 @@ import type { ProjectPrincipal } from "@svc/core";
 import { listProjects } from "@svc/db/projects/repo";
 import type { Quarantine, TriggersContext } from "@svc/triggers";
 
-/** Dependencies of the tools of operators' agents. */
+/** Dependencies of the MCP tools for operators' agents. */
 export type OperatorContext = TriggersContext & { readonly quarantine: Quarantine };
 
 /**

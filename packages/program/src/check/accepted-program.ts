@@ -7,7 +7,7 @@ import type { Use } from "../steps/use.ts";
 import type { AccountQuestion } from "./context.ts";
 import type { SkillText } from "./known-skill.ts";
 
-/** A program that passed the check and can run. */
+/** A program that has passed the check and can run. */
 export type AcceptedProgram = {
   readonly program: Program;
   readonly programHash: string;
@@ -18,17 +18,20 @@ export type AcceptedProgram = {
   readonly skills: ReadonlyMap<string, CheckedSkill>;
   /** Depth of the program's nested skills. 0 if it runs no skill. */
   readonly depth: number;
-  /**
-   * True if the plan of this program needs approval because the plan of one of its skills would need it. False if no skill requires this.
-   */
+  /** True if the plan of this program needs approval because the plan of one of its skills needs it. False if no skill requires this. */
   readonly demandsApproval: boolean;
-  /** The first skill of the program that asks for an approval during the run, for example `skills/tidy`. Undefined if none does. */
+  /**
+   * The place of the first skill in the program that asks for an approval during the run, for example `skills/tidy`. Undefined if no skill
+   * does.
+   */
   readonly skillGate: string | undefined;
-  /** Calls, rows and asks that the program uses in any case. Those that depend on the number of rows or repetitions are not included. */
+  /**
+   * Calls, rows and questions that every run of the program uses. Calls that depend on the number of rows or repetitions are not included.
+   */
   readonly fixedUse: Use;
   /** Schema of the program's declared result, for another program that runs this one as a skill. */
   readonly resultType: JsonSchema;
-  /** The tools that may undo calls of the program or of its skills. */
+  /** The tools that undo calls of the program or of its skills. */
   readonly undoTools: readonly Action[];
   /**
    * Questions that the check must answer: does an entity have an active account of a toolkit? They come from the program and from the
@@ -48,5 +51,5 @@ export type CheckedSkill = SkillText & { readonly accepted: AcceptedProgram };
 /** Result of a check: a program that can run, or all its faults, in the order of the text. */
 export type CheckedProgram =
   | AcceptedProgram
-  /** `omitted` counts faults beyond the 500 that are listed. */
+  /** `omitted`: number of faults that are not listed, because more than 500 were found. */
   | { readonly faults: readonly ProgramFault[]; readonly omitted: number };

@@ -35,16 +35,16 @@ export function placeOf({ step, field }: PointUse): Path {
 }
 
 /**
- * True if the program text has this field of a judgment point (question to people), but the reader left it out because it is faulty. The
- * absence of the field is then not reported again.
+ * True if the program text has this field of a judgment point (question to people), but the field is faulty and the reader left it out.
+ * Then its absence is not reported a second time.
  */
 export function hasField({ faults }: Check, { pointer }: Point, field: string): boolean {
   return faults.has(`${pointer}/${field}`);
 }
 
 /**
- * Checks a judgment point (a question of the program) at the step that asks it. The check covers the names that the point uses, and that
- * each of its answers is possible there. Records every fault.
+ * Checks a judgment point (a question of the program) at the step that asks it: the names that the question uses, and each answer that it
+ * allows. Records every fault.
  */
 export function checkAskedPoint(asked: AskedPoint, check: Check): void {
   const { point, use } = asked;
@@ -66,16 +66,16 @@ export function checkAskedPoint(asked: AskedPoint, check: Check): void {
 }
 
 /**
- * Returns the path at which a point declares a continuation (action after an answer). Returns the path of the point if it does not declare
- * this one.
+ * Returns the path at which a judgment point (question to people) declares a continuation (action after an answer). Returns the path of the
+ * point itself if it does not declare this continuation.
  */
 function continuationPath(point: Point, continuation: Continuation): Path {
   return [...pathOf(point.pointer), "continuations", point.continuations.indexOf(continuation)];
 }
 
 /**
- * Reports a point in a branch of a `parallel` step whose answer changes params: the other branches run at the same time and read the same
- * params.
+ * Reports a judgment point (question to people) in a branch of a `parallel` step whose answer may change params: other branches run at the
+ * same time and read the same params.
  */
 function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: Check): void {
   if (point.overrides?.target.kind !== "params") return;
@@ -90,8 +90,8 @@ function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: 
 }
 
 /**
- * Kinds of steps that only prepare data for later steps. `filter` and `reduce` also do, but version 0.1 allowed programs to skip them, so
- * they are left out here.
+ * Kinds of steps that only prepare data for later steps. `filter` and `reduce` also prepare data, but version 0.1 allowed programs to skip
+ * them, so they are not in this list.
  */
 const preparing: ReadonlySet<string> = new Set([
   "sort",
@@ -105,8 +105,8 @@ const preparing: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Checks the answer `skip` of a judgment point (a question of the program). Reports a fault if no step follows that the answer could skip.
- * Also reports a fault if the next step only prepares data, because the steps after it would run with less data.
+ * Checks the answer `skip` of a judgment point (a question of the program), which skips the next step. Reports a fault if there is no next
+ * step. Also reports a fault if the next step only prepares data, because later steps would then run with less data.
  */
 function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint, check: Check): void {
   const { faults } = check;
@@ -118,8 +118,8 @@ function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint,
     return;
   }
   const next = list[list.indexOf(step) + 1];
-  // `next` is the step that `skip` would skip. If it does not exist, nothing is checked; if steps were left out, the real next step is
-  // unknown.
+  // `next` is the step that `skip` would skip. Nothing is checked if there is no such step, or if steps were left out, because the real
+  // next step is then unknown.
   if (next === undefined || leftOut.size > 0) return;
   if (!preparing.has(next.kind)) {
     noteSkip(point, next, writesAfterSkip(program, step, next, check), { step, faults });
@@ -206,7 +206,10 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
   fault(`does not run ${target.step} again, but overrides its arguments`, hint);
 }
 
-/** Checks a point about rows with an unknown outcome: if such rows run again, their call may be made twice. */
+/**
+ * Checks a judgment point (question to people) about rows with an unknown outcome: if such rows run again, their call may be executed
+ * twice.
+ */
 function checkResending({ point, use }: AskedPoint, check: Check): void {
   const unkeyed = ownCallsOf(use.step).find((call) => {
     const effect = effectOf(call, check.actions);
@@ -221,7 +224,7 @@ function checkResending({ point, use }: AskedPoint, check: Check): void {
 function checkRowTarget({ program, point, use: { step } }: AskedPoint, { faults }: Check): void {
   const target = point.overrides?.target;
   const calls = ownCallsOf(step);
-  // If the call does not exist at all, checkOverrideTarget reports it.
+  // A call that does not exist at all is reported by `checkOverrideTarget`.
   if (target?.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
   const path = [...pathOf(point.pointer), "overrides", "target"];
   const hint = `name one of ${calls.map(({ id }) => id).join(", ")}`;
@@ -252,7 +255,7 @@ function writesAfterSkip(program: Program, judge: Step, next: Step, check: Check
 
 /**
  * Returns the steps that run after a step. First come the later steps of the same list. If a block contains this list, the steps after the
- * block follow, and so on outwards.
+ * block follow, then the steps after the block around that block, and so on.
  */
 function followersOf(list: readonly Step[], sought: Step): readonly Step[] {
   for (const [index, step] of list.entries()) {
@@ -270,7 +273,8 @@ function asksFor(ids: ReadonlySet<string>, source: string): boolean {
 type AskedQuestion = { readonly program: Program; readonly point: Point; readonly use: PointUse };
 
 /**
- * Checks the text of a question at its step: a text has no replacement for an absent value, so every value must exist. Records every fault.
+ * Checks the text of a question at its step. A text has no replacement for an absent value, so every value that it uses must exist. Records
+ * every fault.
  */
 function checkQuestion(asked: AskedQuestion, check: Check): void {
   const { point, use } = asked;

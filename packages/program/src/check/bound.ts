@@ -7,13 +7,13 @@ import type { ToolCall } from "../steps/parts/tool-call.ts";
 import type { AcceptedProgram } from "./accepted-program.ts";
 import { secretUsesOf } from "./secrets.ts";
 
-/** The slug under which a caller is granted HTTP requests of the program and of its skills. */
+/** The name with which a scoped key is granted HTTP requests of a program and of its skills. */
 const httpSlug = "http";
 const skillsSlug = "skills";
 
 /**
  * Returns a fault for each part of an accepted program that is outside the caller's access scope: another entity, a tool that was not
- * granted, or a secret (secrets belong to no entity). Checks nested skills too. `document`: the parsed text of the program.
+ * granted, or any secret, because secrets belong to no entity. Nested skills are also checked. `document`: the parsed text of the program.
  */
 export function boundFaultsOf(accepted: AcceptedProgram, binding: Binding, document: unknown): readonly ProgramFault[] {
   const faults = createFaultList(document);

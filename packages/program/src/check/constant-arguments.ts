@@ -11,15 +11,15 @@ const env = celEnv();
 const hours = plan(meteredEnv, parse("time.getHours(zone)"));
 const time = celTime(0);
 
-/** Cache of valid time zones: about 600 names and 6,000 offsets are possible. */
+/** Cache of time zones that were found valid. It stays small: only about 600 names and 6,000 offsets are possible. */
 const known = new Set<string>();
 
 /** True if expressions accept this text as a time zone: a name of the IANA database, or an offset. */
 function isZone(text: string): boolean {
   if (known.has(text)) return true;
   const traces = Error.stackTraceLimit;
-  // For an invalid name, the function returns an error object, and only its existence is checked. Its stack trace is not needed, and making
-  // it would take longer than all other work here.
+  // For an invalid name, the function creates an error, and only its existence is checked. Creating its stack trace would take longer than
+  // all other work here, so it is switched off.
   Error.stackTraceLimit = 0;
   try {
     const found = !isCelError(hours({ time, zone: text }));
@@ -42,10 +42,10 @@ function placeOf(zone: string): string {
   return zone.slice(zone.lastIndexOf("/") + 1).toLowerCase();
 }
 
-// The following functions check constant arguments of a function (for example the pattern of `matches()`). A wrong constant is found once,
-// before it fails for every row.
+// The following functions check constant arguments of functions, for example the pattern of `matches()`. A wrong constant is reported once,
+// before the program runs, instead of failing for every row.
 
-/** A problem of a constant, and what would be right. */
+/** A problem of a constant (`message`), and how to correct it (`hint`). */
 export type ConstantFault = { readonly message: string; readonly hint: string };
 
 /** Returns the text of a part of an expression, or undefined if it is not a text. */
@@ -54,7 +54,7 @@ export function textOfNode(node: Expr | undefined): string | undefined {
   return constant?.case === "stringValue" ? constant.value : undefined;
 }
 
-/** Returns why a pattern is not allowed in matches(), or undefined. */
+/** Returns the reason why a pattern is not allowed in matches(), or undefined if it is allowed. */
 export function faultOfMatches(node: Expr | undefined): ConstantFault | undefined {
   const pattern = textOfNode(node);
   if (pattern === undefined) {
@@ -77,7 +77,7 @@ const timeForms = {
   },
 };
 
-/** Returns a duration in days or weeks as hours (`48h`). For any other text it returns an example. */
+/** Returns a duration in days or weeks converted to hours (`48h`). For any other text it returns an example. */
 function inHours(text: string): string {
   const [, count, unit] = /^P?\s*(\d{1,5})\s*(d|w|days?|weeks?)$/i.exec(text.trim()) ?? [];
   if (count === undefined || unit === undefined) return "168h";
@@ -154,8 +154,8 @@ function mendedClause(kind: CelKind): string {
 }
 
 /**
- * Returns why a pattern is not allowed in matches(), or undefined if it is allowed. A pattern is compiled at each evaluation, and
- * compilation time grows with its counted repetitions: a class repeated 900 times took 30 ms; repeated 20 times, less than 1 ms.
+ * Returns the reason why a pattern is not allowed in matches(), or undefined if it is allowed. A pattern is compiled at each evaluation,
+ * and the time for this grows with counted repetitions: a class repeated 900 times took 30 ms; repeated 20 times, less than 1 ms.
  */
 function faultOfPattern(pattern: string): string | undefined {
   const { patternCharacters, patternRepeats } = celLimits;

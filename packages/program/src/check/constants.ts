@@ -12,10 +12,13 @@ import { isFunction } from "../types/cel-kinds.ts";
 import type { Constants, Scope } from "../types/scope.ts";
 import { type ConstantFault, faultOfZone, takesZone } from "./constant-arguments.ts";
 
-/** Maximum evaluation steps (units of work, see run/cost-of-text.ts) of a constant that the check evaluates. They take at most 1 ms. */
+/**
+ * Maximum evaluation steps (units of work, see run/cost-of-text.ts) of a constant that the check evaluates. So many steps take at most 1
+ * ms.
+ */
 const stepsMax = 100_000;
 
-/** The value of a constant part of an expression. `error`: why every evaluation of that part fails. */
+/** The value of a constant part of an expression. `error`: the reason why every evaluation of that part fails. */
 type ConstantResult = { readonly value: JsonValue } | { readonly error: string };
 
 /**
@@ -59,7 +62,7 @@ export function constantValue(node: Expr, { constants }: Pick<Scope, "constants"
 
 /**
  * True if the value of a part of an expression does not depend on data of the run. `takesParams`: true if the program's params count as
- * constants too.
+ * constants here.
  */
 function isConstant(node: Expr, takesParams: boolean, locals: ReadonlySet<string> = new Set()): boolean {
   const { exprKind } = node;
@@ -90,14 +93,14 @@ function isConstant(node: Expr, takesParams: boolean, locals: ReadonlySet<string
 /** A template in which the constants are filled in. `isFilled`: true if there were any to fill in. */
 export type FilledTemplate = { readonly template: ValueTemplate; readonly isFilled: boolean };
 
-/** Fills in the parts of a template that are known before the program runs: constants, and params that no answer changes. */
+/** Fills in the parts of a template whose values are known before the program runs: constants, and params that no answer can change. */
 export function fillConstants(template: ValueTemplate, { constants }: Pick<Scope, "constants">): FilledTemplate {
   let isFilled = false;
   const fill = (part: ValueTemplate): ValueTemplate => {
     if (part.kind === "object") return objectOf(part.entries.map(([name, item]) => [name, fill(item)] as const));
     if (part.kind === "list") return filledList(part.items.map(fill));
     const found = constants === undefined ? part : filledPart(part, constants);
-    // At run time a null may mean that the argument is left out, so a null is not filled in and only its type is checked.
+    // A null is not filled in, and only its type is checked, because at run time a null may mean that the argument is left out.
     if (found === part || (found.kind === "literal" && found.value === null)) return part;
     isFilled = true;
     return found;
@@ -115,7 +118,7 @@ function filledPart(part: ValueTemplate, constants: Constants): ValueTemplate {
     case "reference": {
       const value = valueOfReference(part.reference, constants);
       if (value !== undefined && value !== null) return { kind: "literal", value };
-      // The replacement (`otherwise`) is used only if the value is null. An absent value is reported elsewhere.
+      // `otherwise` is the replacement for a value that is null. An absent value is reported elsewhere.
       return value === undefined || part.otherwise === undefined ? part : { kind: "literal", ...part.otherwise };
     }
     case "text":
@@ -185,8 +188,8 @@ function computedConstant(expression: Expression, constants: Constants): Constan
 }
 
 /**
- * Returns why every evaluation of an expression fails because of a constant. Only parts that are evaluated every time are checked. Returns
- * undefined if there is no such constant.
+ * Returns the reason why every evaluation of an expression fails because of a constant in it. Only parts that every evaluation reaches are
+ * checked. Returns undefined if there is no such constant.
  */
 export function constantFault(node: Expr, { constants }: Pick<Scope, "constants">): ConstantFault | undefined {
   if (constants === undefined || node.exprKind.case === "constExpr") return undefined;
@@ -211,8 +214,8 @@ export function constantFault(node: Expr, { constants }: Pick<Scope, "constants"
 }
 
 /**
- * Returns the parts that are evaluated every time. Parts that run only under a condition, or only depending on the parts next to them
- * (`&&`, `||`), are not returned.
+ * Returns the parts of an expression that every evaluation reaches. Parts behind a condition, or next to `&&` or `||`, may not be reached
+ * and are not returned.
  */
 function certainParts(node: Expr): readonly Expr[] {
   const { exprKind } = node;

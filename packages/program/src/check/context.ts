@@ -36,7 +36,7 @@ export type CheckContext = {
   /** True for the stored program of a skill. It was accepted earlier, so rules that were added later do not apply. Default false. */
   readonly isStored?: boolean;
   /**
-   * True if the caller adds the input when it starts the program. The program's own `input` may then lack fields that inputSchema requires.
+   * True if the input is added when the program is started. The program's own `input` may then lack fields that inputSchema requires.
    * Default false.
    */
   readonly isInputMade?: boolean;
@@ -50,11 +50,11 @@ export type Check = {
   readonly actions: Map<string, Action>;
   /** True if the program was accepted earlier: rules that were added later do not apply. */
   readonly isStored: boolean;
-  /** True if the caller adds the input when it starts the program. */
+  /** True if the input is added when the program is started. */
   readonly isInputMade: boolean;
   /** The skills that the program names. */
   readonly skills: KnownSkills;
   validator(action: Action, schema: JsonSchema): SchemaValidator;
-  /** Returns a validator for a schema that a project wrote, or for a part of such a schema. */
+  /** Returns a validator for a JSON Schema that a project wrote, or for a part of such a schema. */
   tenantValidator(this: void, schema: JsonSchema): SchemaValidator;
 };

@@ -16,8 +16,8 @@ export type ExamineContext = {
 export type ExamineResult = { readonly faults: readonly TemplateFault[]; readonly filled: ValueTemplate };
 
 /**
- * Compares a template with a schema: first by types, then with the values that are already known before the program runs. Returns the
- * faults. The second comparison does not apply to stored programs, because it is newer than some of them.
+ * Compares a template with a schema: first the types, then the values that are known before the program runs. Returns the faults. The
+ * values are not compared for stored programs, because some of these programs are older than this check.
  */
 export function examineWithConstants(
   template: ValueTemplate,

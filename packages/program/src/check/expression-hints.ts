@@ -18,7 +18,7 @@ import type { Scope } from "../types/scope.ts";
 import type { ConstantFault } from "./constant-arguments.ts";
 import { constantValue } from "./constants.ts";
 
-// Texts to write in place of a name that an expression cannot use.
+// The functions below make hints: texts that say what to write in place of a name that an expression cannot use.
 
 /** The first names of paths in expressions (such as `row` or `steps`). `now` is missing, because it has no fields. */
 export const roots: readonly string[] = [
@@ -59,7 +59,7 @@ export function hintOfNoScalar(path: NodePath["path"], type: ValueType): string 
   return `make a set of it in the call: ${rows} at step ${id}; then rows.${id} is the number of rows, and filter and map can read them; to find rows that are in another set, use join`;
 }
 
-/** Returns a hint with the name to use instead of an unknown name. `whole`: the unknown name with the fields after it. */
+/** Returns a hint that names what to write instead of an unknown name. `whole`: the unknown name with the fields after it. */
 export function hintOfName(name: string, whole: string, scope: Scope): string {
   const foreign = hintOfForeign(whole);
   if (foreign !== undefined) return foreign;
@@ -73,8 +73,8 @@ export function hintOfName(name: string, whole: string, scope: Scope): string {
 type Side = { readonly node: Expr | undefined; readonly type: ValueType };
 
 /**
- * The reason why a comparison is never true. `isNote`: true if it is reported as a note and not as a fault. This is so if the compared
- * value comes from a tool's argument: the app may answer with values that the tool does not list.
+ * The reason why a comparison is never true. `isNote`: true if it is reported as a note and not as a fault. It is a note if the compared
+ * value comes from a tool's argument, because the app may answer with values that the tool's definition does not list.
  */
 type MemberFault = ConstantFault & { readonly isNote?: boolean };
 
@@ -82,8 +82,8 @@ type MemberFault = ConstantFault & { readonly isNote?: boolean };
 const namedMax = 20;
 
 /**
- * Returns why a comparison (`_==_`, `_!=_` or `@in`) uses a value that its other side can never have. Returns undefined if the values can
- * match.
+ * Returns the reason why a comparison (`_==_`, `_!=_` or `@in`) can never be true: it uses a value that the other side never has. Returns
+ * undefined if the two sides can be equal.
  */
 export function faultOfMember(name: string, left: Side, right: Side, scope: Scope): MemberFault | undefined {
   if (name === "@in") return faultOfList(left, right, scope);
@@ -107,8 +107,8 @@ function faultOfDay(day: Side, time: Side): ConstantFault | undefined {
 }
 
 /**
- * Checks `in` with a list. If the program writes the list out, each item must be a possible value of the left side. If the list comes from
- * data, the left side must be a possible item.
+ * Checks the operator `in` with a list. If the program writes out the list, each item must be a possible value of the left side. If the
+ * list comes from data, the left side must be a possible item of the list.
  */
 function faultOfList(left: Side, right: Side, scope: Scope): MemberFault | undefined {
   const items = right.node?.exprKind.case === "listExpr" ? right.node.exprKind.value.elements : undefined;
@@ -130,8 +130,7 @@ function faultOfValue(side: Side, node: Expr | undefined, scope: Scope): MemberF
 
 /**
  * Returns a fault if one side of a comparison can never have the value of the other side. `Side`: the expression on that side, and its
- * type. Null is never a fault, because an app may answer null anywhere. Lists and objects are not checked here; another check reports their
- * type.
+ * type. Null is never a fault, because an app may answer null anywhere. Lists and objects are checked elsewhere.
  */
 function faultOf({ node, type }: Side, value: JsonValue | undefined): MemberFault | undefined {
   const own = membersOf(type);

@@ -17,11 +17,11 @@ import {
 } from "./constant-arguments.ts";
 import { faultOfMember, hintOfMember, hintOfName, hintOfNoScalar, roots, textOfPath } from "./expression-hints.ts";
 
-/** Hint on how to use a set. Expressions cannot read the rows of a set. */
+/** Hint on how to use a set of rows. Expressions cannot read the rows of a set. */
 const useOfSets =
   "rows.<set> is a number, the size of the set: choose rows with filter, sort and limit, and read their fields with reduce";
 
-/** Namespaces of functions, such as math. */
+/** Names before the dot in the names of functions, such as `math` in math.abs. */
 const functionNamespaces: ReadonlySet<string> = new Set(
   functionNames.flatMap((name) => (name.includes(".") ? [name.slice(0, name.indexOf("."))] : [])),
 );
@@ -33,10 +33,7 @@ export type TypedPart = { readonly kind: CelKind; readonly type: ValueType };
 export type ExpressionWalk = {
   readonly scope: Scope;
   readonly locals: ReadonlyMap<string, TypedPart>;
-  /**
-   * Steps and calls for which the expression itself checks with has() that they exist, as `steps.<id>` and `calls.<id>`. If it checks only
-   * a field of them, a dot follows: `steps.<id>.`.
-   */
+  /** Records a fault of a rule that did not exist in version 0.1. Such a fault is ignored in programs that are already stored. */
   readonly guarded: ReadonlySet<string>;
   fault(message: string, hint: string): void;
   /** Records a fault of a rule that did not exist in version 0.1. Such a fault is ignored for programs that are already stored. */
@@ -160,7 +157,7 @@ function isSet(node: Expr | undefined, { locals }: ExpressionWalk): boolean {
   return pathOfNode(node)?.root === "rows" && !locals.has("rows");
 }
 
-/** True if the node reads a field of a set (`rows.open.id`), which is not possible. */
+/** True if the node reads a field of a set of rows (for example `rows.open.id`), which is not possible. */
 function isFieldOfSet(node: Expr | undefined, walk: ExpressionWalk): boolean {
   return isSet(node, walk) && (pathOfNode(node)?.path.length ?? 0) > 1;
 }
@@ -170,8 +167,8 @@ function isDate(typed: TypedPart | undefined): boolean {
 }
 
 /**
- * Returns the JSON type of a function's result, or undefined if the type is unknown. The function `string` with a time as its argument
- * returns the text of a time, which has a known type.
+ * Returns the JSON type of a function's result, or undefined if it is unknown. The result of `string` for a time is the text of a time, and
+ * so its type is known.
  */
 function typeOfResult(name: string, { signature }: CelResult, first: TypedPart | undefined): ValueType {
   if (name === "string" && first?.kind === "timestamp") return timestampType;
@@ -180,8 +177,8 @@ function typeOfResult(name: string, { signature }: CelResult, first: TypedPart |
 }
 
 /**
- * Checks constants that should be a time, a time zone, a pattern or a format. A wrong constant is reported here once, instead of failing
- * for every row.
+ * Checks constants that must be a time, a time zone, a pattern or a format. A wrong constant is reported here once, instead of failing for
+ * every row at run time.
  */
 function checkConstants(name: string, target: Expr | undefined, args: readonly Expr[], walk: ExpressionWalk): void {
   const pattern = name === "matches" ? faultOfMatches(args[0]) : undefined;
@@ -209,7 +206,8 @@ const ignored = () => {};
 function typeOfPath(node: Expr, walk: ExpressionWalk): TypedPart {
   const path = pathOfNode(node);
   if (path === undefined) {
-    // For a computed index, or a field of a computed value: the parts are checked, but the type of the whole is unknown.
+    // An index may be computed, or a field may belong to a computed value. Then the parts are checked, but the type of the whole is
+    // unknown.
     for (const child of childrenOf(node)) typeOf(child, walk);
     return dynamic;
   }
@@ -229,10 +227,7 @@ function typeOfPath(node: Expr, walk: ExpressionWalk): TypedPart {
   return typeOfReference(path, walk);
 }
 
-/**
- * Returns the type of a value from outside the program, such as the event that starts it (`fire`). The path is read like a path of fields
- * in an object.
- */
+/** Returns the type of a value from outside the program, for example of a field of the event that starts it (`fire`). */
 function typeOfGiven(given: ReadonlyMap<string, ValueType>, path: NodePath, walk: ExpressionWalk): TypedPart {
   if (given.has(path.root)) {
     const type = given.get(path.root);
@@ -298,7 +293,7 @@ function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk)
   return { kind: kindOfType(found.type), type: found.type };
 }
 
-/** Returns the kind that JSON values of a schema have in expressions. All JSON numbers are doubles there. */
+/** Returns the kind that values of a JSON type have in expressions. There, all JSON numbers are doubles. */
 function kindOfType(type: ValueType): CelKind {
   const [only, ...others] = typesOf(type) ?? [];
   if (others.length > 0) return "dyn";

@@ -46,9 +46,10 @@ export function checkComputed(expression: Expression, scope: Scope, faults: Faul
   return typed && (typed.type ?? jsonType[typed.kind]);
 }
 
-/** Returns the type of a computed value. Faults are not recorded here. */
+/** Returns the type of a computed value. Records no faults, because they are recorded elsewhere. */
 export function computedType(expression: Expression, scope: Scope): ValueType {
-  // The faults of this expression are recorded elsewhere. Without constants, nothing is evaluated a second time.
+  // The faults of this expression are recorded elsewhere, so they are dropped here. Without constants in the scope, nothing is evaluated a
+  // second time.
   return checkComputed(expression, { ...scope, constants: undefined }, createFaultList(undefined));
 }
 
@@ -179,8 +180,8 @@ function identOf(node: Expr | undefined): string | undefined {
 }
 
 /**
- * Finds a condition that can never be true. The condition is in the error handler of a failed step, but requires that this step has no
- * error. Returns the id of that step. Returns undefined if the condition has no such fault.
+ * Finds a condition that can never be true: it is in the error handler of a failed step, but requires that this step has no error. Returns
+ * the id of that step, or undefined if the condition is not of this kind.
  */
 function ruledOut({ failed }: Scope, { source }: Pick<Expression, "source">): string | undefined {
   if (failed === undefined || /\|\||\?/.test(source)) return undefined;

@@ -5,7 +5,7 @@ import type { CheckContext } from "./context.ts";
 
 /** Maximum total characters of all program texts in the cache. A cached program needs about ten times the memory of its text. */
 const charactersMax = 4_000_000;
-/** Maximum characters of one cached text. Longer texts are rare and would push many others out of the cache. */
+/** Maximum characters of a text that is cached. Longer texts are rare and would push many others out of the cache. */
 const longMax = 64_000;
 
 type Kept = { readonly characters: number; readonly known: AcceptedProgram };

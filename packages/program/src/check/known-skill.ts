@@ -13,7 +13,7 @@ export type KnownSkill = {
   readonly mayWrite: boolean;
 };
 
-/** Why a program may not run a skill. */
+/** The reason why a program may not run a skill. */
 export type RefusedSkill = { readonly code: ProgramFaultCode; readonly message: string; readonly hint: FaultText };
 
 /** The skills that a program names. The keys are the names that the program uses. */

@@ -23,7 +23,7 @@ export function noteProgram(program: Program, document: JsonObject, check: Check
 /** Hint: how to read all pages of a list. */
 const readAll = 'write "page": {"max": 20} in rows, which reads them all';
 
-/** Adds a note if a call reads only the first page of a list. */
+/** Adds a note if a call reads only the first page of a list that may have more pages. */
 function notePages(call: StepOf<"call">, { steps }: Program, text: string, { actions, faults }: Check): void {
   const { id, tool, rows, pointer } = call;
   const action = actions.get(tool);
@@ -91,7 +91,7 @@ function noteSaga({ steps, sagaOn }: Program, { faults }: Check): void {
   faults.note("SAGA_UNDOES_NOTHING", ["saga"], "undoes nothing, because no call has an undo", hint);
 }
 
-/** True if a step itself makes a call that writes, or runs a skill that may write. Steps inside it are not checked. */
+/** True if a step itself makes a call that writes, or runs a skill that may write. Steps inside the step are not included. */
 export function mayWrite(step: Step, { actions, skills }: Check): boolean {
   const isWriting = ownCallsOf(step).some((call) => (effectOf(call, actions)?.access ?? "read") !== "read");
   return isWriting || ownRunsOf(step).some((name) => skillWrites(name, skills));
@@ -110,12 +110,12 @@ type WaitTimes = { readonly leastMs: number; readonly mostMs: number };
 
 const none: WaitTimes = { leastMs: 0, mostMs: 0 };
 
-/** Returns how long a step itself waits, in milliseconds. 0 if unknown. */
+/** Returns the wait of a single step, in milliseconds, without the steps inside it. 0 if unknown. */
 type OwnMs = (step: Step) => number;
 
 /**
- * Reports waits that together end after the program's deadline. All waits on one path are added up. A fixed single wait is checked when it
- * is read, so here it counts only in the sum.
+ * Reports waits that together end after the program's deadline. All waits on one path through the program are added up. A single wait of
+ * fixed length was already checked when it was read.
  */
 export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Scope, { faults }: Check): void {
   const spans = new Map<Step, number>();
@@ -138,8 +138,8 @@ export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Sc
 }
 
 /**
- * Returns the shortest and the longest total wait of a list of steps. Conditions of two steps may exclude each other. So the longest wait
- * contains only one conditional step, in addition to all unconditional steps. The job can certainly take this path.
+ * Returns the shortest and the longest total wait of a list of steps. The conditions of two steps may exclude each other, so the longest
+ * wait contains only one conditional step, in addition to all unconditional steps. A job can certainly take this path.
  */
 function waitedOfList(steps: readonly Step[], ownMs: OwnMs): WaitTimes {
   const each = steps.map((step) => waitedOfStep(step, ownMs));
@@ -168,7 +168,7 @@ function waitedInside(step: Step, ownMs: OwnMs): WaitTimes {
       };
     }
     case "until":
-      // The body of an `until` step runs at least once. So the shortest waiting time of the program contains the waits of one round.
+      // The inner steps of an `until` step run at least once, so the shortest wait contains the waits of one round.
       return waitedOfList(step.body, ownMs);
     default:
       return { leastMs: ownMs(step), mostMs: ownMs(step) };

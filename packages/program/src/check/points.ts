@@ -14,8 +14,8 @@ import { checkSensitiveSchema } from "./sensitive.ts";
 import type { PointUse } from "./steps.ts";
 
 /**
- * Ids of steps, and ids of points (declared questions to people), that the checker could not read. They are missing in the parsed program.
- * A reference to such an id is not reported, because its fault was already reported.
+ * Ids of steps and judgment points (questions to people) that the checker could not read. They are missing in the parsed program. A
+ * reference to such an id is not reported, because the reason was already reported.
  */
 export type LeftOutIds = { readonly steps: ReadonlySet<string>; readonly points: ReadonlySet<string> };
 
@@ -69,7 +69,7 @@ function checkPoint(
   if (own.length === 0 && isKnown && !faults.has(point.pointer)) checkUnasked(program, point, check);
 }
 
-/** Reports a point that no step asks: its question would have no effect. */
+/** Reports a judgment point (question to people) that no step asks. Its question would have no effect. */
 function checkUnasked({ steps }: Program, { id, pointer }: Point, check: Check): void {
   const acting = [...stepsOf(steps)].find((step) => mayWrite(step, check));
   const place = acting === undefined ? "before the step that it is about" : `directly before ${acting.id}`;

@@ -48,12 +48,16 @@ import {
 } from "./skills.ts";
 import { checkSteps, scopeHints } from "./steps.ts";
 
-/** Cache of validators for parts of shared schemas. They are kept as long as the catalog, so their number is limited by the catalog. */
+/**
+ * Cache of validators for parts of schemas in the shared catalog. A validator is removed together with its schema, so the size of the
+ * catalog limits the cache.
+ */
 const partValidators = new WeakMap<JsonSchema, SchemaValidator>();
 
 /**
- * Checks a whole program: its text, and what it uses of the project. Rejects only if a function of the context rejects. If the same text
- * was accepted earlier with the same catalog, only the project's accounts, contacts and secrets are checked again.
+ * Checks a whole program: its text, and the accounts, contacts, secrets and tools that it uses. Rejects only if a function of the context
+ * rejects. If the same text was accepted earlier with the same catalog, only the project's accounts, contacts and secrets are checked
+ * again.
  */
 export async function checkProgram(programJson: string, context: CheckContext): Promise<CheckedProgram> {
   const known = findAccepted(programJson, context);
@@ -77,7 +81,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   const read = readProgram(programJson);
   if (!("program" in read)) return faultsOf(read.faults);
   const { program, faults } = read;
-  // A program that is too large is not checked further, because the size limits keep a check short.
+  // A program that is too large is not checked any further, because only the size limits keep a check short.
   if (faults.list().some(({ code }) => code === "PROGRAM_TOO_LARGE")) return faultsOf(faults);
   if (context.isStored !== true) faults.takeYounger();
   const skills = await checkSkills(program, context, checkProgram);
@@ -102,7 +106,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   return accepted;
 }
 
-/** The results of the check of a program without faults. */
+/** Facts that the check of a program without faults has found. */
 type CheckFindings = {
   readonly scope: Scope;
   readonly check: Check;
@@ -162,16 +166,16 @@ function ownUndoTools({ steps, sagaOn }: Program, { actions }: Check): Action[] 
 }
 
 /**
- * Returns a function that gives the access class of a call. The method decides for an HTTP request. The definition decides for a known
- * tool. A call of any other tool counts as `read`.
+ * Returns a function that gives the access class of a call. For an HTTP request, the method decides. For a known tool, its definition
+ * decides. A call of an unknown tool counts as `read`.
  */
 function classOf(actions: Check["actions"]): ClassOf {
   return (call) => effectOf(call, actions)?.access ?? "read";
 }
 
 /**
- * Returns the names that exist at the start of the program. Steps that were left out get an unknown result, so using their names is not a
- * second fault.
+ * Returns the names that expressions can use at the start of the program. Steps that could not be read get an unknown result, so that using
+ * their names is not reported as a second fault.
  */
 function startOf({ program, leftOut, faults }: ReadProgram): Scope {
   const unknown: StepOutcome = { value: { type: undefined }, set: "any", maySkip: false };
@@ -233,7 +237,7 @@ function checkUndos({ steps, sagaOn }: Program, faults: FaultList): void {
 
 /**
  * Checks the declared result. If an expression in it fails at run time, its value is left out and the job still succeeds. So a constant
- * that always fails is not reported.
+ * that makes an expression fail is not reported here.
  */
 function checkResult(program: Program, given: Scope, faults: FaultList): void {
   const scope = { ...given, constants: undefined };
@@ -268,8 +272,8 @@ function typeOfResult(template: ValueTemplate, scope: Scope): ValueType {
 }
 
 /**
- * Checks that the calls that do not depend on rows fit the program's limits. Calls that depend on rows cannot be counted here: at run time
- * the job fails at the limit.
+ * Checks that the calls that do not depend on rows fit within the program's limits. Calls that depend on rows cannot be counted before the
+ * run: the job fails when it reaches the limit.
  */
 function checkLimits(program: Program, { faults, actions }: Check, skills: ReadonlyMap<string, CheckedSkill>): void {
   const { limits } = program;
@@ -313,8 +317,8 @@ function createCheck(
     tenantValidator: (schema) => cached(shared, schema, () => tenant(schema)),
     validator(action, schema) {
       if (schema === action.inputSchema) return action.validateInput;
-      // The schemas of a private tool were written by a project. Their validators use only patterns that need linear time. These validators
-      // are cached only for this check of the program.
+      // The schemas of a private tool were written by a project. Their validators use only patterns that need linear time, and they are
+      // cached only during this check.
       if (action.ownerProjectId === "") return cached(partValidators, schema, () => createValidator(schema));
       return cached(shared, schema, () => tenant(schema));
     },
@@ -322,8 +326,8 @@ function createCheck(
 }
 
 /**
- * Returns a validator for a part of a schema. If the part cannot be compiled alone, this validator accepts everything, and only the
- * validation at run time decides.
+ * Returns a validator for a part of a schema. If the part cannot be compiled by itself, the validator accepts everything, and values are
+ * only validated at run time.
  */
 function lenient(validator: SchemaValidator): SchemaValidator {
   return (value) => {

@@ -53,8 +53,8 @@ function hintInText({ text, root, path }: Reference): string {
 }
 
 /**
- * Returns a hint for a value with the wrong type in a text. If a row's field is a list, a `reduce` or `group` made it; that step can also
- * make a text.
+ * Returns a hint for a value with the wrong type in a text. If a row's field is a list, a `reduce` or `group` step made it, and the hint
+ * says that this step can make a text instead.
  */
 function hintOfTypes({ root }: Reference, types: ReadonlySet<string>): string {
   if (root !== "row" && root !== "steps") return "name a text, number or boolean in it";

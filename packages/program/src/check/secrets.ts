@@ -77,7 +77,7 @@ function hopsOf({ approval, points }: Program): { readonly path: Path; readonly 
   );
 }
 
-/** Returns the questions about accounts that the program needs answered, without duplicates. */
+/** Returns the questions about accounts that the check of the program must answer, without duplicates. */
 export function accountQuestionsOf(
   steps: readonly Step[],
   check: Pick<Check, "view" | "actions">,
@@ -116,7 +116,7 @@ type Need = { readonly path: Path; readonly question: AccountQuestion };
 
 /**
  * Returns the accounts that the calls of the steps need. An undo call adds an account only if it uses another account than the call that it
- * undoes. A call with an empty entity adds none, because the fault of its entity is already recorded.
+ * undoes. A call with an empty entity adds no account, because the fault of its entity is already recorded.
  */
 function neededBy(steps: readonly Step[], { view, actions }: Pick<Check, "view" | "actions">): Need[] {
   const toolkitOf = (tool: string) => view.toolkits.get(actions.get(tool)?.toolkitSlug ?? "");

@@ -29,8 +29,9 @@ export type SensitiveArguments = {
 const useInput = text`use a secret of the project: {"$secret": "<name>"}, with "prefix": "Bearer " if needed, stored with ${call("PutSecret")}; or an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema`;
 
 /**
- * Checks that the value of a sensitive argument is not readable in the program, because its jobs show the program. The value may not be a
- * literal, a param, or an input field that is not marked as sensitive. Answers of steps are encrypted and allowed. Records every fault.
+ * Checks that the value of a sensitive argument cannot be read in the program, because the jobs of a program show it. The value may not be
+ * a literal, a param, or an input field that is not marked as sensitive. It may be the answer of a step, which is stored encrypted. Records
+ * every fault.
  */
 export function checkSensitiveArguments(
   { args, inputSchema, path }: SensitiveArguments,
@@ -72,7 +73,7 @@ function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: 
       walkEntries(context, template, place, path);
       return;
     case "literal":
-      // A null reveals nothing.
+      // A null is allowed, because it reveals nothing.
       if (isSensitive && template.value !== null) context.report(path, "is written in the program");
       else if (Array.isArray(template.value)) {
         const items = template.value.map((value) => ({ kind: "literal", value }) as const);
@@ -82,8 +83,8 @@ function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: 
 }
 
 /**
- * Checks that a sensitive argument has no readable value in `else` (the replacement for an absent value). This value is written in the
- * program, and people who can read the program could read it. Records a fault if there is one.
+ * Checks that a sensitive argument has no replacement value (`else`) in the program, because everyone who can read the program could read
+ * it. Records a fault if there is one.
  */
 function walkElse(
   context: Walk,
@@ -102,8 +103,8 @@ function walkEntries(context: Walk, template: ValueTemplate, place: SchemaPlace,
 }
 
 /**
- * Checks a text in a sensitive argument. Reports a fault if the text is written completely in the program, because a job shows its program.
- * Otherwise checks each reference in the text.
+ * Checks a text in a sensitive argument. If the text is completely constant, it is reported, because a job shows its program. Otherwise
+ * each reference in the text is checked.
  */
 function checkText(context: Walk, parts: readonly (string | Reference)[], place: SchemaPlace, path: Path): void {
   const references = parts.filter((part) => typeof part !== "string");
@@ -112,8 +113,8 @@ function checkText(context: Walk, parts: readonly (string | Reference)[], place:
 }
 
 /**
- * Checks an expression that computes the value of a sensitive argument. It may not use only constants of the program, because anyone can
- * read the value in the program. Otherwise each value that the expression uses is checked.
+ * Checks an expression that computes the value of a sensitive argument. It is reported if it uses only constants, because its value can
+ * then be read from the program. Otherwise each value that it uses is checked.
  */
 function checkComputedText(context: Walk, { source }: Expression, place: SchemaPlace, path: Path): void {
   const named = pathsNamed(source);
@@ -143,7 +144,7 @@ function checkSource({ input, report }: Walk, { root, path: steps, text }: Refer
   if (!isMarked) report(at, `${text} is not marked x-sensitive in inputSchema`);
 }
 
-/** Keywords of a schema that contain values. In the schema of a sensitive field they would reveal possible values. */
+/** Keywords of a JSON Schema that contain values. In the schema of a sensitive field they would reveal possible values. */
 const valueKeywords = ["default", "const", "enum", "examples"];
 
 /** Checks that a schema in the program does not contain values for fields that it marks as sensitive. Records every fault. */

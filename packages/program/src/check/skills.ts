@@ -120,7 +120,7 @@ export function skillPinsOf(skills: ReadonlyMap<string, CheckedSkill>): PinnedSk
   );
 }
 
-/** Returns the key that a program with its pins is stored under. */
+/** Returns the key under which a program and its pins (stored tool definitions) are stored. */
 export function programDigest(programJson: string, pins: string): Buffer {
   return createHash("sha256")
     .update(JSON.stringify([programJson, pins]))
@@ -144,8 +144,8 @@ export function skillGateOf(skills: ReadonlyMap<string, CheckedSkill>): string |
 }
 
 /**
- * Returns the tools with which svc may undo calls of skills. A skill may have succeeded before the program undoes its calls, so all undo
- * tools of these skills are included.
+ * Returns the tools with which svc may undo calls of skills. All undo tools of these skills are included, because a skill may have
+ * succeeded before the program that runs it is undone.
  */
 export function undoToolsOf(skills: ReadonlyMap<string, CheckedSkill>): readonly Action[] {
   return [...skills.values()].flatMap(({ accepted }) => accepted.undoTools);

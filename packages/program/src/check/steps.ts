@@ -19,8 +19,8 @@ const errorType: JsonSchema = {
 const onlyError: JsonSchema = { type: "object", properties: { error: errorType } };
 
 /**
- * A use of a point (question to people): the step that asks it, and the names known there (`scope`). `list`: the list of steps that
- * contains the step.
+ * A use of a judgment point (question to people): the step that asks it, and the names that the question can use (`scope`). `list`: the
+ * list of steps that contains the step.
  */
 export type PointUse = StepPoint & {
   readonly step: Step;
@@ -30,7 +30,7 @@ export type PointUse = StepPoint & {
 
 /**
  * Checks every step. Returns `scope`, the names that exist after the last step. Also returns `uses`: each place at which a step asks a
- * point (question to people).
+ * judgment point (question to people).
  */
 export function checkSteps(
   steps: readonly Step[],
@@ -55,14 +55,14 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
     const { own, inner } = checkStep(step, scope, walk);
     const all = [[step.id, own] as const, ...inner];
     for (const asked of asksOf(step)) {
-      // A question about rows is checked together with the results of its step, because its text may name the set of these rows. In a
+      // The results of the step are included in the check of its question about rows, because the text may name the set of these rows. In a
       // stored program, a question about a step may also name sets that later steps make.
       const asOfNow = { ...scope, ended: new Map(asked.about === "step" ? ended : [...ended, ...all]) };
       const known = asked.about === "step" && walk.check.isStored ? scope : asOfNow;
       walk.uses.push({ ...asked, step, list, scope: known });
     }
     for (const [id, value] of all) {
-      // A step with an empty id had an invalid id, which is already reported. No other step can name it.
+      // An empty id means that the step had an invalid id, which is already reported. No other step can refer to it.
       if (id === "") continue;
       const seen = maySkip || step.when !== undefined ? { ...value, maySkip: true } : value;
       ended.set(id, seen);
@@ -86,8 +86,8 @@ function checkStep(step: Step, before: Scope, walk: Walk): StepOutcomes {
 }
 
 /**
- * Checks the steps of an error handler, which can read the error. If the job continues after the handler, later steps can rely only on the
- * step's error.
+ * Checks the steps of an error handler, which can read the handled error. If the job continues after the handler, later steps can only rely
+ * on the step's error, not on its result.
  */
 function checkOnError(
   { id, kind }: Step,
@@ -99,7 +99,7 @@ function checkOnError(
     return [inner, { ...ended, maySkip: true, ...(set !== undefined && { lostWith }) }] as const;
   });
   const failed: StepOutcome = { ...left.own, value: { type: onlyError }, set: undefined };
-  // UNTIL_EXHAUSTED means that the last round finished but the condition was still false. All results of that round exist.
+  // UNTIL_EXHAUSTED means that the last round finished and the condition was still false. All results of that round exist.
   const isWhole = kind === "until" && codes?.every((code) => code === "UNTIL_EXHAUSTED") === true;
   const handling = {
     ...scope,
@@ -115,7 +115,7 @@ function checkOnError(
   return { own, inner: [...maySkip, ...handled] };
 }
 
-/** Returns the parts of hints that name kinds of steps. */
+/** Returns the parts of hints that depend on the kinds of steps, for example the names of these kinds. */
 export function scopeHints(): ScopeHints {
   const named = stepKinds.map((kind) => languageOf(kind).named);
   const places = named.flatMap(({ row }) => row ?? []);
@@ -135,6 +135,6 @@ function onlyKnow(places: readonly string[]): string {
 
 /** Returns the type of `steps.<id>` for a step whose errors are handled: its answer, or its error. */
 function typeWithError(type: ValueType): ValueType {
-  // If the answer's type is unknown, the answer may have any field, also `error`. The result is then an unknown type too.
+  // If the answer's type is unknown, the answer may have any field, even one named `error`. The result then also has an unknown type.
   return type === undefined || !isObject(type.properties) ? undefined : { anyOf: [type, onlyError] };
 }

@@ -46,7 +46,8 @@ export const digestFunctions: readonly CelFunction[] = [
       const text = textOf(value);
       const bytes = Buffer.from(text, "base64");
       const exact = bytes.toString("base64");
-      // The padding may be missing. A text that differs otherwise is not base64, or has bits that are not zero after the last byte.
+      // The padding of base64 may be missing. A text with any other difference is not base64, or has bits that are not zero after the last
+      // byte.
       if (text !== exact && text !== exact.replace(/=+$/, "")) throw new Error("cannot convert to bytes");
       return new Uint8Array(bytes);
     },

@@ -23,14 +23,14 @@ import type { CelKind, Signature } from "../types/cel-signature.ts";
 export type CelFunction = {
   /** The name with its namespace, such as `math.abs`. */
   readonly name: string;
-  /** True if the function is called on a value, such as `text.trim()`. False if all its values are arguments. */
+  /** True if the function is called on a value, as in `text.trim()`. False if all its values are in the parentheses. */
   readonly isMethod: boolean;
   /** Number of arguments in parentheses. For a method such as `text.trim()`, the value before the dot is not counted. */
   readonly count: number;
   readonly signatures: readonly Signature[];
   /**
-   * Returns the maximum evaluation steps (units of work) of the function for arguments of these sizes. The call itself and the reading of
-   * its arguments are not included.
+   * Returns the maximum evaluation steps (units of work) of the function for arguments of these sizes. The steps of the call itself and of
+   * reading its arguments are not included.
    */
   steps(of: readonly Extent[]): number;
   /** Returns the largest possible extent (size) of the result, for arguments of these sizes. */
@@ -56,7 +56,10 @@ export function celFuncOf(form: CelFunction): CelFunc {
 
 type Measured = { items: number; text: number; total: number };
 
-/** Returns the extent (size) of an evaluator's value, as `extentOf` does for JSON. Throws for a list with too many items. */
+/**
+ * Returns the extent (size) of a value of the expression evaluator. It equals the result of `extentOf` for the same value as JSON. Throws
+ * for a list with too many items.
+ */
 function extentOfCel(value: CelValue): Extent {
   if (typeof value === "string" || value instanceof Uint8Array) return literal(value);
   const measured = { items: 0, text: 0, total: 0 };
@@ -95,7 +98,7 @@ export function textOf(value: CelValue | undefined): string {
   return value;
 }
 
-/** Returns the value as a list's items. Throws if it is not a list. */
+/** Returns the items of a value that is a list. Throws if it is not a list. */
 export function listOf(value: CelValue | undefined): CelValue[] {
   if (!isCelList(value)) throw noOverload();
   return itemsOf(value);
@@ -108,7 +111,7 @@ export function wholeOf(value: CelValue | undefined): number {
   throw noOverload();
 }
 
-/** Returns the error for arguments that fit no form of the function, in the evaluator's words. */
+/** Returns the error for arguments that the function does not accept. Its message is the one that the expression evaluator uses. */
 export function noOverload(): Error {
   return new Error("found no matching overload");
 }

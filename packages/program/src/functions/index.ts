@@ -4,7 +4,7 @@ import { listFunctions } from "./lists.ts";
 import { mathFunctions } from "./math.ts";
 import { stringFunctions } from "./strings.ts";
 
-/** The functions of expressions beyond those of CEL itself. */
+/** The functions of expressions that are added to those of CEL itself. */
 export const libraryFunctions: readonly CelFunction[] = [
   ...stringFunctions,
   ...mathFunctions,
@@ -14,7 +14,7 @@ export const libraryFunctions: readonly CelFunction[] = [
 
 const byName: ReadonlyMap<string, readonly CelFunction[]> = Map.groupBy(libraryFunctions, ({ name }) => name);
 
-/** Returns the functions of a name, one for each number of arguments, or none. */
+/** Returns all functions with a name, one for each number of arguments. Empty if there are none. */
 export function functionsNamed(name: string): readonly CelFunction[] {
   return byName.get(name) ?? [];
 }

@@ -5,7 +5,8 @@ import { type Extent, scalar } from "../run/extent.ts";
 import type { Signature } from "../types/cel-signature.ts";
 import { type CelFunction, listOf, method, noOverload, outOfBounds, textOf, wholeOf } from "./function.ts";
 
-// List functions as in CEL's extension library `lists`, for lists of at most 1,000 items. `sum` comes from the list library of Kubernetes.
+// List functions as in CEL's extension library `lists`, for lists of at most 1,000 items. `sum` is taken from the list library of
+// Kubernetes.
 
 /** Returns the value by which an item is sorted. Only values of one type have an order. Throws if the item cannot be sorted. */
 function orderOf(value: CelValue): string | number | bigint | boolean {
@@ -54,7 +55,7 @@ function total(items: readonly CelValue[]): CelInput {
   return sum;
 }
 
-/** Returns the extent (maximum size) of a function's result. The result is at most as large as the list from which it is made. */
+/** Returns the maximum size (extent) of a function's result that is at most as large as the list it is made from. */
 const noLarger = ([list = scalar]: readonly Extent[]): Extent => ({ ...list, depth: 0 });
 const walked = ([list = scalar]: readonly Extent[]) => list.total * stepsOf.value;
 /**

@@ -3,11 +3,14 @@ import { scalar } from "../run/extent.ts";
 import type { CelKind, Signature } from "../types/cel-signature.ts";
 import { type CelFunction, itemsOf, noOverload } from "./function.ts";
 
-// Number functions as in CEL's extension library `math`.
+// Functions for numbers, as in CEL's extension library `math`.
 
 const numbers: readonly CelKind[] = ["int", "uint", "double"];
 
-/** Maximum arguments of math.greatest and math.least. For more values, pass a list. They are plain functions here, not macros. */
+/**
+ * Maximum number of arguments of math.greatest and math.least. More values can be passed as a list. In svc they are plain functions, not
+ * macros as in CEL.
+ */
 const argumentsMax = 8;
 
 /** Returns a number that can be compared exactly with numbers of other kinds. Throws if the value is not a number. */
@@ -77,14 +80,14 @@ function ofNumber(name: string, run: { double(value: number): number; whole(valu
     run([value]) {
       if (typeof value === "number") return run.double(value);
       if (typeof value === "bigint") return run.whole(value);
-      // An unsigned number is already its absolute value.
+      // An unsigned number is never negative, so it is its own absolute value.
       if (isCelUint(value)) return value;
       throw noOverload();
     },
   };
 }
 
-/** Rounds half away from zero, as CEL does. */
+/** Rounds to the nearest integer. A half is rounded away from zero, as CEL does. */
 function round(value: number): number {
   return Math.sign(value) * Math.round(Math.abs(value));
 }

@@ -4,8 +4,8 @@ import { containsSteps, stepsOf } from "../run/cost-of-text.ts";
 import { type Extent, scalar } from "../run/extent.ts";
 import { type CelFunction, listOf, method, outOfBounds, textExtent, textOf, wholeOf } from "./function.ts";
 
-// Text functions as in CEL's extension library `strings`. Indexes count characters: a character outside the Basic Multilingual Plane (such
-// as an emoji) counts as one.
+// Functions for texts, as in CEL's extension library `strings`. Indexes count characters: a character outside the Basic Multilingual Plane
+// (such as an emoji) counts as one.
 
 /** Returns the characters of a text one by one. Returns the text itself if each of its characters is one UTF-16 unit. */
 function charactersOf(text: string): string | string[] {
@@ -41,7 +41,7 @@ function replace(text: string, sought: string, other: string, count: number): st
   for (let done = 0; done < count; done++) {
     const found = text.indexOf(sought, at);
     if (found < 0) break;
-    // An empty text is found between any two characters. The search then continues after the next character.
+    // An empty search text is found between any two characters. The search then continues after the next character.
     const end = found + Math.max(sought.length, 1);
     replaced += text.slice(at, found) + other + (sought === "" ? text.slice(found, end) : "");
     at = end;
@@ -83,7 +83,7 @@ const quotes: Readonly<Record<string, string>> = {
 
 /** Returns the evaluation steps (units of work) of a function that reads each character of a text once. */
 const perCharacter = ([text = scalar]: readonly Extent[]) => text.text * stepsOf.made;
-/** Returns the extent (maximum size) of a function's result. The result is not longer than the text from which it is made. */
+/** Returns the maximum size (extent) of a function's result that is not longer than the text it is made from. */
 const noLonger = ([text = scalar]: readonly Extent[]) => textExtent(text.text);
 
 function onText(

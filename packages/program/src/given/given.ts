@@ -15,8 +15,8 @@ import { fieldType, filledIn, typesOf, type ValueType } from "../types/schema-ty
 import { firstScope, resolveType, type Scope } from "../types/scope.ts";
 
 /**
- * True if a path may be absent in a given value. This is so if an object on the path declares which fields are required, and the path
- * continues with another field of the object.
+ * True if the field at a path may be absent. This is so if an object on the path declares which fields are required, and the next field of
+ * the path is not one of them.
  */
 function mayLack(type: ValueType, path: Path): boolean {
   let current = type;
@@ -79,7 +79,8 @@ export function readGiven(
 }
 
 /**
- * Returns the faults of a template against a schema. Checked are the types of its references, so the result holds for every given value.
+ * Returns the faults of a template against a schema. The types of the template's references are checked, so the result is valid for all
+ * values.
  */
 export function examineGiven({ template, scope }: GivenTemplate, schema: JsonSchema): readonly TemplateFault[] {
   const validators = createTenantValidators();
@@ -130,8 +131,8 @@ function textUnderInput(text: string): string {
 }
 
 /**
- * Removes the prefix `input.` from names in an error message. svc adds this prefix to check given values like the input of a program; the
- * author did not write it.
+ * Removes the prefix `input.` from names in an error message. svc adds this prefix so that it can check the values like a program's input;
+ * the author did not write it.
  */
 function asGiven(message: string): string {
   return message.replace(/\binput\.(?=[a-z])/g, "").replace(/^input /, "what is given ");
@@ -141,7 +142,7 @@ function asGiven(message: string): string {
 export type GivenTypes = ReadonlyMap<string, ValueType>;
 
 /**
- * Checks a condition that uses values from outside a program, with the same rules as a program's own expressions. Records every fault. When
+ * Checks a condition that uses values from outside a program. The rules are those for expressions in a program. Records every fault. When
  * the condition is evaluated later, the values must have the names in `given`.
  */
 export function checkGivenExpression(expression: Expression, given: GivenTypes, faults: FaultList): void {
@@ -156,9 +157,8 @@ export function checkGivenExpression(expression: Expression, given: GivenTypes, 
   const asked = new Set(paths.filter(({ isTest }) => isTest).map(textOf));
   for (const named of paths) {
     const { root, path, isTest } = named;
-    // Index of the first member of the path that may be absent in the given value; -1 if there is none. It is also -1 for a path inside
-    // `has()`, which may be absent.
-    // It is also -1 for paths of rows (`row`), because tools seldom declare which fields always exist.
+    // Index of the first member of the path that may be absent; -1 if there is none. Paths inside `has()` also get -1, because they may be
+    // absent. So do paths of rows (`row`), because tools seldom declare which fields always exist.
     const lacked =
       isTest || root === "row"
         ? -1

@@ -6,8 +6,8 @@ import { hours, parseExpression, rewriteCalls } from "./cel-calls.ts";
 const mark = "\uE000";
 
 /**
- * `source`: an expression in which each quoted text is replaced by `mark`. `texts`: the removed texts in order. Texts are written alike in
- * every language, so only the rest is translated.
+ * An expression in which each quoted text is replaced by `mark`, and the removed texts in order. Quoted texts look the same in every
+ * language, so only the rest of the expression is translated.
  */
 type BareSource = { readonly source: string; readonly texts: readonly string[] };
 
@@ -31,8 +31,8 @@ const term = String.raw`(?<![\w.\[\]])[\w.\[\]${mark}]+(?:\([^()]*\))?`;
 const dayOfNow = "string(now).substring(0, 10)";
 
 /**
- * Each pair has a pattern for another language's notation and the replacement in the language CEL (for example `===` and `==`). All pairs
- * are applied, in this order.
+ * Each pair is a pattern for a notation of another language and its replacement in CEL (for example `===` and `==`). All pairs are applied,
+ * in this order.
  */
 const rewrites: readonly (readonly [RegExp, string])[] = [
   [/^\s*return\s+|;\s*$/g, ""],
@@ -112,8 +112,8 @@ function rewriteDurations(source: string): string {
 }
 
 /**
- * Maximum length of an expression that is examined for the syntax of another language, in characters. A longer expression is not examined,
- * because its length is already a fault.
+ * Maximum length in characters of an expression that is examined for the syntax of other languages. A longer expression is already a fault
+ * because of its length.
  */
 const sourceMax = 1_024;
 

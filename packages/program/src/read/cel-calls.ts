@@ -1,7 +1,7 @@
 import { parse } from "@bufbuild/cel";
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 
-// Functions of other languages and their CEL form.
+// Rewrites calls of functions in other languages as CEL calls, for hints.
 
 /** Names of functions in other languages, each with the CEL method that does the same. */
 const methods: Readonly<Record<string, string>> = {
@@ -99,14 +99,14 @@ export function hours(count: string | undefined = "", each = 1): string {
   return Number.isInteger(number) ? `duration("${number * each}h")` : `duration(string(int(${count}) * ${each}) + "h")`;
 }
 
-/** A call without a receiver and without nested calls, so that the innermost calls are found first. */
+/** Pattern for a call without a receiver and without nested calls. So the innermost calls are found first. */
 const call = /(?<![.\w])([A-Za-z_]\w*)\(([^()]*)\)/;
 
 /** Returns the source with function calls in their CEL form. Quoted texts must already be removed from the source. */
 export function rewriteCalls(source: string): string {
   let written = source;
   const done: string[] = [];
-  // Each round handles one call: it is rewritten, or set aside unchanged.
+  // Each round handles one call: the call is rewritten, or it is put aside unchanged.
   for (let turn = 0; turn < 50; turn++) {
     const found = call.exec(written);
     if (found === null) break;
@@ -136,8 +136,8 @@ function rewriteCall(name: string, args: readonly string[]): string | undefined 
 }
 
 /**
- * Limits of an expression: characters, nodes and levels of its syntax tree (with macros expanded), and items that it visits. Also the
- * limits of patterns.
+ * Limits of an expression: number of characters, number of nodes and levels in its syntax tree (after macros are expanded), and number of
+ * items that it visits. Also the limits of patterns.
  */
 export const celLimits = {
   characters: 1024,
@@ -148,7 +148,7 @@ export const celLimits = {
   patternRepeats: 20,
 };
 
-/** Parses an expression. `fault`: why it cannot be parsed. Never throws; nesting that is too deep is a fault too. */
+/** Parses an expression. `fault`: the reason why it cannot be parsed. Never throws; nesting that is too deep is reported as a fault. */
 export function parseExpression(source: string): { readonly tree: Expr } | { readonly fault: string } {
   if (source.length > celLimits.characters) {
     return { fault: `has ${source.length} characters; at most ${celLimits.characters} are allowed` };

@@ -26,8 +26,8 @@ export function childrenOf({ exprKind }: Expr): Expr[] {
 type CallNode = Extract<Expr["exprKind"], { case: "callExpr" }>["value"];
 
 /**
- * Returns the name of a called function and its receiver (undefined if none). If `isFunction` knows the name with its namespace (math.abs),
- * that whole name is returned.
+ * Returns the name of a called function, and its receiver (undefined if it has none). If `isFunction` knows the name together with its
+ * namespace (math.abs), the whole name is returned.
  */
 export function calledOf(
   { function: name, target }: CallNode,

@@ -12,24 +12,24 @@ export function readExpression(node: ShapeNode, reader: ShapeReader): Expression
   return source === undefined ? undefined : { source, pointer: pointerOf(node.path) };
 }
 
-// Pattern for the start of a program's path, such as `row.`. A plain text with such a path in braces looks like a template, but would be
-// sent unchanged.
+// Pattern for the start of a path in a program, such as `row.`. It serves to find plain texts with such a path in braces: they look like
+// templates, but would be sent unchanged.
 
 const root = String.raw`(?:row|rows|steps|input|params|calls|output)\s*\.`;
-/** Pattern for names that people often use for the current row, which programs call `row`. */
+/** Pattern for names that people often write for the current row. In a program, this name is `row`. */
 const rowAlias = String.raw`(?:item|it|this|record|each|element|entry)\s*\.`;
-/** Recognizes braces around a name of the program: `{…}`, `{{…}}` or `${…}`. */
+/** Pattern for braces around a name of the program: `{…}`, `{{…}}` or `${…}`. */
 const own = new RegExp(
   String.raw`\$?\{\{?\s*${root}[^{}]*\}\}?|\$?\{\{\s*${rowAlias}[^{}]*\}\}|\$\{\s*${rowAlias}[^{}]*\}`,
   "g",
 );
-/** Recognizes the form of a value (`$cel`, `$ref` …) that is written inside a text. */
+/** Pattern for the form of a value (`$cel`, `$ref` …) that was written inside a text by mistake. */
 const form = String.raw`["']?\$(?:(?:cel|text|secret)["']?\s*[:(]|ref["']?\s*[:(]\s*["']?${root})`;
-/** Recognizes braces of any template language. */
+/** Pattern for braces of any template language. */
 const any = new RegExp(String.raw`\{\{\s*[^{}\s][^{}]*\}\}|\$\{[^{}]+\}|\{\s*${root}[^{}]*\}|\{\s*${form}[^{}]*\}`);
 /**
- * Recognizes a path in two braces inside `$text`, such as `{{row.name}}`. This is a mistake: `{{` means one literal brace there. svc would
- * send the text of the path and not its value.
+ * Pattern for a path in double braces inside `$text`, such as `{{row.name}}`. This is a mistake: `{{` means one literal brace there, so svc
+ * would send the text of the path and not its value.
  */
 const doubled = new RegExp(String.raw`(?<!\{)\{\{\s*(?:${root}|${form})[^{}]*\}\}`);
 
@@ -38,7 +38,10 @@ export function looksLikeTemplate(text: string): boolean {
   return text.includes("{") && any.test(text);
 }
 
-/** True if a constant text contains braces around a name of the program (for example `{row.id}`). The author probably meant a path. */
+/**
+ * True if a constant text contains braces around a name of the program (for example `{row.id}`). The author probably meant the value of
+ * that name.
+ */
 export function namesPlace(text: string): boolean {
   own.lastIndex = 0;
   return text.includes("{") && own.test(text);
@@ -49,10 +52,10 @@ export function hasDoubledPath(text: string): boolean {
   return text.includes("{{") && doubled.test(text);
 }
 
-/** Maximum characters of the program's text that a hint repeats. */
+/** Maximum number of characters of the program's text that a hint quotes. */
 const repeatedMax = 300;
 
-/** Returns what to write in place of a text that looks like a template. */
+/** Returns the correct form for a text that looks like a template. */
 export function rightForm(text: string): string {
   const meant = 'if the braces are part of the text, {"$literal": "…"}';
   const paths = [...text.matchAll(own)].map(([found]) => pathIn(found));
@@ -75,7 +78,7 @@ export function rightForm(text: string): string {
   return `write {"$text": ${JSON.stringify(textOf(text))}}; ${meant}`;
 }
 
-/** Returns the expression inside a text that consists of a single template. Returns undefined for any other text. */
+/** Returns the expression in a text that consists of exactly one template. Returns undefined for any other text. */
 function expressionIn(text: string): string | undefined {
   const inner = innerOf(text.trim());
   if (inner === undefined || !new RegExp(root).test(inner)) return undefined;

@@ -1,10 +1,12 @@
 import type { JsonSchema } from "@svc/catalog";
 import { type FaultText, isObject } from "@svc/core";
 
-/** Returns a hint that says where in the document a misplaced field belongs. Returns undefined if it belongs nowhere. */
+/**
+ * Returns a hint that says where in the document a misplaced field belongs. Returns undefined if no part of the document has such a field.
+ */
 export type FieldPlaces = (name: string) => FaultText | undefined;
 
-/** Other names that people use for fields. */
+/** Names that people use by mistake for fields, each with the correct name. */
 const aliases: Readonly<Record<string, string>> = {
   tz: "timezone",
   zone: "timezone",
@@ -12,12 +14,12 @@ const aliases: Readonly<Record<string, string>> = {
   interval: "every",
 };
 
-/** Maximum places that a hint names for one field. */
+/** Maximum number of places that a hint names for one field. */
 const placesMax = 3;
 
 /**
- * Returns a function that takes a field's name and returns a hint where in the document the field belongs. The places come from the
- * document's JSON Schema. `outside`: name of a field that belongs next to the document, not into it.
+ * Returns a function that takes a field's name and returns a hint that says where in the document this field belongs. The places come from
+ * the document's JSON Schema. `outside`: name of a field that belongs outside the document, next to it.
  */
 export function placesOf(schema: JsonSchema, outside: string): FieldPlaces {
   const places = new Map<string, string[]>();

@@ -8,7 +8,7 @@ export type FieldForms = {
 };
 
 /**
- * Form of an object in a document: its fields. Its reader and its JSON Schema both use this form. `rules`: further keywords of the JSON
+ * Form of an object in a document. Its reader and its JSON Schema are both made from this form. `rules`: additional keywords of the JSON
  * Schema.
  */
 export type ObjectForm = FieldForms & {

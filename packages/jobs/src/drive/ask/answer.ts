@@ -15,7 +15,7 @@ import { askOf, requestConfirmation } from "./put-question.ts";
 
 /**
  * Returns the change with which a waiting job continues after the answer to its question. Without an answer, the job keeps waiting. This
- * function calls no tool, because it also runs in the transaction that settles an ask.
+ * function calls no tool, because it may run in the database transaction that stores the answer.
  */
 export async function resumeFromAsk(state: JobState, port: Port): Promise<Change> {
   const askId = askOf(state);
@@ -99,7 +99,7 @@ export async function answered(
     return { edits: [...noted, ...closed], next: { kind: "end", cause: "aborted", chain } };
   }
   // Only a parked job gets the status `running` and a running deadline clock. A simulated job was never parked, because it answers its own
-  // questions. A job that is being undone continues too, but its deadline clock stays stopped.
+  // questions. A job that undoes its calls also continues, but its deadline clock stays stopped.
   const resumed: Edit[] =
     state.status === "parked" && kind !== "undo_stuck"
       ? [

@@ -49,8 +49,8 @@ export async function question(
 }
 
 /**
- * Returns the edit that prepares the state for the question. If the question is about an undo that cannot finish, the edit changes the undo
- * progress. Otherwise it changes the progress of the step that asks.
+ * Returns the edit that marks the question as the one that the job now asks. If the question is about an undo that cannot finish, the edit
+ * changes the progress of the undo. Otherwise it changes the progress of the step that asks.
  */
 function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) {
   if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo } } as const;
@@ -60,8 +60,8 @@ function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) 
 }
 
 /**
- * Returns the answer that a simulated job gives itself: `proceed` if the question allows it, or else `skip`. If it allows neither, returns
- * the change that ends the simulation.
+ * Returns the answer that a simulated job gives itself: `proceed` if the question allows it, or else `skip`. If the question allows
+ * neither, returns the change that ends the simulation.
  */
 async function answersItself(
   state: JobState,

@@ -18,7 +18,7 @@ const parkReasons = {
   undo_stuck: "undo_stuck",
 } as const satisfies Readonly<Record<AskInput["kind"], ParkDocument["reason"]>>;
 
-/** Returns the data that is stored while a job is parked to wait for an answer: the reason, the time and the question. */
+/** Returns the data that is stored while a job waits for an answer: the reason of the park, its time and the question. */
 export function parkOn(
   { kind, stepId, pointId, question: text, continuations, answerSchemaJson, counts }: JobQuestion,
   { requestId, nowMs }: { readonly requestId: string; readonly nowMs: number },
@@ -102,7 +102,10 @@ async function put(state: JobState, port: Port, { asked, reason, confirmBy }: Pu
   return { edits: [...moved, { kind: "park", park }, ...edits], next: { kind: "leave" } };
 }
 
-/** Prepares a question about the whole plan. Returns the job's park document, and the edits that store the question with the job. */
+/**
+ * Prepares a question about the whole plan of a job. Returns the document that is stored while the job is parked, and the edits that store
+ * the question with the job.
+ */
 async function asking(state: JobState, port: Port, asked: JobQuestion, confirmBy: string | undefined) {
   const nowMs = port.clock.now();
   const prepared = await port.prepareAsk(askInput(state, asked, nowMs));

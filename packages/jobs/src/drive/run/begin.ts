@@ -62,8 +62,8 @@ export async function beginCommitted(work: WorkingJob, step: Step, port: Port): 
 }
 
 /**
- * Commits the beginning of a step. At the same time, prepares the step's first call. This is safe because the call is a read: the call
- * itself is stored only after it has ended.
+ * Commits the beginning of a step and prepares the step's first call at the same time. This is safe because the call is a read, and a read
+ * is stored only after it has ended.
  */
 async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCall, port: Port): Promise<JobBeginning> {
   const [readied, committed] = await Promise.allSettled([
@@ -79,8 +79,8 @@ async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCa
 type StepBeginning = { readonly begun: WorkingJob; readonly first: FirstCall | undefined };
 
 /**
- * Returns the job with the step begun, and the first call of the step. The call is undefined if nothing must be committed before the call.
- * Such a call later stores its own beginning.
+ * Returns the job with the step begun, and the first call of the step. The call is undefined if it needs no commit before it is sent. Such
+ * a call stores its own beginning.
  */
 async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<StepBeginning> {
   const kind = kindOf(step);
@@ -146,8 +146,8 @@ export function atTime(state: JobState, now: number, branch = 0): JobState {
 }
 
 /**
- * Runs one step action (unit of work of the step at the job's position). What the action requires is already committed. Returns undefined
- * if the driver leaves the job.
+ * Runs one step action (unit of work of the current step). Everything that the action depends on is already committed. Returns undefined if
+ * the driver leaves the job.
  */
 export async function advance({ work, call }: JobBeginning, driver: Driver): Promise<WorkingJob | undefined> {
   const at = stepAtHand(work, driver.port.clock.now());
@@ -180,8 +180,7 @@ export async function advanceWith(
     : advanceWithCall(at, { kind, ready, keep }, effects));
   const { now } = at.state.scope;
   if (at.progress !== undefined || now === undefined) return change;
-  // If this action also begins the step, the step gets `now` as its start time. The expressions of the action were evaluated with the same
-  // time.
+  // If this action begins the step, the step gets `now` as its start time. The expressions of the action were evaluated with the same time.
   return { ...change, edits: change.edits.map((edit) => (edit.kind === "begin" ? { ...edit, now } : edit)) };
 }
 

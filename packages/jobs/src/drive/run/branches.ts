@@ -133,7 +133,7 @@ class BranchesRun {
   async #goOn(branch: number): Promise<void> {
     this.#blocked.delete(branch);
     while (!this.#mustStop() && !this.#isOver(branch) && this.#isFree(branch)) await this.#act(branch);
-    // The work of this branch is committed without waiting for the other branches. The branch can continue only after this commit.
+    // The work of this branch is committed now, without waiting for the other branches. The branch can continue only after this commit.
     await this.#serially(() => this.#commit());
   }
 

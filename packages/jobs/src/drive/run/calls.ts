@@ -85,8 +85,8 @@ function requestOf(
       formerKey,
       isFirst,
       restoredFrom: state.restoredFrom ?? undefined,
-      // Only the outcome of a read may be committed later, with the step action. The outcome of a write is recorded at once. So if a node
-      // dies, few writes are in doubt (executed or not).
+      // The outcome of a read may be committed later, together with the step action. The outcome of a write is recorded at once, so that
+      // few writes are in doubt (executed or not) if the node dies.
       takeRecord: isRead ? takeRecord : undefined,
     },
     pinned: tool,

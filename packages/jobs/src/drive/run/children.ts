@@ -108,7 +108,7 @@ export type OpenChild = {
 export function openChildren({ positions, loaded }: JobState): readonly OpenChild[] {
   return positions.flatMap(({ index, progress }): OpenChild[] => {
     const instruction = loaded.flow.instructions[index];
-    // The child job of a failed step has ended.
+    // A failed step has no running child job, because its child has already ended.
     if (instruction?.kind !== "step" || progress?.hasFailed === true) return [];
     const { step } = instruction;
     if (step.kind === "run" && progress?.kind === "run") {

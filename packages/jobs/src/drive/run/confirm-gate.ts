@@ -11,7 +11,7 @@ export type ConfirmGate = {
    */
   confirmerOf(state: JobState, accessClass?: StoredAccessClass): Promise<string | undefined>;
   /**
-   * Drops the cached rules of a project or a key that say which calls a person must confirm. So a change of these rules takes effect at
+   * Drops the cached rules of a project or a key (they say which calls a person must confirm). So a change of these rules takes effect at
    * once. Other nodes notice the change within a second.
    */
   forget(id: ProjectId | KeyId): void;

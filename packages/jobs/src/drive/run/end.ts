@@ -73,12 +73,12 @@ export async function finish(work: WorkingJob, { status, reason, chain }: NextOf
     ...("fault" in result ? [{ kind: "lastError", message: result.fault } as const] : []),
   ];
   const resultJson = "text" in result ? result.text : "";
-  // Only a job that has asked a question can have a pending ask to withdraw. All others need no lock.
+  // Only a job that has asked a question can have a pending ask that must be withdrawn. Other jobs can end without a lock.
   const hasAsked = used.asks > 0 || plan?.askId !== undefined || planApprovalId !== "" || saga.state === "stuck";
   if (hasAsked) return port.locked((job) => finishLocked(closed, { end, chain, resultJson }, { job, port }));
   const ended = apply(closed, end, port.clock.now());
-  // The receipt contains the number of the last log entry. If no other writer has added an entry since the job was read, that number is
-  // right and one statement is enough.
+  // The receipt contains the number of the last log entry. If no other writer has added an entry since the job was read, this number is
+  // right, and one statement can end the job.
   const lastSeq = state.lastSeq + ended.pending.events.length;
   const receipt = receiptOf(ended.state, { resultJson, lastSeq, asks: [] }, port);
   if (!(await port.commitUnlessLogged(ended, { task: "end", receipt }))) {
@@ -136,7 +136,7 @@ async function resultOf(
 ): Promise<{ readonly text: string } | { readonly fault: string }> {
   const { result } = state.loaded.program;
   if (result.length === 0) return { text: "" };
-  // Without sensitive values there is nothing to hide, so the job itself is used.
+  // If the job has no sensitive values, nothing must be masked, and its state is used directly.
   const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
   const { scope } = shown ?? state;
   const templates = result.map(([, template]) => template);
@@ -174,7 +174,7 @@ function receiptOf(
 ): ReceiptDocument {
   const steps = [...state.steps.values()].map(({ receipt }) => receipt);
   const calls = sumCalls(steps.flatMap((step) => step.calls ?? []));
-  // The rows in total are the fetched rows. How many of them succeeded or failed is the sum over the map steps.
+  // The total number of rows is the number of fetched rows. How many of them succeeded or failed is the sum over the map steps.
   const ended = sumRows(steps.flatMap((step) => (step.kind === "map" && step.rows) || []));
   const rows = { ...ended, in: state.used.rows };
   const count = (asked: AskView["state"]) => asks.filter((ask) => ask.state === asked).length;

@@ -38,9 +38,8 @@ type Ways = { readonly ways: readonly StepInstruction[]; readonly parallel: InBr
 type InBranch = { readonly parallel: StepInstruction; readonly branch: number };
 
 /**
- * Returns the steps that may handle an error with their error handler, the innermost step first. The list has the failed step, unless it
- * has already handled this error, and then the steps that contain it. If the failed step is in a branch of a `parallel` step, the list ends
- * inside that branch.
+ * Returns the steps whose error handlers may handle an error, the innermost step first. The failed step comes first, unless its handler has
+ * already run. The steps that contain it follow. If the failed step is in a branch of a `parallel` step, the list ends inside that branch.
  */
 function waysOut({ loaded: { flow }, positions }: JobState, { stepId, isHandled = false }: Failing): Ways {
   const own = stepOf(flow, stepId);

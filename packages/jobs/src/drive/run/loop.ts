@@ -76,7 +76,7 @@ async function act(work: WorkingJob, confirmer: string | undefined, driver: Driv
   if (interrupts.isStopping || driver.isSliceOver()) return leave(work, driver, port.clock.now());
   const { pause: request, deadline } = state;
   if (request !== undefined && state.status === "parked" && "atMs" in deadline) {
-    // The pause was requested just before the job began its wait, so the deadline's clock still runs. It is stopped now.
+    // The pause was requested just before the job began to wait, so the job's deadline clock still runs. It is stopped now.
     return apply(work, [clockStops(request)], port.clock.now());
   }
   const isEnding = state.status === "compensating" || (state.status === "parked" && state.saga.state === "stuck");
@@ -142,8 +142,8 @@ function resumeWait({ park }: JobState, { clock }: Port): Change {
 }
 
 /**
- * Returns the change for a job that an administrator, a pause or a confirmation holds. It keeps waiting for its release, or follows the
- * answer to its confirmation.
+ * Returns the change for a job that is held by an administrator, by a pause or by a confirmation. The job keeps waiting for its release, or
+ * it follows the answer to its confirmation.
  */
 async function resumeHeld(state: JobState, port: Port): Promise<Change> {
   if (state.park?.judgment === undefined) return waitForRelease;

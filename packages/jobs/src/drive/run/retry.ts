@@ -120,7 +120,7 @@ function resume(
   if (childId !== undefined && children.has(childId) && why === undefined) {
     return { edits: [{ kind: "reopen", stepId: step.id, progress: retriesChild(step.id, childId, request) }] };
   }
-  // The check below is for a step of kind `run`, which has one child job. In a map, each row knows its own child job, and each child is
+  // Only a step of kind `run` is checked here, because it has one child job. In a map, each row has its own child job, and each child is
   // retried separately.
   if (step.kind === "run" && hasWritten(state, step.id)) {
     const job = childId === undefined ? "" : ` (${childId})`;
@@ -238,7 +238,7 @@ function goBack(state: JobState, fromStepId: string): RetryStart {
   };
 }
 
-/** True if the step was interrupted while a write may have been in flight. Such a write is not in the step's counts yet. */
+/** True if the step was interrupted while a write may have been in flight. The step's counts do not include this write yet. */
 function isCutWriting(state: JobState, step: Step, { progress }: Position): boolean {
   if (progress === undefined || progress.hasFailed === true || step.kind === "wait") return false;
   const calls = "calls" in step ? step.calls.filter(isCall) : "tool" in step ? [step] : [];

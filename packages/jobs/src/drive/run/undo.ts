@@ -37,8 +37,8 @@ export async function compensate(state: JobState, effects: StepEffects, port: Po
 }
 
 /**
- * Returns the undo call of an entry: its own, or the next undo call of the child job that the entry represents. `callId`: the id under
- * which the call is made.
+ * Returns the undo call of an entry. It is the entry's own call, or the next undo call of the child job that the entry represents.
+ * `callId`: the id under which the call is made.
  */
 function callOf(entry: UndoEntry): { readonly of: UndoEntry; readonly callId: string } {
   const { inner } = entry;

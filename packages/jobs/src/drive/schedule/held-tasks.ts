@@ -139,7 +139,7 @@ function keyOf({ jobId, kind, subject }: JobTaskLease): string {
 
 /**
  * Counts the slots of a node for running tasks, in total and per project. With n active projects, each may use 1/(n + 1) of the slots, and
- * at least one. A single project may use all but one, which stays free for a new project.
+ * at least one slot. A single active project leaves one slot free for a new project.
  */
 export class Slots {
   readonly #max: number;

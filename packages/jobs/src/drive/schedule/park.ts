@@ -15,8 +15,8 @@ export function isHoldReason(reason: ParkDocument["reason"] | undefined): reason
 }
 
 /**
- * Values for suspending (parking) a job at the request of svc, an administrator or a caller, not of the job's program. `chain`: causes for
- * the log. `lastError`: new text of the job's last error; if undefined, the text does not change.
+ * Data for parking (suspending) a job at the request of svc, an administrator or a caller. `chain`: causes for the log. `lastError`: new
+ * text of the job's last error; if undefined, the text does not change.
  */
 export type Hold = {
   readonly reason: HoldReason | "paused";
@@ -27,13 +27,13 @@ export type Hold = {
 /** Causes that the log names for a park that svc itself makes. */
 const byService: readonly string[] = ["service"];
 
-/** Due time that is never reached. Only a request makes such a task due. */
+/** Due time for a task that only a request makes due. The time is never reached. */
 export const never = Date.UTC(9999, 0);
 
 /**
- * Returns the change that parks a job until it is released, cancelled or expired. Its deadline's clock continues. The run task is kept, so
- * that its lease token keeps growing and a hung driver's token is never used again. Throws an Error if a job with this status cannot be
- * parked.
+ * Returns the change that parks a job until it is released, cancelled or expired. The clock of its deadline continues. The run task is
+ * kept: its lease token then only ever increases, so a hung driver's old token is never valid again. Throws an Error if a job with this
+ * status cannot be parked.
  */
 export function hold(state: JobState, { reason, chain, lastError }: Hold, nowMs: number): Change {
   const { status } = state;
@@ -49,12 +49,12 @@ export function hold(state: JobState, { reason, chain, lastError }: Hold, nowMs:
   };
 }
 
-/** Change for a parked job that is not released yet: it stays parked, without any edit. */
+/** Change for a parked job that is not released yet. The job stays parked, and nothing is edited. */
 export const waitForRelease: Change = { edits: [], next: { kind: "until", atMs: never } };
 
 /**
- * Returns the change that gives a parked job the status and the last error that it had before, due at once. Throws an Error if no outside
- * request parked the job.
+ * Returns the change that gives a parked job its earlier status and last error back and makes it due at once. Throws an Error if the job
+ * was parked by its own program, not by an outside request.
  */
 export function release(
   { park }: JobState,
@@ -78,13 +78,13 @@ export function holdAfterLosses(state: JobState, losses: number, nowMs: number):
   return hold(state, { reason: "poisoned", chain: byService, lastError }, nowMs);
 }
 
-/** Returns the values with which a job is parked after it blocked its node's event loop too often. `ms`: duration of the last time. */
+/** Returns the data for parking a job that blocked its node's event loop too often. `ms`: duration of the last block. */
 export function afterLoopHold(holds: number, ms: number): Hold {
   const lastError = `JOB_POISONED: the job blocked the event loop of its node ${holds} times, most recently for ${Math.round(ms)} ms`;
   return { reason: "poisoned", chain: byService, lastError };
 }
 
-/** Returns the step that a job has begun, or else its next step. Empty at the end of the job. */
+/** Returns the id of the step that a job has begun, or else of its next step. Empty at the end of the job. */
 function stepAtHand({ undo, positions, loaded }: JobState): string {
   if (undo !== undefined) return undo.stepId;
   const [position] = positions;

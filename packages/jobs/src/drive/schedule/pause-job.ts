@@ -22,8 +22,8 @@ export type PauseResult =
 type PauseContext = { readonly context: EngineContext; readonly tx: Executor; readonly nowMs: number };
 
 /**
- * Requests a pause of a job. A job that runs is parked before its next step action, and a job that no driver runs at once. A waiting job
- * stays parked as it is, and is paused when its wait ends. A repeated request changes nothing.
+ * Requests a pause of a job. A running job is parked before its next step action. A job that no driver runs is parked at once. A job that
+ * already waits stays parked as it is, and is paused when its wait ends. A repeated request changes nothing.
  */
 export function pauseJob(context: EngineContext, job: JobOfProject, chain: readonly string[]): Promise<PauseResult> {
   return withJob(context, job, async (found, asked) => {
@@ -40,8 +40,8 @@ export function resumeJob(context: EngineContext, job: JobOfProject, chain: read
     if (found.pausedAt === null) return { outcome: "not_paused", status: found.status };
     await setJobPause(asked.tx, found.id, undefined);
     await log(asked, found, "job-resumed", chain);
-    // The change below resumes the job. It is not needed in two cases. If the job waits for a person, its deadline is stopped in any case.
-    // If the driver has not paused the job yet, it notices by itself that the request was withdrawn.
+    // The change below resumes a paused job. It is not needed in two cases. If the job waits for a person, its deadline is stopped anyway.
+    // If the driver has not paused the job yet, the driver itself notices that the request was withdrawn.
     if (found.status === "parked" && found.park?.judgment === undefined) {
       await change(asked, (state, nowMs) => resumeNow(state, chain, nowMs), found);
     }

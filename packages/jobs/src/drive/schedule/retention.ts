@@ -5,7 +5,7 @@ import { sweepEndedJobs, sweepJobRows } from "@svc/db/jobs/sweep";
 /** Settings of the sweep that deletes rows of jobs. Times are in milliseconds. */
 export type JobRowSweepOptions = {
   readonly db: Executor;
-  /** How long the rows of a job are kept after its end (SVC_JOB_ROW_RETENTION). */
+  /** Milliseconds for which the rows of a job are kept after its end (SVC_JOB_ROW_RETENTION). */
   readonly rowRetentionMs: number;
   /** Maximum number of rows deleted in one batch. Default 2,000. */
   readonly batchMax?: number;
@@ -32,15 +32,15 @@ export function jobRowSweep({ db, rowRetentionMs, batchMax = 2_000 }: JobRowSwee
 export type JobSweepOptions = {
   readonly db: Executor;
   /**
-   * Time for which a job is kept after its end (SVC_JOB_RETENTION). It must not be shorter than the retention of the job's rows, because a
-   * job is deleted after its rows.
+   * Milliseconds for which a job is kept after its end (SVC_JOB_RETENTION). It must not be shorter than the retention of the job's rows,
+   * because the rows are deleted first.
    */
   readonly jobRetentionMs: number;
   /** Maximum number of jobs deleted in one batch. Default 500. */
   readonly batchMax?: number;
 };
 
-/** Number of log entries at which a batch ends early. An ordinary job has about a dozen entries. */
+/** Number of log entries after which a batch of jobs to delete ends early. An ordinary job has about a dozen entries. */
 const logEntriesMax = 10_000;
 
 /** Returns a sweep that runs every 10 minutes and deletes whole jobs whose retention is over and whose rows are deleted. */

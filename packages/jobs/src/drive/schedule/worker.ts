@@ -16,10 +16,10 @@ import { jobSeals } from "../store/seals.ts";
 import type { CheckedRecord } from "../store/stored-program.ts";
 import { type HeldTask, HeldTasks, Slots } from "./held-tasks.ts";
 
-/** Does the work of one task whose kind is not `run`, and settles the task under its lease. */
+/** Does the work of a task that is not the run of a job, and settles the task under its lease. */
 export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;
 
-/** Handlers for tasks other than runs. */
+/** Handlers for the tasks that do not run a job, by task kind. */
 export type TaskHandlers = Readonly<Record<Exclude<JobTaskKind, "run" | "deadline">, TaskHandler>>;
 
 /**
@@ -29,8 +29,8 @@ export type TaskHandlers = Readonly<Record<Exclude<JobTaskKind, "run" | "deadlin
 export type Reservation = {
   readonly lease: FirstLease;
   /**
-   * Returns how the job begins, so that its beginning is stored with the job. If the job's first call is ready, it must be sent or
-   * cancelled. `seen`: accounts that the submission has looked up.
+   * Plans the first steps of the job, so that they are stored together with the job. If the result has a prepared first call, that call
+   * must be sent or cancelled. `seen`: accounts that the submission has looked up.
    */
   plan(job: JobRecord, program: CheckedRecord, seen?: SeenAccounts): Promise<PlannedJob>;
   /** Runs the job, after it was stored with the reserved lease. `planned`: the result of `plan`, if it was stored with the job. */
@@ -50,20 +50,23 @@ const dueStepMs = 10;
 /** Largest number of tasks in one claim. */
 const claimMax = 200;
 /**
- * Maximum number of spare tasks in a claim (the query that takes due tasks). Spare tasks are a project's due tasks beyond its share. A
- * claim looks at them to replace tasks whose rows a stopped process still locks. If more tasks are locked, the project waits.
+ * Maximum number of spare tasks in a claim (the query that takes due tasks). Spare tasks are due tasks of a project beyond its share. They
+ * replace tasks whose rows are still locked by a stopped process. If more tasks than that are locked, the project waits.
  */
 const sparePlaces = 64;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 /** Claims due tasks and runs them. At most `runsMax` tasks run at the same time, and each project gets at most its share. */
 export class Worker {
-  /** Dependencies of the drivers of this worker. */
+  /** Dependencies of the drivers that this worker starts. */
   readonly context: EngineContext;
-  /** The running tasks. */
+  /** The tasks that this worker is running. */
   readonly held: HeldTasks;
   readonly #handlers: TaskHandlers;
-  /** Due times, in epoch milliseconds, that come before the next regular claim. They belong to tasks that this node gave back. */
+  /**
+   * Due times, in epoch milliseconds, that come before the next regular claim. They belong to tasks that this node gave back and must claim
+   * in time.
+   */
   readonly #dues = new Set<number>();
   readonly #stopped = new AbortController();
   #pause = new AbortController();
@@ -100,8 +103,8 @@ export class Worker {
   readonly wake = (): void => this.#pause.abort("woken");
 
   /**
-   * Notes that a task is due at `atMs`, and wakes the claim loop, which then computes its pause again. Later due times than the next
-   * regular claim need no note.
+   * Notes that a task is due at `atMs`, and wakes the claim loop, which then computes its pause again. A due time after the next regular
+   * claim need not be noted.
    */
   readonly #noteDue = (atMs = 0): void => {
     if (!this.#claims) return;
@@ -214,9 +217,9 @@ export class Worker {
   }
 
   /**
-   * Reserves a slot for a new job. The job is stored with a lease (time-limited claim) of this node, so that no node needs to claim it.
-   * Returns undefined if the engine is not running, other jobs wait, or the project uses its share. The same if this engine claims nothing
-   * and the job fetches or maps rows.
+   * Reserves a slot for a new job. The job is then stored with a lease (time-limited claim) of this node, so that no node needs to claim
+   * it. Returns undefined if the engine is not running, if other jobs wait, or if the project already uses its share. Also returns
+   * undefined if this engine claims nothing and the job fetches or maps rows.
    */
   reserve(projectId: ProjectId, program?: Program): Reservation | undefined {
     const { clock, limits, nodeId } = this.context;
@@ -237,7 +240,10 @@ export class Worker {
     if (this.#hasLeft) this.wake();
   }
 
-  /** Runs a task for which a slot is already counted. `stored`: the job, if its submission has just stored it; it then need not be read. */
+  /**
+   * Runs a task for which a slot is already reserved. `stored`: the job, if it was submitted on this node just now; it then need not be
+   * read from the database.
+   */
   async #do(task: ClaimedJobTask, stored?: StoredJob): Promise<void> {
     const interrupts = {
       isStopping: this.#isStopping,
@@ -279,8 +285,8 @@ export class Worker {
   }
 
   /**
-   * Gives a task back after an error, due again after a pause that doubles with each attempt. The error is an unavailable database, or an
-   * error in the engine.
+   * Gives a task back after an error. The task is due again after a pause that doubles with each attempt. The error is an unavailable
+   * database or an error in the engine itself.
    */
   async #giveBack(task: ClaimedJobTask, error: unknown): Promise<void> {
     const { db, clock, observer } = this.context;
@@ -289,18 +295,18 @@ export class Worker {
     try {
       await releaseJobTasks(db, [task], clock.now() + waitMs);
     } catch (releaseError) {
-      // The task is not given back, but its lease expires by itself.
+      // The task could not be given back. Its lease expires by itself, and the task is then claimed again.
       if (!isUnavailable(releaseError)) observer.failed("task", releaseError);
     }
   }
 }
 
-/** True if a program fetches or maps rows. Such a job may run for long, and holds much of the event loop meanwhile. */
+/** True if a program fetches or maps rows. Such a job may run for long, and it uses much of the node's event loop. */
 function readsRows({ steps }: Program): boolean {
   return [...stepsOf(steps)].some((step) => step.kind === "map" || ("rows" in step && step.rows !== undefined));
 }
 
-/** True if at least one project has as many of these tasks as its share. Further tasks of this project may then be due. */
+/** True if at least one project has as many of these tasks as its share of slots allows. More tasks of this project may then be due. */
 function isShared(tasks: readonly ClaimedJobTask[], share: number): boolean {
   return [...Map.groupBy(tasks, ({ projectId }) => projectId).values()].some(({ length }) => length >= share);
 }
@@ -327,7 +333,7 @@ async function planNewJob(
   program: CheckedRecord,
   seen: SeenAccounts | undefined,
 ): Promise<PlannedJob> {
-  // The job's driver finds the program in the cache, because it is not in the database yet.
+  // The program is put into the cache now, because the job's driver cannot read it from the database yet.
   context.programs.put(job.projectId, job.programDigest, program);
   const { work, port } = await openNewJob(context, job);
   const beginning = await beginJob(work, port, seen);

@@ -10,7 +10,7 @@ import { noProgress } from "../../state/progress.ts";
 import { storedProgress } from "../../state/stored-progress.ts";
 import { type JobSeals, jobSeals } from "../store/seals.ts";
 
-/** Returns the row, log entry and task of a child job that runs a skill. They are stored in a commit of the parent. */
+/** Returns the row, log entry and task of a child job that runs a skill. They are stored in a commit of the parent job. */
 export function childJob(
   parent: JobState,
   child: NewChild,

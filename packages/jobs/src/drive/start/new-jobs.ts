@@ -28,7 +28,7 @@ import { parkOn } from "../ask/put-question.ts";
 import { type JobSeals, jobSeals } from "../store/seals.ts";
 import { sealProgram } from "../store/stored-program.ts";
 
-/** A checked program that is to become a job. */
+/** A checked program that is to be stored as a job. */
 export type JobSubmission = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
@@ -64,7 +64,7 @@ export type JobSubmission = {
   readonly idempotencyKey: string | undefined;
   /** SHA-256 of the content that the idempotency key is bound to. Without a key it may be empty. */
   readonly contentDigest: Buffer;
-  /** The accounts that the check of the program has looked up. The plan of the job's first call uses them. Default: none. */
+  /** The accounts that the check of the program has looked up. They are used when the job's first call is prepared. Default: none. */
   readonly seen?: SeenAccounts | undefined;
 };
 
@@ -94,7 +94,7 @@ export type NewJobsContext = {
 
 type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
 
-/** Everything that is needed to store a new job, except its program, which is already stored. */
+/** All data needed to store a new job whose program is already stored. */
 export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins" | "mode"> &
   Identified & {
     readonly mode: JobMode;
@@ -105,8 +105,8 @@ export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins" | "mode"> &
   };
 
 /**
- * Returns the pinned definitions of a program as JSON text. Called only if a person is asked about the plan, because the question names
- * destructive tools.
+ * Returns the pinned tool definitions of a program as JSON text. Called only if a person is asked about the plan, because the question
+ * names the destructive tools.
  */
 export type PinsReader = () => Promise<string>;
 
@@ -152,8 +152,8 @@ function planOf(
 }
 
 /**
- * Returns a function that also stores the job's ask and the programs of its skills, in the job's transaction. Returns undefined if there
- * are none.
+ * Returns a function that stores the job's ask and the programs of its skills in the same transaction as the job. Returns undefined if the
+ * job has neither.
  */
 function alsoOf(
   { sealer }: Pick<NewJobsContext, "sealer">,
@@ -180,7 +180,7 @@ function sealedOverrides({ params = {} }: Pick<JobSubmission, "params">, { seal 
   return Buffer.from(seal("overrides", changed));
 }
 
-/** Returns the simulation run of a job that has `simulateFirst`. Stores nothing. */
+/** Returns the simulation run that belongs to a job with `simulateFirst`. Stores nothing. */
 export function newTwin(
   context: Pick<NewJobsContext, "sealer" | "isSandbox">,
   submission: Omit<NewJobFacts, keyof Identified>,
@@ -273,7 +273,7 @@ function runTask({ projectId }: Pick<JobSubmission, "projectId">, jobId: Id<"job
   return { jobId, kind: "run" as const, subject: "", projectId, dueAt };
 }
 
-/** Returns the destructive tools and skills of a program, from its stored pinned definitions. Undo calls are left out. */
+/** Returns the destructive tools and skills that a program calls, from its stored pinned definitions. Undo calls are left out. */
 function destructiveByPins(program: Pick<Program, "steps">, pinsJson: string): readonly string[] {
   const { pins, skills } = readPins(pinsJson);
   return destructiveOf(program, { isDestructive: (slug) => isDestructivePin(pins, slug), skills });

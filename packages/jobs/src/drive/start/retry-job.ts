@@ -31,11 +31,11 @@ import { readState, takeJob } from "../store/open.ts";
  */
 const attemptsMax = 20;
 
-/** A program for a retry of a job, with the program's estimate. The retry may need a person's approval. */
+/** A program for a retry of a job, with the program's estimate. It is checked to decide if the retry needs a person's approval. */
 export type RetryPlan = {
   readonly program: Program;
   readonly estimate: EstimateDocument;
-  /** True if a skill of the plan needs approval, even if the program itself does not require it. */
+  /** True if a skill that the plan runs needs approval, even if the program itself does not require it. */
   readonly demandsApproval: boolean;
 };
 
@@ -109,8 +109,8 @@ async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJ
 }
 
 /**
- * Returns the reason why a job cannot have another attempt, or undefined if it can. A child job cannot be retried alone; its parent must be
- * retried.
+ * Returns the reason why a job cannot have another attempt, or undefined if it can. A child job cannot be retried by itself; its parent job
+ * must be retried.
  */
 async function findReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
   const { parentJobId } = job;
@@ -120,7 +120,10 @@ async function findReason(tx: Executor, job: JobRecord): Promise<string | undefi
   return findOwnReason(tx, job);
 }
 
-/** Returns the reason why a job cannot have another attempt, or undefined if it can. A child job is treated like a submitted job. */
+/**
+ * Returns the reason why a job cannot have another attempt, or undefined if it can. A child job is not refused here, because its parent may
+ * retry it.
+ */
 async function findOwnReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
   const { status, saga, attempt, lastError, mode, id } = job;
   if (!isRetryable(status)) return `is ${status}`;
@@ -161,7 +164,7 @@ async function changeOf(
   const { program } = state.loaded;
   const plan = keptOfPlan({ ...state.plan, ...changedBy(state, asked) });
   const began: Edit = { kind: "plan", plan };
-  // The earlier attempt of the job had an approval. Perhaps only one of its skills required the approval. So the next attempt also needs an
+  // The earlier attempt of the job had an approval, perhaps only because one of its skills required it. So the next attempt also needs an
   // approval, even if the program itself requires none.
   const demanded = { program, estimate: state.estimate, demandsApproval: state.planApprovalId !== "" };
   const confirmBy = await asked.confirmBy(tx, state.estimate);
@@ -177,7 +180,10 @@ async function changeOf(
   return queued([...edits, began], port.clock.now());
 }
 
-/** Returns the plan's list of keys that changed what the job sends. If the retry has new params, the key that retries is added. */
+/**
+ * Returns the list of keys that changed what the job sends, as the plan keeps it. If the retry has new params, the list also contains the
+ * key that requests the retry.
+ */
 function changedBy({ plan }: JobState, { keyId, params }: RetryOfJob): Pick<PlanProgress, "changedBy"> {
   if (Object.keys(params).length === 0) return {};
   return { changedBy: [...new Set([...(plan?.changedBy ?? []), keyId])] };
@@ -198,8 +204,8 @@ async function isApproved(
 ): Promise<boolean> {
   if (state.planApprovalId === "" || Object.keys(params).length > 0) return false;
   const ask = (await asks.list(tx, state.id)).find(({ approvalId }) => approvalId === state.planApprovalId);
-  // No person was asked to approve the plan of this job, because it is the run of a standing program. Instead, a person approved the
-  // program's version. That approval applies to this job.
+  // A run of a standing program has no question about its own plan. Instead, a person approved the version of the standing program, and
+  // that approval applies to this job.
   const isGranted = ask === undefined && state.standingRunId !== null;
   return (isGranted || ask?.decision?.continuation === "proceed") && !mayWriteMore(state, children);
 }

@@ -17,7 +17,7 @@ type SubmitContext = NewJobsContext & {
   readonly clock: Clock;
   /** Cache of programs. The program of a new job is put into it, because the job's driver is probably on this node. */
   readonly programs: Pick<ProgramCache, "put">;
-  /** The engine of this node. Present if jobs may run right after they are stored. */
+  /** The engine of this node. Present if jobs may run directly after they are stored. */
   readonly engine?: Pick<JobEngine, "reserve" | "wake">;
 };
 
@@ -46,8 +46,8 @@ export async function submitJob(
   const twin = simulateFirst ? [newTwin(context, submission, { id, digest, nowMs })] : [];
   const program = {
     ...{ projectId, digest, program: null, programHash, pins },
-    // Several submissions of the same program may be stored in one batch. The program is then encrypted only for one of them: this getter
-    // runs only when its value is needed.
+    // Several submissions of the same program may be stored in one batch, and only one of them needs the encrypted program. This getter
+    // encrypts the program only when the value is read.
     get sealedProgram() {
       return sealProgram(context.sealer, { projectId, programDigest: digest }, programJson);
     },
@@ -62,7 +62,7 @@ export async function submitJob(
 
 const digests = new WeakMap<Program, Pick<JobSubmission, "programJson" | "pins"> & { readonly digest: Buffer }>();
 
-/** Returns the digest of a submission's program. It is remembered with the program, which submissions of the same text share. */
+/** Returns the digest of a submission's program. The digest is cached with the program, because submissions of the same text share it. */
 function digestOf({ program, programJson, pins }: JobSubmission): Buffer {
   const known = digests.get(program);
   if (known?.programJson === programJson && known.pins === pins) return known.digest;
@@ -81,15 +81,15 @@ type NewJobs = {
 };
 
 /**
- * Stores a job and starts it. If this node has a slot for the job, the job is stored with a lease of this node, so that it need not be
- * claimed. Returns the existing job or the reached quota if nothing was stored.
+ * Stores a job and starts it. If this node has a free slot, the job is stored with a lease of this node, so that it need not be claimed. If
+ * an idempotency key was repeated or a quota is reached, stores nothing and returns the existing job or the quota.
  */
 async function storeAndDrive(
   { db, engine }: SubmitContext,
   { program, main, record, twin, nowMs, checked }: NewJobs,
 ): Promise<KeyedJob | QuotaReached | Pick<SubmittedJob, "isDriven">> {
   const kept = main.job.status === "queued" ? engine?.reserve(program.projectId, checked.program) : undefined;
-  // If planning fails, the job is stored without a plan. Its driver then meets the same error and reports it.
+  // If planning fails, the job is stored without a plan. Its driver then gets the same error and reports it.
   const planned = await kept?.plan(record, checked, checked.seen).catch(() => undefined);
   const first = { ...(planned === undefined ? main : begun(main, planned)), lease: kept?.lease };
   const [stored, readied] = await Promise.allSettled([
@@ -109,10 +109,7 @@ async function storeAndDrive(
   return { isDriven: kept !== undefined };
 }
 
-/**
- * Returns the first call of a planned job. A call that only reads is prepared after the job was sent to the database. So svc prepares the
- * call while the database stores the job.
- */
+/** Returns the first call of a planned job. A call that only reads is prepared here, while the database stores the job. */
 async function readyFirst({ beginning: { call, ready } }: PlannedJob): Promise<ReadyAttempt | undefined> {
   if (ready === undefined) return call;
   await setImmediate();

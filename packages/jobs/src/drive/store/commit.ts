@@ -27,12 +27,13 @@ export type CommitContext = {
   readonly lease: RunLease;
   readonly seals: JobSeals;
   readonly db: Executor;
-  /** Called after each commit. */
+  /** Called after each successful commit. */
   readonly onCommitted?: (() => void) | undefined;
 };
 
 /**
- * Functions that commit a job's work if the driver still holds its lease. `commit` can also run in a transaction of the caller. See `Port`.
+ * Functions that commit a job's changes if the driver still holds its lease. `commit` can also run in a transaction of the caller. See
+ * `Port`.
  */
 export type Commits = Pick<Port, "commitUnlessLogged"> & {
   commit(work: WorkingJob, parts: CommitParts, tx?: Executor): Promise<CommittedWork>;
@@ -55,8 +56,8 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       seesPause: state.pause !== undefined,
       expectedSeq,
     }).catch(async (error: unknown) => {
-      // The failed commit is not repeated, so the outcomes of its calls are recorded separately. Inside a transaction this is not awaited:
-      // if every transaction waited for a second connection, all would block each other.
+      // The failed commit is not repeated, so the outcomes of its calls are recorded separately. Inside a transaction, the code does not
+      // wait for this record: it needs a second connection, and transactions that all wait for one would block each other.
       const recorded = keepCalls(context, pending);
       if (tx === context.db) await recorded;
       throw error;
@@ -90,8 +91,8 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       const commitNow = () => write(work, parts, tx, undefined);
       const { records, placed, rows, runs } = work.pending;
       const isLarge = records.length + placed.length + rows.length + runs.length > 1;
-      // Large commits wait their turn, so that they do not take all connections. A commit inside a transaction does not wait, because it
-      // already holds a connection.
+      // Large commits are queued, so that they do not take all connections. A commit inside a transaction is not queued, because it already
+      // holds a connection.
       const isInLine = tx === context.db && isLarge;
       const committed = await (isInLine ? context.rowStatements.run(work.state.projectId, commitNow) : commitNow());
       if (committed === undefined) throw new Error("an unconditional commit was not made");
@@ -123,7 +124,7 @@ function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, last
 
 /**
  * True if a commit made progress. A commit that only gives the job back until a later time (`isWait`) is not progress, because it could
- * repeat forever. Log entries of type `step-progress` do not count, because they depend only on the clock.
+ * repeat forever. A log entry of type `step-progress` is not progress either, because it only depends on the clock.
  */
 function isProgress({ state, committed, pending }: WorkingJob, { isWait = false }: CommitParts): boolean {
   if (state === committed) return false;
@@ -160,8 +161,8 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
 type WriteContext = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "retryChild">;
 
 /**
- * Returns what a commit writes to the database. Rows, outputs and progress are encrypted; each value can be decrypted only for its own
- * place.
+ * Returns the data that a commit writes to the database. Rows, outputs and progress are encrypted; each value can be decrypted only for its
+ * own place (column and row).
  */
 export function changeOf(
   work: WorkingJob,
@@ -184,7 +185,7 @@ export function changeOf(
       ...(overrides && { params: {}, stepArgs: {}, overrides: seal("overrides", overrides) }),
     },
     events: pending.events,
-    // Steps are never changed in place. So a step has changed exactly if it is another object than at the last commit.
+    // Step objects are never changed in place. So a step has changed exactly if its object differs from the object at the last commit.
     steps: [...state.steps]
       .filter(([stepId, entry]) => committed.steps.get(stepId) !== entry)
       .map(([stepId, { ordinal, receipt: step, value }]) => {
@@ -232,8 +233,8 @@ function hasNewOverrides({ state, committed }: WorkingJob): boolean {
 }
 
 /**
- * Returns a function with the further writes of the commit that need their own statements, such as child jobs. Returns undefined if there
- * are none.
+ * Returns a function with the writes of the commit that need their own statements, for example child jobs. Returns undefined if there are
+ * none.
  */
 function otherWrites(
   { state, committed, pending: { turned, asks, children, retried, childUndone } }: WorkingJob,
@@ -252,7 +253,7 @@ function otherWrites(
     for (const ask of asks) await ask.write(tx);
     const newJobs = children.map((child) => childJob(state, child, context));
     await insertChildJobs(tx, newJobs, context.clock.now());
-    // Retries lock the children in the order of their ids. If each transaction uses this order, none waits for another in a circle.
+    // The child jobs are locked in the order of their ids. If every transaction uses this order, no deadlock can occur.
     const inOrder = retried.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     for (const child of inOrder) await context.retryChild(tx, state, child);
     for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });

@@ -32,8 +32,8 @@ export async function openRows(
   if (isWhole) return { rows: rowNumbers.length, fields, bytes };
   const missing = rowNumbers.findIndex((number) => !fields.has(number));
   if (missing > 0) return { rows: missing, fields, bytes };
-  // The memory was used up before the first row of the list was decrypted, because rows are decrypted in another order. So this function
-  // calls itself again with a shorter list.
+  // The memory limit was reached before the first row of the list was decrypted, because rows are decrypted in another order. So this
+  // function calls itself with a shorter list.
   return openRows(source, rowNumbers.slice(0, Math.ceil(fields.size / 2)), bytesMax);
 }
 
@@ -104,7 +104,8 @@ class WantedRows {
   }
 
   /**
-   * Keeps the wanted rows of a block. `number`: number of the block's first row. Blocks must be passed in the order of their row numbers.
+   * Keeps those rows of a block that are wanted. `number`: number of the block's first row. Blocks must be passed in the order of their row
+   * numbers.
    */
   take(number: number, block: readonly JsonObject[], sealedBytes: number): void {
     const before = this.#next;

@@ -14,7 +14,7 @@ import type { JobBeginning, PlannedBeginning } from "../run/begin.ts";
 import { type JobSeals, jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
 
-/** A job that was read for its driver, and the port: the functions through which the driver reads and changes the database. */
+/** A job that was read for its driver, and its port: the functions with which the driver reads and changes the database. */
 export type OpenJob = { readonly work: WorkingJob; readonly port: Port };
 
 /** A new job that has run in memory up to its first commit: the result, and the values with which it is stored as running. */
@@ -61,7 +61,7 @@ export function openPlannedJob({
   return { port, work: committedWork(work, { lastSeq, cancel: undefined, pause: undefined }), call };
 }
 
-/** The lease token with which a new job is stored. */
+/** The lease token of a new job. Later leases of the job have higher tokens. */
 const firstToken = 1;
 
 /**
@@ -121,7 +121,10 @@ export async function readState(context: EngineContext, db: Executor, job: JobRe
   return work.state;
 }
 
-/** Returns the program of a child job with the child's limits: what the parent left to the child replaces the program's own limits. */
+/**
+ * Returns the program of a child job with the child's limits. The limits that the parent gives to the child replace the program's own
+ * limits.
+ */
 function withinParent(loaded: LoadedProgram, child: ChildDocument): LoadedProgram {
   const { program } = loaded;
   return { ...loaded, program: { ...program, limits: { ...program.limits, ...child.limits } } };

@@ -3,10 +3,10 @@ import type { NewJobRow } from "@svc/db/jobs/rows";
 import type { FetchedRow } from "../../state/apply.ts";
 import type { JobSeals } from "./seals.ts";
 
-/** Approximate bytes of memory that an opened row needs for each of its sealed bytes. */
+/** Approximate bytes of memory that a decrypted row needs for each of its encrypted bytes. */
 export const openedFactor = 3;
 
-/** Maximum number of rows that are sealed together in one block. */
+/** Maximum number of rows that are encrypted together in one block. */
 const blockRowsMax = 50;
 
 /**
@@ -16,8 +16,8 @@ const blockRowsMax = 50;
 const blockCharsMax = 65_536;
 
 /**
- * Encrypts the fields of rows, several rows in one block, because encrypting many small rows one by one is slow. A block has the number of
- * its first row. A block with one row contains an object, as in version 0.1, and others a list.
+ * Encrypts the fields of rows. Several rows form one block, because encrypting many small rows one by one is slow. The number of a block is
+ * that of its first row. A block with one row contains an object, as in version 0.1; a larger block contains a list.
  */
 export function sealRows(rows: readonly FetchedRow[], sealText: JobSeals["sealText"]): NewJobRow[] {
   return blocksOf(rows).map(({ rowNumber, texts }) => {
@@ -26,7 +26,7 @@ export function sealRows(rows: readonly FetchedRow[], sealText: JobSeals["sealTe
   });
 }
 
-/** A block before it is sealed. `rowNumber`: number of its first row. `texts`: JSON texts of all its rows. */
+/** A block of rows before it is encrypted. `rowNumber`: number of its first row. `texts`: JSON texts of all its rows. */
 type Block = { readonly rowNumber: number; readonly texts: string[] };
 
 /** Returns blocks of rows with consecutive numbers. */

@@ -21,8 +21,8 @@ import { type JobSeals, jobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
 
 /**
- * Maximum number of rows in one chunk (a group of consecutive rows that are read together). Rows of a sorted set may be spread over many
- * encrypted storage blocks. Then `scatteredRowsMax` is the limit instead: with larger chunks, each block is decrypted less often.
+ * Maximum number of rows in one chunk (a group of consecutive rows that are read together). If a set was sorted, its rows may be spread
+ * over many encrypted blocks. Then `scatteredRowsMax` is the limit: with larger chunks, each block is decrypted less often.
  */
 const rowsMax = 2_000;
 const scatteredRowsMax = 20_000;
@@ -30,8 +30,8 @@ const scatteredRowsMax = 20_000;
 const chunkBytesMax = openedFactor * 2_097_152;
 
 /**
- * Values that one driver keeps for reading chunks (groups of consecutive rows). `roomOf`: by set, the number of rows that fit into a chunk,
- * as known from earlier chunks.
+ * Data that one driver keeps for reading chunks (groups of consecutive rows). `roomOf`: for each set, the number of rows that fit into a
+ * chunk, as earlier chunks have shown.
  */
 type ChunkReading = {
   readonly db: Executor;
@@ -88,7 +88,7 @@ function chunkOf(
   };
 }
 
-/** Longest time for which one step action evaluates rows before its results are committed, in milliseconds. */
+/** Longest time for which one step action evaluates rows, in milliseconds. Then its results are committed. */
 const evaluatingMs = 1_000;
 
 /** Returns the functions through which a driver with a lease reads and changes the database and calls apps. */
@@ -111,7 +111,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     confirmerOf: context.confirms.confirmerOf,
     saveRecords: (records) => saveRecords(context.db, records),
     async test({ scope }, condition, at) {
-      // Many rows may have a false condition, so that no call is made between them. So other work of the node runs here if the time slice
+      // If the condition is false for many rows, no call is made for a long time. So other work of the node runs here when the time slice
       // is over.
       if (work.isSliceOver()) await work.turn();
       return evaluator.test(condition, { ...scope, calls: at?.calls }, work, at?.row);
@@ -179,8 +179,8 @@ async function runInTurns<T>(parts: Iterator<Promise<void> | undefined, T>, work
 }
 
 /**
- * Returns the state of the job's simulation run. The function first locks the row of the simulation. If the simulation ends at the same
- * time, its end waits for the commit of this function. The end then makes the job's task due again.
+ * Returns the state of the job's simulation run. The row of the simulation is locked first: if the simulation ends at the same time, its
+ * end waits until this function has committed, and then makes the job's task due.
  */
 async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"]): Promise<SimulationRun> {
   const id = await findSimulationRun(db, work.state.id);

@@ -114,8 +114,8 @@ async function load(db: Executor, sealer: Sealer, place: ProgramPlace): Promise<
 }
 
 /**
- * Writes ledger rows of calls whose commit failed. If this fails too, nothing records the reads among them. Writes are already in the
- * ledger as begun; after a time they count as in doubt, and svc never silently repeats them.
+ * Writes ledger rows of calls whose commit failed. If this also fails, the reads among them are not recorded. Writes are already in the
+ * ledger as begun; after a time they count as in doubt (executed or not), and svc never repeats them by itself.
  */
 export async function saveRecords(db: Database, records: readonly CallRecord[]): Promise<void> {
   if (records.length === 0) return;

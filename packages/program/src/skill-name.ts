@@ -1,4 +1,4 @@
-/** A skill as a program or a caller names it. `version`: 0 means the newest. */
+/** A skill, as a program or a caller names it. `version`: 0 means the newest version. */
 export type SkillName = { readonly slug: string; readonly version: number };
 
 /** The name of a skill: `skills.announce`, or a version of it, `skills.announce@3`. */

@@ -17,7 +17,7 @@ export type ObjectForm = FieldForms & {
   readonly rules?: JsonSchema;
 };
 
-/** Returns the JSON Schema of an object of a form. */
+/** Returns the JSON Schema of an object from its form (the list of its fields). */
 export function schemaOf({ description, required, optional, rules, examples }: ObjectForm): JsonSchema {
   const names = Object.keys(required);
   return {
@@ -31,22 +31,22 @@ export function schemaOf({ description, required, optional, rules, examples }: O
   };
 }
 
-/** Returns a reference to a definition of the JSON Schema. */
+/** Returns a `$ref` to a definition of the JSON Schema. */
 export function ref(definition: string): JsonSchema {
   return { $ref: `#/$defs/${definition}` };
 }
 
-/** Returns the JSON Schema of a whole number. */
+/** Returns the JSON Schema of a whole number within bounds. */
 export function wholeSchema(description: string, { min, max }: Bounds, example: number): JsonSchema {
   return { description, type: "integer", minimum: min, maximum: max, examples: [example] };
 }
 
-/** Returns the JSON Schema of a number. */
+/** Returns the JSON Schema of a number within bounds. */
 export function numberSchema(description: string, bounds: Bounds, example: number): JsonSchema {
   return { ...wholeSchema(description, bounds, example), type: "number" };
 }
 
-/** Returns the JSON Schema of a duration. A pattern cannot express the bounds, so the description states them. */
+/** Returns the JSON Schema of a duration. A pattern cannot express the minimum and maximum, so the description states them. */
 export function durationSchema(description: string, example: string): JsonSchema {
   const pattern = String.raw`^(\d+(ms|s|m|h|d)|P(?=.)(\d+W)?(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+S)?)?)$`;
   const form = "A whole number with its unit, or ISO 8601.";

@@ -1,16 +1,16 @@
 import { parseExactJson } from "@svc/core";
 import type { JsonValue, Path } from "../json.ts";
 
-/** Why a text is not a valid document. `path`: the place of the problem, as far as it is known. */
+/** The reason why a text is not a valid document. `path`: the place of the problem, as far as it is known. */
 export type JsonTextFault = { readonly path: Path; readonly message: string; readonly hint: string };
 
 /** A parsed text. `value`: undefined if the text is not JSON, or is nested too deeply. */
 export type JsonText = { readonly value: JsonValue | undefined; readonly faults: readonly JsonTextFault[] };
 
 /**
- * Parses a JSON text that every parser reads in the same way (I-JSON, RFC 7493): an object has no name twice, and texts have no lone
- * surrogate. Numbers keep their digits. The name `__proto__` and the character U+0000, which the database cannot store, are faults too.
- * Never throws.
+ * Parses a JSON text that every parser reads in the same way (I-JSON, RFC 7493): no object has the same name twice, and no text has a lone
+ * surrogate. Numbers keep all their digits. The name `__proto__` and the character U+0000, which the database cannot store, are also
+ * faults. Never throws.
  */
 export function parseJsonText(text: string, depthMax: number): JsonText {
   try {
@@ -28,7 +28,10 @@ type Frame = { readonly names: Set<string> | undefined; name: string; index: num
 
 const stringPattern = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 
-/** Reads the tokens of a text that is known to be JSON. Uses its own stack, so deep nesting cannot overflow the call stack. */
+/**
+ * Reads the tokens of a text that is known to be JSON. Uses its own stack instead of recursion, so that deep nesting cannot overflow the
+ * call stack.
+ */
 function scan(text: string, depthMax: number): { faults: JsonTextFault[]; depth: number } {
   const faults: JsonTextFault[] = [];
   const stack: Frame[] = [];

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import { limitBounds } from "../limits.ts";
 import { durationSchema, type ObjectForm, wholeSchema } from "./form.ts";
 
-/** The required and optional fields of `limits`, with their schemas. */
+/** The required and optional fields of a program's `limits`, with their schemas. */
 export const limitsForm: ObjectForm = {
   description: "Limits of the job. A step that reaches one fails with LIMIT_REACHED.",
   required: {},
@@ -25,12 +25,14 @@ export const limitsForm: ObjectForm = {
   examples: [{ deadline: "24h", toolCalls: 5000, writes: 500, rows: 20_000, asks: 10, concurrency: 8 }],
 };
 
-/** Keys that give an object a special meaning now. Version 0.1 accepted such objects as plain values. */
+/**
+ * Keys that now give an object a special meaning, for example an expression. Version 0.1 accepted objects with these keys as plain values.
+ */
 const youngForms = ["$cel", "$literal", "$secret"];
 
 /**
- * Returns a program text of version 0.1 so that it means the same today: an object whose key now has a special meaning becomes a
- * `$literal`. Most texts do not change.
+ * Returns the text of a program of version 0.1, changed so that it keeps its meaning in this version: an object whose key now has a special
+ * meaning becomes a `$literal`. Most texts need no change.
  */
 export function withOldForms(programJson: string): string {
   if (!youngForms.some((form) => programJson.includes(`"${form}"`))) return programJson;
@@ -38,9 +40,7 @@ export function withOldForms(programJson: string): string {
   return JSON.stringify(Array.isArray(program["steps"]) ? { ...program, steps: stepsOf(program["steps"]) } : program);
 }
 
-/**
- * Returns a copy of the steps in which the values inside the arguments of calls are replaced by `valuesOf`. Everything else is unchanged.
- */
+/** Returns a copy of the steps in which the arguments of calls are changed by `valuesOf`. Everything else is unchanged. */
 function stepsOf(steps: readonly JsonValue[]): JsonValue[] {
   return steps.map((step) => {
     if (!isObject(step)) return step;

@@ -4,8 +4,8 @@ import type { JsonValue } from "../json.ts";
 import type { ShapeNode, ShapeReader } from "./shape.ts";
 
 /**
- * The allowed form of three kinds of names: ids of steps, ids of points (questions to people), and names of values computed over rows.
- * Expressions use these names.
+ * The allowed form of ids of steps, ids of judgment points (questions to people), and names of values computed over rows. Expressions refer
+ * to all of them by these names.
  */
 export const idForm = {
   max: 64,
@@ -21,12 +21,12 @@ export function nameSchema(description: string, example: string): JsonSchema {
   return { description, type: "string", pattern: idForm.pattern.source, examples: [example] };
 }
 
-/** Reads the name of a set or point. A later check finds out if the set or point exists. */
+/** Reads the name of a set of rows or of a judgment point. A later check finds out if it exists. */
 export function readName(node: ShapeNode, reader: ShapeReader): string | undefined {
   return reader.text(node, { ...idForm, hint: hintOfSet(node.value) });
 }
 
-/** Returns the hint for a wrong name of a set (named rows that a step made). The right name is the id of that step. */
+/** Returns the hint for a wrong name of a set (the rows that a step made). The right name is the id of that step. */
 function hintOfSet(value: ShapeNode["value"]): string {
   const [, id] =
     typeof value === "string"
@@ -37,7 +37,7 @@ function hintOfSet(value: ShapeNode["value"]): string {
     : `write ${JSON.stringify(id)}, only the id, of a step that has rows`;
 }
 
-/** Returns the kind of a value in words, such as "a text". For an object it shows only the first key, because values may be sensitive. */
+/** Returns the kind of a value in words, such as "a text". Of an object, only the first key is named, because values may be sensitive. */
 export function kindText(value: JsonValue | undefined): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";

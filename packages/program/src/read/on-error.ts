@@ -3,16 +3,14 @@ import { formatValue } from "@svc/core";
 import { type ObjectForm, ref } from "./form.ts";
 import type { ShapeNode, ShapeReader } from "./shape.ts";
 
-/**
- * The errors of a step that a program handles, and whether the job then continues after the step. The handler's steps are read separately.
- */
+/** The errors of a step that the program handles, and if the job continues after that. The steps of the handler are read separately. */
 export type ErrorRule = {
-  /** Codes that are handled. Undefined means all errors that `handlesCode` allows. */
+  /** Error codes that the rule handles. Undefined means all errors that `handlesCode` allows. */
   readonly codes: readonly string[] | undefined;
   readonly goesOn: boolean;
 };
 
-/** The unsuccessful outcomes of a call that a program can handle. */
+/** The outcomes of a failed call that a program can handle by name. */
 const callOutcomes: readonly string[] = [
   "provider_error",
   "rate_limited",
@@ -68,7 +66,7 @@ const example = {
   then: "continue",
 };
 
-/** The required and optional fields of `onError`, with their schemas. */
+/** The required and optional fields of `onError` (the error handler of a step), with their schemas. */
 export const onErrorForm: ObjectForm = {
   description:
     "Steps that run when the step fails, or when a step in it fails without an onError. steps.<id>.error has code, message and status.",
@@ -150,7 +148,7 @@ function readCode(node: ShapeNode, reader: ShapeReader): string | undefined {
 /** Errors that a rule handles only if it names their code: ROWS_UNKNOWN (rows with an unknown outcome) and FAIL_STEP (a `fail` step). */
 const namedOnly: ReadonlySet<string> = new Set(["ROWS_UNKNOWN", "FAIL_STEP"]);
 
-/** True if a rule handles a code. False for LIMIT_REACHED, which always ends the job. */
+/** True if a rule handles an error with this code. False for LIMIT_REACHED, which always ends the job. */
 export function handlesCode({ codes }: ErrorRule, code: string): boolean {
   if (code === "LIMIT_REACHED") return false;
   return codes === undefined ? !namedOnly.has(code) : codes.includes(code);

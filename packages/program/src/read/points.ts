@@ -10,7 +10,7 @@ import { checkSchemaDocument } from "./schema-document.ts";
 import type { ShapeFields, ShapeNode, ShapeReader } from "./shape.ts";
 import { readText } from "./value.ts";
 
-/** The required and optional fields of `overrides`, with their schemas. */
+/** The required and optional fields of `overrides` in a judgment point (question to people), with their schemas. */
 const overridesForm: ObjectForm = {
   description: "The target that a retry-with answer changes.",
   required: {
@@ -114,7 +114,7 @@ const continuationTexts = [
   "abort: everywhere the job undoes all calls that the saga covers, and ends as aborted.",
 ].join(" ");
 
-/** Fields of a question with an escalation. An approval gate does not have them. */
+/** Fields of a question that are only allowed with an escalation. An approval gate does not have them. */
 const ladderFields = {
   continuations: {
     description: `Possible answers. ${continuationTexts}`,
@@ -188,7 +188,7 @@ export const pointDefinitions: Readonly<Record<string, JsonSchema>> = {
   point: schemaOf(pointForm),
 };
 
-/** The JSON Schema of `points`. */
+/** The JSON Schema of `points`, the questions to people in a program. */
 export const pointsSchema: JsonSchema = {
   description: "Questions by name. approval, in_doubt and undo_stuck are reserved names of svc.",
   type: "object",
@@ -200,7 +200,7 @@ export const pointsSchema: JsonSchema = {
   ],
 };
 
-/** Reads all points, by id. Ids of points that cannot be read are added to `leftOut`. */
+/** Reads all judgment points (questions to people) of a program, by id. The ids of points that cannot be read are added to `leftOut`. */
 export function readPoints(node: ShapeNode, reader: ShapeReader, leftOut: Set<string>): Map<string, Point> {
   const points = new Map<string, Point>();
   const count = Object.keys(isObject(node.value) ? node.value : {}).length;
@@ -246,7 +246,7 @@ function readPoint(id: string, node: ShapeNode, reader: ShapeReader): Point | un
   };
 }
 
-/** Reads an approval gate. It waits for an approver and declares only its question. */
+/** Reads an approval gate: a judgment point that waits for an approver and declares only its question. */
 function readGate(base: Pick<Point, "id" | "pointer" | "question">, fields: ShapeFields, reader: ShapeReader): Point {
   for (const name of Object.keys(ladderFields)) {
     if (!fields.has(name)) continue;

@@ -16,7 +16,7 @@ import { createShapeReader, type ShapeNode, type ShapeReader } from "./shape.ts"
 import { readSteps } from "./steps.ts";
 import { lookForPlaces, readValue } from "./value.ts";
 
-/** Reads the declared result: scalars by name, in the declared order. Empty if none is declared. */
+/** Reads the result that a program declares: scalar values by name, in the declared order. Empty if the program declares none. */
 function readResult(node: ShapeNode, reader: ShapeReader): DeclaredResult {
   return Object.entries(reader.object(node, { sent: { $ref: "steps.sum.sent" } }) ?? {}).flatMap(([name, value]) => {
     const path = [...node.path, name];
@@ -33,7 +33,7 @@ function readResult(node: ShapeNode, reader: ShapeReader): DeclaredResult {
   });
 }
 
-/** True if a text is a path and nothing else. */
+/** True if a text consists of a single path. */
 function isPath(text: string): boolean {
   const [root, ...path] = parsePath(text) ?? [];
   return typeof root === "string" && referenceRoots.has(root) && path.length > 0;
@@ -47,7 +47,7 @@ function isScalar(template: ValueTemplate): boolean {
 const ends = ["failed", "aborted", "cancelled"] as const satisfies readonly SagaEnd[];
 const endCount = { min: 1, max: ends.length };
 
-/** The required and optional fields of `saga`, with their schemas. */
+/** The required and optional fields of `saga` (the rules for undoing calls), with their schemas. */
 const sagaForm: ObjectForm = {
   description: "Undoes the job's calls, in reverse order, when the job ends in one of the named ways.",
   required: {
@@ -79,7 +79,7 @@ function readSaga(node: ShapeNode, reader: ShapeReader): readonly SagaEnd[] {
   return named;
 }
 
-/** The JSON Schema of `result`. */
+/** The JSON Schema of the field `result` of a program. */
 const resultSchema: JsonSchema = {
   description: "Named scalars of the receipt, at most 16 KB. An absent value is null.",
   type: "object",
@@ -89,10 +89,10 @@ const resultSchema: JsonSchema = {
 
 const counts = ["toolCalls", "writes", "rows", "asks", "concurrency"] as const;
 
-/** Maximum nesting of the program's JSON text. */
+/** Maximum nesting depth of the program's JSON text. */
 const programDepthMax = 64;
 
-/** Maximum bytes of a program's text. */
+/** Maximum size of a program's text in bytes. */
 const programBytesMax = 262_144;
 
 const plans = ["never", "destructive", "always"] as const satisfies readonly PlanApproval[];
@@ -104,7 +104,7 @@ const approverForm: ObjectForm = {
   examples: [{ principal: "head" }],
 };
 
-/** The required and optional fields of `approval`, with their schemas. */
+/** The required and optional fields of `approval` (when a plan needs approval), with their schemas. */
 const approvalForm: ObjectForm = {
   description: "Says if the plan needs approval before it runs, and from whom.",
   required: {},
@@ -127,7 +127,7 @@ const approvalForm: ObjectForm = {
   examples: [{ plan: "always", escalation: [{ principal: "head" }] }],
 };
 
-/** Reads when the plan needs approval, and who is asked. */
+/** Reads the field `approval`: when the plan of the program needs approval, and who is asked. */
 function readApproval(node: ShapeNode, reader: ShapeReader): Approval {
   const fields = node.value === undefined ? undefined : reader.fields(node, approvalForm);
   if (fields === undefined) return { plan: "destructive", escalation: [] };
@@ -146,7 +146,7 @@ export type ReadProgram = {
 
 /**
  * Reads a program and checks its form: the rules of its JSON Schema, and rules that a schema cannot express (durations, paths, ids).
- * Records every fault. Faulty steps and points are left out. `program` is undefined if the text is not a JSON object.
+ * Records every fault. Steps and judgment points with faults are left out. `program` is undefined if the text is not a JSON object.
  */
 export function readProgram(programJson: string): ReadProgram | { readonly faults: FaultList } {
   const tooLarge = Buffer.byteLength(programJson) > programBytesMax;
@@ -272,7 +272,7 @@ function readInputSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | und
   return checkSchemaDocument(node, reader.faults, "PROGRAM_MALFORMED") ? (node.value as JsonSchema) : undefined;
 }
 
-/** Reads the limits of a job. An absent limit gets its default. */
+/** Reads the limits of a job from its program. A limit that is absent gets its default. */
 function readLimits(node: ShapeNode, reader: ShapeReader): Limits {
   const fields = node.value === undefined ? undefined : reader.fields(node, limitsForm);
   if (fields === undefined) return defaultLimits;

@@ -10,7 +10,7 @@ import {
 } from "../template.ts";
 import { kindText } from "./name.ts";
 
-/** Why a text is not a reference, template or path. */
+/** The reason why a text is not a valid reference, template or path. */
 export type SyntaxFault = { readonly fault: string };
 
 /** Names with which a reference may begin. For example, the reference `steps.fetch.id` begins with `steps`. */
@@ -34,7 +34,7 @@ export function parsePath(text: string): Path | undefined {
   );
 }
 
-/** Parses a reference: the text of `$ref`, or of braces in `$text`. */
+/** Parses a reference: the text of a `$ref`, or the text between braces in a `$text`. */
 function parseReference(text: string, pointer: string): Reference | SyntaxFault {
   const [root, ...path] = parsePath(text) ?? [];
   if (root === undefined) {
@@ -68,8 +68,8 @@ function parseReference(text: string, pointer: string): Reference | SyntaxFault 
 }
 
 /**
- * Returns the parsed text of a `$text` value, or its syntax fault. `{path}` is a reference. `{{` means the character `{`. A `}` outside of
- * a reference is an ordinary character.
+ * Parses a `$text` value. Returns the parsed text or its syntax fault. `{path}` is a reference. `{{` stands for the character `{`. A `}`
+ * outside of a reference is an ordinary character.
  */
 export function parseText(text: string, pointer: string): TextTemplate | SyntaxFault {
   const parts: (string | Reference)[] = [];
@@ -181,8 +181,8 @@ function parseElse(
 }
 
 /**
- * Returns the value that `else` gives, which is used if a reference has no value. If that value is an object with only `$literal`, returns
- * the content of `$literal`.
+ * Returns the value of `else`, which is used if a reference has no value. If the value is an object with only `$literal`, returns the
+ * content of `$literal`.
  */
 function meant(value: JsonValue): JsonValue {
   if (!isObject(value) || !Object.hasOwn(value, "$literal") || Object.keys(value).length > 1) return value;
@@ -206,7 +206,7 @@ function parseTextObject(object: JsonObject, path: Path, onFault: OnTemplateFaul
   return otherwise === undefined ? template : { ...template, otherwise };
 }
 
-/** The form of secret names, as in the vault of core. */
+/** The allowed form of secret names. The vault in packages/core has the same rule. */
 const secretName = /^[a-z][a-z0-9_-]{0,59}$/;
 const prefixMax = 100;
 

@@ -5,8 +5,8 @@ import type { Path } from "../json.ts";
 import type { ShapeNode } from "./shape.ts";
 
 /**
- * Keywords that a schema inside a program may use: the keywords of JSON Schema 2020-12 whose check takes time linear in the size of the
- * value.
+ * Keywords that a JSON Schema inside a program may use. They are the keywords of JSON Schema 2020-12 whose check takes time linear in the
+ * size of the value.
  */
 const plainKeywords = `type title description default examples enum const required minItems maxItems minLength maxLength
   pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minProperties maxProperties
@@ -63,7 +63,10 @@ function checkGroup(group: object | undefined, path: Path, faults: FaultList, co
   }
 }
 
-/** Compiles a schema. This finds keyword values of wrong types, patterns that RE2 refuses, and unknown formats. */
+/**
+ * Compiles a JSON Schema, and records a fault if that fails. This finds keyword values of wrong types, patterns that RE2 refuses, and
+ * unknown formats.
+ */
 function checkCompiles(schema: JsonSchema, path: Path, faults: FaultList, code: ProgramFaultCode): void {
   try {
     createTenantValidators()(schema)({});

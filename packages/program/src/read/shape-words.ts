@@ -1,9 +1,9 @@
 import type { JsonObject } from "../json.ts";
 
-/** The address of the JSON Schema of programs. */
+/** The URL path of the JSON Schema of programs. */
 export const schemaPath = "/schemas/program.v1.json";
 
-/** Other names that people use for fields of programs. The real names of each are tried in this order. */
+/** Names that people use by mistake for fields of programs. Each has a list of the real names, which are tried in this order. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   approval: ["judge"],
   approve: ["judge"],
@@ -81,10 +81,10 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   with: ["args"],
 };
 
-/** Recognizes a comparison or a test, such as `a == b`. Such a text is an expression, not a message for people. */
+/** Pattern for a comparison or a test, such as `a == b`. A text that matches is an expression, not a message for people. */
 const condition = /[<>=!]=|[<>]|&&|\|\||\bhas\(|\bin\b|^!/;
 
-/** Returns the text of a step that ends the run in another language (such as `throw`). Returns undefined for any other step. */
+/** Returns the text of a step that ends the run in another workflow language (such as `throw`). Returns undefined for any other step. */
 export function failingStep(value: JsonObject): string | undefined {
   const name = Object.keys(value).find((key) => {
     return failing.test(key.slice(0, 40).toLowerCase()) && (typeof value[key] === "string" || value[key] === true);
@@ -106,11 +106,11 @@ export function failingStep(value: JsonObject): string | undefined {
   return `end the job as failed with ${JSON.stringify(step)}; to end it as succeeded, put the steps after it into an if`;
 }
 
-/** Names that other languages use for ending a run. */
+/** Pattern for the names that other workflow languages use for ending a run. */
 const failing =
   /^(fail|throw|raise|error|stop|abort|exit|assert|require|expect|ensure|guard|end|return|break|halt|terminate)/;
 
-/** Names of steps in other languages, each with the closest kinds of steps. */
+/** Names of steps in other workflow languages, each with the closest kinds of steps in svc. */
 const kindWords: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(lookup|intersect|except|minus)/, ["join"]],
   [failing, ["fail", "if"]],

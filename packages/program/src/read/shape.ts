@@ -6,7 +6,7 @@ import type { FieldPlaces } from "./field-places.ts";
 import type { ObjectForm } from "./form.ts";
 import { meantField, schemaPath } from "./shape-words.ts";
 
-/** Fields of other languages that do not exist here, each with a hint how to reach the same result. */
+/** Fields of other workflow languages that do not exist in a program, each with a hint how to get the same result. */
 const strays: readonly (readonly [RegExp, FaultText])[] = [
   [
     /^(next|end|start|startat|dependson|depends_on|needs|after|before|runafter)$/i,
@@ -32,7 +32,7 @@ const strays: readonly (readonly [RegExp, FaultText])[] = [
   [/^(env|environment|secrets)$/i, 'leave it out: write a secret where it is sent, as {"$secret": "<name>"}'],
 ];
 
-/** Fields that belong at another place of a program, each with that place. */
+/** Fields that authors write at the wrong place of a program, each with the right place. */
 const belonging: readonly (readonly [RegExp, string])[] = [
   [
     /^(points|saga|limits|approval|result|inputschema|params)$/,
@@ -45,10 +45,12 @@ const belonging: readonly (readonly [RegExp, string])[] = [
   [/^confirm$/, 'write it in args, such as "args": {"confirm": true}'],
 ];
 
-/** A value to read, and its path. */
+/** A value of a document that is to be read, and its path. */
 export type ShapeNode = { readonly value: JsonValue | undefined; readonly path: Path };
 
-/** Reads values of a document by their form. If a value has another form, records a fault and returns undefined, as for an absent value. */
+/**
+ * Reads values of a document. If a value does not have the expected form, records a fault and returns undefined, as for an absent value.
+ */
 export type ShapeReader = {
   readonly faults: FaultList;
   /** Reads an object. Records missing required fields and unknown fields, and still returns the fields. */
@@ -66,10 +68,10 @@ export type ShapeReader = {
   items(node: ShapeNode, count: Bounds, example?: readonly JsonValue[]): readonly ShapeNode[] | undefined;
 };
 
-/** The fields of an object. `at` returns a node for each name; its value is undefined if the field is absent. */
+/** The fields of an object. `at` returns the node of a field by name; the node's value is undefined if the field is absent. */
 export type ShapeFields = { at(name: string): ShapeNode; has(name: string): boolean };
 
-/** Maximum unknown names of an object that are reported one by one. */
+/** Maximum number of unknown fields of an object that are reported one by one. */
 const unknownMax = 20;
 
 /**
@@ -80,7 +82,7 @@ export type ReaderDocument = { readonly schema: string; readonly places: FieldPl
 
 const programDocument: ReaderDocument = { schema: schemaPath, places: strayHint };
 
-/** Creates a reader of values that records faults in a list, by default those of a program. */
+/** Creates a reader for the values of a document. It records faults in a list, by default in the list for programs. */
 export function createShapeReader(
   faults: FaultList,
   { schema, places }: ReaderDocument = programDocument,
@@ -92,7 +94,7 @@ export function createShapeReader(
     return undefined;
   };
   const told = new Set<ObjectForm["examples"]>();
-  /** Returns the description of a form for a hint. The first hint shows the form in full, later hints only its field names. */
+  /** Returns the description of an object's form for a hint. The first hint shows the whole form, later hints only its field names. */
   const shapeOnce = (form: ObjectForm) => {
     if (told.has(form.examples)) {
       return `use ${[...Object.keys(form.required), ...Object.keys(form.optional)].join(", ")}`;
@@ -112,7 +114,7 @@ export function createShapeReader(
       if (unknown.length > unknownMax) {
         malformed(node, `has ${unknown.length - unknownMax} more unknown fields`, `use ${known.join(", ")}`);
       }
-      // A misspelled field is read as the field that was probably meant. So faults inside the field are reported at the same time.
+      // A misspelled field is read as the field that was probably meant, so that faults inside it are reported at the same time.
       const aliases = new Map<string, string>();
       for (const name of unknown.slice(0, unknownMax)) {
         const free = known.filter((field) => !Object.hasOwn(value, field) && !aliases.has(field));
@@ -221,7 +223,7 @@ export function createShapeReader(
   };
 }
 
-/** True if all values of an object are objects: probably named things where a list is expected. */
+/** True if all values of an object are objects. The author has then probably written named things at a place that needs a list. */
 function isNamed(value: JsonObject): boolean {
   const items = Object.values(value);
   return (
@@ -236,12 +238,15 @@ function readDuration(value: JsonValue): number | undefined {
   try {
     return parseDuration(value);
   } catch {
-    // The library throws only if a text is not a duration.
+    // The library throws only for a text that is not a duration.
     return undefined;
   }
 }
 
-/** Returns a form for a hint: its required and optional fields, and an example. `schema`: the address of the whole schema. */
+/**
+ * Returns an object's form as text for a hint: its required and optional fields, and an example. `schema`: the address of the whole JSON
+ * Schema.
+ */
 function shapeText({ required, optional, examples }: ObjectForm, schema: string): string {
   const must = Object.keys(required);
   const may = Object.keys(optional);
@@ -252,7 +257,7 @@ function shapeText({ required, optional, examples }: ObjectForm, schema: string)
   return `${parts.join(" ")}, such as ${JSON.stringify(examples[0])}; see ${schema} for all fields`;
 }
 
-/** Returns the hint for a field of another language that does not exist here. Returns undefined if the field is unknown. */
+/** Returns the hint for a field that exists in another workflow language but not in a program. Returns undefined for any other field. */
 function strayHint(name: string): FaultText | undefined {
   const short = name.slice(0, 40);
   const place = belonging.find(([pattern]) => pattern.test(short.toLowerCase()))?.[1].replace("NAME", short);

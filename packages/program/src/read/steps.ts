@@ -9,24 +9,24 @@ import { readErrorRule } from "./on-error.ts";
 import type { ShapeFields, ShapeNode, ShapeReader } from "./shape.ts";
 import { failingStep, kindsLike, meantField, schemaPath } from "./shape-words.ts";
 
-/** Maximum steps of a program. Steps in branches and calls of maps count too. */
+/** Maximum number of steps in a program. Steps in branches and calls of `map` steps count as well. */
 const programStepsMax = 100;
 
-/** Context of reading steps. `limits`: the program's limits. `leftOut`: collects ids of steps that could not be read. */
+/** Data for reading steps. `limits`: the program's limits. `leftOut`: collects the ids of steps that could not be read. */
 export type StepContext = { readonly limits: Limits; readonly leftOut: Set<string> };
 
 type Walk = StepContext & {
   readonly reader: ShapeReader;
-  /** The place of the first step with each id, so that a second step with the same id is reported. */
+  /** For each step id, the place of the first step that has it. A second step with the same id is reported. */
   readonly seen: Map<string, string>;
   count: number;
-  /** True if a hint already showed an example of each kind of step. */
+  /** True if a hint has already shown an example of each kind of step. */
   hasToldKinds: boolean;
 };
 
 /**
- * The place of a list of steps. `inside`: kinds of the steps around the list, outermost first. `isHandling`: true if the list is in an
- * error handler.
+ * The place of a list of steps. `inside`: kinds of the steps that contain the list, outermost first. `isHandling`: true if the list is in
+ * an error handler.
  */
 type ListPlace = {
   readonly place: StepPlace;
@@ -48,7 +48,7 @@ export function readSteps(node: ShapeNode, reader: ShapeReader, context: StepCon
 function readList(node: ShapeNode, standing: ListPlace, count: Bounds, walk: Walk): Step[] {
   return (walk.reader.items(node, count) ?? []).flatMap((item) => {
     if (walk.count >= programStepsMax) {
-      // The program has too many steps and will be refused. So this step is only counted, not read.
+      // The program has too many steps and will be refused. So this step is counted and not read.
       walk.count++;
       return [];
     }
@@ -60,7 +60,7 @@ function readList(node: ShapeNode, standing: ListPlace, count: Bounds, walk: Wal
   });
 }
 
-/** Returns why a step of a kind is not allowed at its place, or undefined if it is. */
+/** Returns the reason why a step of a kind is not allowed at its place, or undefined if it is allowed. */
 function refusalOf(kind: Step["kind"], { inside }: ListPlace): StepRefusal | undefined {
   return inside.includes(kind) ? languageOf(kind).refusedInItself : undefined;
 }
@@ -81,7 +81,7 @@ function readStep(node: ShapeNode, standing: ListPlace, walk: Walk): Step | unde
   }
   const fields = reader.fields(node, formOf(kind, place));
   if (fields === undefined) return undefined;
-  // An invalid id becomes "". Nothing can refer to it.
+  // An invalid id is replaced by "". Nothing can refer to it.
   const id = readId(fields.at("id"), walk) ?? "";
   const refusal = refusalOf(kind, standing);
   if (refusal !== undefined) reader.faults.add("PROGRAM_MALFORMED", node.path, refusal.message, refusal.hint);
@@ -93,8 +93,8 @@ function readStep(node: ShapeNode, standing: ListPlace, walk: Walk): Step | unde
     leaveOut: (inner) => leaveOut(inner, walk),
   });
   if (step === undefined) walk.leftOut.add(id);
-  // Some kinds of steps cannot have an error handler (`onError`). If such a step has one, a fault is recorded at another place, and the
-  // handler is not read here.
+  // Some kinds of steps cannot have an error handler (`onError`). If such a step has one, another check records a fault, and the handler is
+  // not read here.
   const onError = languageOf(kind).takesOnError === true ? readOnError(fields, standing, walk) : undefined;
   return step === undefined || onError === undefined ? step : { ...step, onError };
 }
@@ -115,7 +115,8 @@ function readOnError(fields: ShapeFields, standing: ListPlace, walk: Walk): OnEr
 }
 
 /**
- * Returns the kind of a step, by its distinguishing field (such as `call`). If only one kind is allowed, every step counts as that kind.
+ * Returns the kind of a step. The kind follows from the field that only this kind has (such as `call`). If only one kind is allowed at the
+ * place, every step counts as that kind.
  */
 function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | undefined {
   const { faults } = walk.reader;
@@ -128,7 +129,7 @@ function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | u
   }
   const named = kinds.filter((kind) => Object.hasOwn(value, kind));
   if (named.length === 1) return named[0];
-  // Words that end a run are checked first, because some are similar to fields of other kinds of steps.
+  // Fields whose names mean to end the run (such as `throw`) are checked first, because some are similar to fields of other kinds of steps.
   const isFailing = place !== "map" && failingStep(value) !== undefined;
   const meant = named.length === 0 && !isFailing ? meantKind(value, kinds) : undefined;
   // The author wrote a field that looks like a misspelled or foreign name of one step kind. The step is read as that kind. Faults in its
@@ -151,7 +152,7 @@ function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | u
 
 /**
  * Returns the kind that was probably meant for a step without a known kind. It is found by the step's `type` field, or by a field that
- * another language uses.
+ * another workflow language uses.
  */
 function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kind"] | undefined {
   const types = [value.type, value.kind].flatMap((type) => (typeof type === "string" ? [type] : []));
@@ -160,21 +161,21 @@ function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kin
   return kinds.find((kind) => meant.includes(kind));
 }
 
-/** Report about a step of unknown kind, with the closest kinds. */
+/** A step of unknown kind, with the closest known kinds, for a fault message. */
 type UnknownStep = {
   readonly message: string;
   readonly near: readonly Step["kind"][];
-  /** Advice if no kind of step does what the author wants. */
+  /** Advice that is shown if no kind of step does what the author wants. */
   readonly instead?: string | undefined;
 };
 
-/** Maximum similar kinds that a message names. */
+/** Maximum number of similar kinds that a message names. */
 const nearMax = 3;
 
 function togetherOf(named: readonly Step["kind"][], value: JsonObject): UnknownStep {
   const [kind, ...others] = named.filter((name) => name !== "if");
   const { if: condition } = value;
-  // True if a condition is written next to its action, instead of as an `if` step.
+  // True if the author wrote a condition next to its action instead of an `if` step.
   const isCondition =
     kind !== undefined && others.length === 0 && typeof condition === "string" && value["then"] === undefined;
   const instead = isCondition
@@ -183,7 +184,7 @@ function togetherOf(named: readonly Step["kind"][], value: JsonObject): UnknownS
   return { message: `has ${named.join(" and ")} at once`, near: [], instead };
 }
 
-/** Returns what to report about a step of unknown kind: its unknown fields, and the kinds that do the same or share its fields. */
+/** Returns the report about a step of unknown kind: its unknown fields, and the kinds that do the same or have the same fields. */
 function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: StepPlace): UnknownStep {
   const names = Object.keys(value).slice(0, 50);
   const fieldsOf = (kind: Step["kind"]) => {
@@ -211,8 +212,8 @@ function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: St
 }
 
 /**
- * Returns advice for a step of an unknown kind, or of a kind that is not allowed in a map. The advice describes how to get the same result
- * with other steps. Returns undefined without such advice.
+ * Returns advice for a step of an unknown kind, or of a kind that is not allowed in a `map` step. The advice describes how to get the same
+ * result with other steps. Returns undefined if there is no such advice.
  */
 function insteadOf(unknown: readonly string[], outside: Step["kind"] | undefined): string | undefined {
   if (outside === "if") return 'decide for each row with "when" at a call';
@@ -238,7 +239,7 @@ function readId(node: ShapeNode, { reader, seen }: Walk): string | undefined {
   return id;
 }
 
-/** Returns what to write for an invalid id. */
+/** Returns a hint with a valid id to write in place of an invalid one. */
 function hintOfId(value: ShapeNode["value"]): string {
   const id =
     typeof value === "string"

@@ -4,17 +4,18 @@ import { translated } from "./cel-advice.ts";
 import { parseExpression } from "./cel-calls.ts";
 import { parsePath, referenceRoots } from "./reference.ts";
 
-/** Maximum characters of a program's text that a hint repeats. */
+/** Maximum number of characters of a program's text that a hint quotes. */
 const repeatedMax = 300;
 
-/** Keys that other languages use for an expression. The next constants have their keys for joined texts, paths and times. */
+/** Keys that other workflow languages use for an expression. The constants below contain their keys for joined texts, paths and times. */
 const expressionKeys = new Set(["$expr", "$expression", "$eval", "$js", "$jsonata", "$jq", "$fn", "$compute"]);
 const joinKeys = new Set(["$concat", "$join", "$template", "$format", "Fn::Join", "Fn::Sub", "$string"]);
 const pathKeys = new Set(["$var", "$path", "$get", "$param", "$params", "$input", "$step", "$steps", "$row", "$from"]);
 const timeKeys = new Set(["now", "$now", "$today", "$timestamp", "$currentDate"]);
 
 /**
- * True if the only key of an object is one that other languages use for a filled-in value. Keys that are operators of filters do not count.
+ * True if the only key of an object is a key of another workflow language for a filled-in value. Operators of filters do not count as such
+ * keys.
  */
 export function isForeignForm(value: JsonObject): boolean {
   const [key, ...others] = Object.keys(value);
@@ -23,8 +24,8 @@ export function isForeignForm(value: JsonObject): boolean {
 }
 
 /**
- * Returns advice for a value that the author wrote in the form of another workflow language. The advice is the form to write in a program.
- * Returns undefined if svc does not know the form.
+ * Returns advice for a value that the author wrote in the form of another workflow language: the form to write in a program. Returns
+ * undefined if svc does not know the other form.
  */
 export function meantForm(value: JsonValue | undefined): string | undefined {
   if (typeof value === "string") return undefined;
@@ -57,7 +58,7 @@ function flat(items: readonly JsonValue[]): readonly JsonValue[] {
   return parts.flatMap((part, index) => (index === 0 || first === "" ? [part] : [first, part]));
 }
 
-/** Returns what to write for a text that is joined from parts: a `$text` with paths, or one expression if a part is computed. */
+/** Returns the form to write for a text that is joined from parts: a `$text` with paths, or one expression if a part is computed. */
 function joined(items: readonly JsonValue[]): string | undefined {
   const parts = items.map((item): { text: string } | { path: string } | { cel: string } | undefined => {
     if (typeof item === "string") return { text: item };
@@ -68,7 +69,7 @@ function joined(items: readonly JsonValue[]): string | undefined {
     return timeKeys.has(Object.keys(item)[0] ?? "") ? { cel: "now" } : undefined;
   });
   const known = parts.flatMap((part) => part ?? []);
-  // Plain parts of the text are not repeated in the hint, because they may be sensitive.
+  // The hint does not quote plain parts of the text, because they may be sensitive.
   if (known.length < parts.length || known.every((part) => "text" in part)) return undefined;
   if (known.some((part) => "cel" in part)) {
     const terms = known.map((part) => {
@@ -83,7 +84,7 @@ function joined(items: readonly JsonValue[]): string | undefined {
   return form("$text", texts.join(""));
 }
 
-/** Pattern for names that other languages often use for the current row, at the start of a path. */
+/** Pattern for names that other workflow languages use for the current row, at the start of a path. */
 const rowWords = /^(?:\$?(?:json|item|it|this|record|each|element|entry|self))\.(?=[A-Za-z_])/;
 
 /**
@@ -104,7 +105,7 @@ export function pathOfWords(text: string): string | undefined {
 }
 
 /**
- * Returns what to write for two kinds of wrong paths: paths to the start of a program, and paths that continue after the name of a set.
+ * Returns the form to write for two kinds of wrong paths: paths to the start of a program, and paths that continue after the name of a set.
  * Returns undefined for other paths.
  */
 export function hintOfForeign(text: string): string | undefined {
@@ -117,7 +118,7 @@ export function hintOfForeign(text: string): string | undefined {
   return `write "input": {"${name}": {"$ref": "${path}"}} in the standing definition, next to program; in the program ${schema}, and input.${name} here`;
 }
 
-/** Returns a hint: how to read a field of a set's rows at a place without a current row. */
+/** Returns a hint that says how to read a field of a set's rows at a place where no row is current. */
 export function hintOfSetField(set: string, field = "id"): string {
   const list = `{"id": "found", "reduce": "${set}", "as": {"${field}": "list ${field}"}}`;
   return `rows.${set} is the number of rows in the set: make a value of them, ${list} and "steps.found.${field}[0]" for the first, or "sum ${field}" for a total; or name row.${field} in a map, compute or filter of ${set}`;
@@ -149,7 +150,7 @@ export function textForm(text: string): string | undefined {
   return form("$cel", terms.join(" + "));
 }
 
-/** Returns the `$cel` or `$ref` form that is written between braces: as JSON, as JSON without quotes, or as a function call. */
+/** Returns the `$cel` or `$ref` object that an author wrote between braces: as JSON, as JSON without quotes, or as a function call. */
 function formIn(written: string): { readonly $cel?: string | undefined; readonly $ref?: string | undefined } {
   const bare = /^\$?(cel|ref)(?:\s*:\s*(.+)|\((.+)\))$/s.exec(written);
   if (bare !== null) return { [`$${bare[1]}`]: bare[2] ?? bare[3] };
@@ -162,7 +163,7 @@ function formIn(written: string): { readonly $cel?: string | undefined; readonly
   }
 }
 
-/** Returns the content of braces: `path` or `cel` (an expression). */
+/** Returns the content of a pair of braces, as a `path` or as an expression (`cel`). */
 function innerOf(written: string): { readonly path: string } | { readonly cel: string } | undefined {
   const { $cel: marked, $ref: named } = formIn(written);
   const text = marked ?? named ?? written;
@@ -193,7 +194,7 @@ const comparisons: Readonly<Record<string, string>> = {
   lt: "<",
 };
 
-/** Returns what to write for a condition that is not a text. */
+/** Returns the form to write for a condition that is not a text. */
 export function conditionForm(value: JsonValue | undefined): string {
   const meant = meantCondition(value);
   return meant === undefined
@@ -226,7 +227,7 @@ function isScalar(value: JsonValue | undefined): value is string | number | bool
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** Returns a scalar as CEL. JSON numbers become doubles. */
+/** Returns a scalar value in the syntax of CEL. JSON numbers become doubles. */
 function celOf(value: string | number | boolean): string {
   if (typeof value === "string") return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   return Number.isInteger(value) ? `${value}.0` : String(value);

@@ -8,14 +8,14 @@ import { parsePath, parseTemplate, parseText } from "./reference.ts";
 import type { ShapeNode } from "./shape.ts";
 import { hintOfForeign, isForeignForm, meantForm, pathOfWords, textForm } from "./value-advice.ts";
 
-// Reads the values in a program, for example the arguments of a call. If an author used the form of another template language, such as
-// `${name}`, the fault contains the correct form.
+// Reads the values in a program, for example the arguments of a call. If the author used the form of another template language, such as
+// `${name}`, the fault shows the correct form.
 
 /** Hint for a value that is not valid. It lists all forms of a value, and is used if no other hint describes the author's mistake. */
 const valueForms =
   'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}; {"$literal": …} is a value taken unchanged';
 
-/** Reads a JSON value with references. Records faults. Returns undefined only if the value is absent. */
+/** Reads a JSON value that may contain references. Records faults. Returns undefined only if the value is absent. */
 export function readValue({ value, path }: ShapeNode, faults: FaultList): ValueTemplate | undefined {
   if (value === undefined) return undefined;
   lookForTemplates(value, path, faults);
@@ -28,8 +28,8 @@ export function readValue({ value, path }: ShapeNode, faults: FaultList): ValueT
 }
 
 /**
- * Returns a hint: what to write at a path. If the path is inside a text that becomes one expression, the expression replaces the whole
- * text.
+ * Returns a hint that says what to write at a path. If the path is inside a text that becomes one expression, the expression replaces the
+ * whole text.
  */
 function writeForm(at: Path, meant: string): string {
   const isWhole = at.at(-1) === "$text" && meant.startsWith('{"$cel"');
@@ -82,14 +82,14 @@ function lookForTemplates(value: JsonValue, path: Path, faults: FaultList): void
   }
 }
 
-/** True if a field has the name and value that Step Functions use: `"text.$": "$.title"`. */
+/** True if a field has the form that AWS Step Functions uses for a path: `"text.$": "$.title"`. */
 function isPathOfStates(name: string, value: JsonValue): value is string {
   return name.endsWith(".$") && name.length > 2 && typeof value === "string" && value.startsWith("$.");
 }
 
 const doubledPath = "has a path in double braces, which mean one literal brace: its name would be sent";
 
-/** Records a fault for each constant that looks like a path of the program, because it would be sent unchanged. */
+/** Records a fault for each constant text that looks like a path of the program. svc would send the text and not the value at the path. */
 export function lookForPlaces(value: JsonValue, path: Path, faults: FaultList): void {
   if (typeof value === "string") {
     if (!namesPlace(value)) return;
@@ -122,8 +122,8 @@ function templateFault(faults: FaultList, path: Path, message: string, text: str
 }
 
 /**
- * Records a syntax fault of a `$ref` or `$text`. `found`: the text of the `$ref` or `$text`, from which a hint with the correct form is
- * made. Undefined if no such hint can be made.
+ * Records a syntax fault of a `$ref` or `$text`. `found`: the text in it, from which the hint with the correct form is made; undefined if
+ * no hint can be made.
  */
 function syntaxFault(faults: FaultList, path: Path, message: string, found: JsonValue | undefined): void {
   if (path.at(-1) === "$ref" && typeof found === "string") {

@@ -18,16 +18,16 @@ import { isRawJson, nearestDouble, type RawNumber, rawJson, replaceRawNumbers } 
 import type { JsonObject, JsonValue } from "../json.ts";
 import { longNumberOf, noteLongNumbers } from "./long-numbers.ts";
 
-/** Values by their names in an expression. */
+/** Values that an expression can use, by name. */
 export type CelValues = Readonly<Record<string, CelInput>>;
 
 const known = new WeakMap<object, CelInput>();
-/** Objects that contain a number with more digits than any number of the evaluator can hold. */
+/** Objects that contain a number with more digits than any number type of the evaluator can hold. */
 const long = new WeakSet<object>();
 
 /**
- * Returns values for the evaluator. Objects become maps, because the evaluator would otherwise convert an object each time the expression
- * names it. The given values must not change afterwards.
+ * Returns values in the form that the expression evaluator needs. Objects become maps, because the evaluator would otherwise convert an
+ * object each time an expression names it. The given values must not change afterwards.
  */
 export function celValues(given: Readonly<Record<string, JsonValue | undefined>>): CelValues {
   const values: Record<string, CelInput> = {};
@@ -40,8 +40,8 @@ function isLong(value: unknown): boolean {
 }
 
 /**
- * Returns the values that the evaluator uses for each row: the shared values `values`, and the fields of the row as `row`. For null, there
- * are only the shared values. Converts at least one row, and stops early if `isOver` returns true.
+ * Returns the values that the evaluator uses for each row: the shared values `values`, and the row as `row`. For a row that is null, only
+ * the shared values. Converts at least one row, and stops early if `isOver` returns true.
  */
 export function celRows(
   values: CelValues,
@@ -78,15 +78,15 @@ function celValueOf(value: JsonValue): CelInput {
 }
 
 /**
- * Returns an object with numbers for the evaluator. Numbers are doubles, as in JSON. A whole number that no double can hold becomes an int
- * or uint, which compares exactly with other ints. A number that does not fit into an int or uint becomes the nearest double, and
- * long-numbers.ts remembers its digits. Returns the same object if no number changes.
+ * Returns an object with its numbers converted for the evaluator. Numbers become doubles, as in JSON. A whole number that no double can
+ * hold becomes an int or uint, which is compared exactly. A number that does not fit into an int or uint becomes the nearest double, and
+ * long-numbers.ts keeps its digits. Returns the same object if no number changes.
  */
 function withCelNumbers(object: object): object {
   return replaceRawNumbers(object, celNumber) as object;
 }
 
-/** Digits of the largest int and uint. */
+/** Number of digits of the largest int and uint. */
 const digitsMax = 20;
 
 function celNumber(raw: RawNumber): number | bigint | CelUint {
@@ -98,10 +98,12 @@ function celNumber(raw: RawNumber): number | bigint | CelUint {
   return BigInt.asUintN(64, whole) === whole ? celUint(whole) : nearestDouble(raw);
 }
 
-/** Longest JSON of a computed value, in characters. */
+/** Maximum length of the JSON of a computed value, in characters. */
 const computedCharactersMax = 65_536;
 
-/** Returns the JSON text of an expression's value. `error`: why the value has no JSON text, in a sentence that quotes no data. */
+/**
+ * Returns the JSON text of an expression's value. `error`: the reason why the value has no JSON text, in a sentence that quotes no data.
+ */
 export function jsonOfCel(value: CelValue): { readonly text: string } | { readonly error: string } {
   try {
     const text = JSON.stringify(toJson(value));
@@ -138,7 +140,7 @@ function toJson(value: CelValue): unknown {
   return text;
 }
 
-/** Returns the JSON of a double. If it came from a number with more digits, the result has those digits. */
+/** Returns the JSON form of a double. If the double replaces a number with more digits, the result has all those digits. */
 function doubleOf(value: number): unknown {
   const long = longNumberOf(value);
   if (long === "unclear") {
@@ -152,7 +154,10 @@ function doubleOf(value: number): unknown {
   return Object.is(value, -0) ? rawJson("-0") : value;
 }
 
-/** Returns the JSON of a whole number. Beyond 2^53 - 1 its own digits are written, because the nearest double would have other digits. */
+/**
+ * Returns the JSON form of a whole number. A number beyond 2^53 - 1 is written with its own digits, because the nearest double would have
+ * other digits.
+ */
 function wholeNumber(value: bigint): unknown {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : rawJson(String(value));

@@ -22,14 +22,14 @@ const numberForm = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 const durationForm = /^[+-]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h))+)$/;
 
-/** True if `duration` accepts a text: units from hours down to nanoseconds, or `0` alone, in at most 128 characters. */
+/** True if CEL's function `duration` accepts a text: units from hours down to nanoseconds, or `0` alone, in at most 128 characters. */
 export function isDurationText(text: string): boolean {
   return text.length <= 128 && durationForm.test(text);
 }
 
-/** True if `timestamp` accepts a text: RFC 3339 with at most nanoseconds. */
+/** True if CEL's function `timestamp` accepts a text: a time in RFC 3339 with at most nanoseconds. */
 export function isTimestampText(text: string): boolean {
-  // A digit other than 0 after the ninth decimal place would be lost.
+  // A digit other than 0 after the ninth decimal place would be lost, so such a text is refused.
   return readInstant(text) !== undefined && !/\.\d{9}\d*[1-9]/.test(text);
 }
 
@@ -37,8 +37,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /**
- * CEL's functions that convert a text or bytes. The evaluator's own functions accept invalid input: an empty text becomes 0, `0x1F` 31, 30
- * February 2 March, and half a character U+FFFD. The functions here fail for such input.
+ * CEL's functions that convert a text or bytes. They replace the evaluator's own functions, which accept invalid input: an empty text
+ * becomes 0, `0x1F` becomes 31, 30 February becomes 2 March, and half a character becomes U+FFFD. The functions here fail for such input.
  */
 export const conversions: readonly CelFunc[] = [
   celFunc("int", [STRING], INT, wholeOf),
@@ -60,7 +60,7 @@ function unreadable(kind: string): Error {
   return new Error(`cannot convert to ${kind}`);
 }
 
-/** Returns the text of a double. If it came from a number with more digits, the result has those digits. */
+/** Returns the text of a double. If the double replaces a number with more digits, the result has all those digits. */
 function textOf(double: number): string {
   const long = longNumberOf(double);
   if (long === "unclear") throw unreadable("string");
@@ -76,7 +76,7 @@ function decoded(bytes: Uint8Array): string {
 }
 
 function wholeOf(text: string): bigint {
-  // A longer text is beyond 2^63 in any case, and slow to parse.
+  // A longer text is always beyond 2^63, and parsing it would be slow.
   if (!/^[+-]?\d{1,100}$/.test(text)) throw unreadable("int");
   const whole = BigInt(text.replace("+", ""));
   if (BigInt.asIntN(64, whole) !== whole) throw unreadable("int");
@@ -97,7 +97,7 @@ function doubleOf(text: string): number {
   return number;
 }
 
-/** The texts that CEL's `bool` accepts, with their values. */
+/** The texts that CEL's function `bool` accepts, with their values. */
 const truths: Readonly<Record<string, boolean>> = {
   ...{ true: true, True: true, TRUE: true, t: true, 1: true },
   ...{ false: false, False: false, FALSE: false, f: false, 0: false },
@@ -129,12 +129,12 @@ function spanOf(text: string): CelInput {
   return made(spans, text);
 }
 
-/** Returns a time from seconds and nanoseconds since 1970. The text is in the form of RFC 3339 that the evaluator reads without changes. */
+/** Returns a CEL time from seconds and nanoseconds since 1970. Its text has the RFC 3339 form that the evaluator reads without changes. */
 function celInstant(seconds: number, nanos: number): CelInput {
   return made(times, `${isoTime(seconds * 1000).slice(0, 19)}.${String(nanos).padStart(9, "0")}Z`);
 }
 
-/** Returns a time from milliseconds since 1970. Throws an Error outside of the years 1 to 9999. */
+/** Returns a CEL time from milliseconds since 1970. Throws an Error outside of the years 1 to 9999. */
 export function celTime(ms: number): CelInput {
   if (Number.isNaN(ms) || Math.abs(ms) > 8.64e15) throw unreadable("timestamp");
   return made(times, isoTime(ms));
@@ -144,8 +144,8 @@ export function celTime(ms: number): CelInput {
 const secondsMax = 253_402_300_799n;
 
 /**
- * Returns milliseconds for a number since 1970. CEL counts seconds, but the evaluator's own function and version 0.1 counted milliseconds.
- * So a number that is too large for a time in seconds counts as milliseconds; this covers every time after January 1978.
+ * Returns the milliseconds for a number since 1970. CEL counts seconds, but the evaluator's own function and version 0.1 counted
+ * milliseconds. So a number that is too large for a time in seconds is taken as milliseconds. This works for every time after January 1978.
  */
 function msOf(since: bigint): number {
   const isSeconds = since >= -secondsMax && since <= secondsMax;

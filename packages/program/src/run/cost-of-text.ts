@@ -30,16 +30,19 @@ export const stepsOf = {
 };
 
 /**
- * Evaluation steps (units of work) that the current evaluation may still use. Evaluation is synchronous, so one variable for all is enough.
+ * Evaluation steps (units of work) that the current evaluation may still use. Evaluation is synchronous, so one variable is enough for all
+ * evaluations.
  */
 let stepsLeft = Number.POSITIVE_INFINITY;
 
-/** Thrown when an evaluation has used all its steps. The evaluator treats it like any other error; `meteredEach` distinguishes it. */
+/**
+ * Thrown when an evaluation has used all its evaluation steps. The evaluator treats it like any other error; `meteredEach` tells it apart.
+ */
 class StepsSpentError extends Error {}
 
 /**
- * Evaluates values one after another, each with the given number of evaluation steps (units of work). Calls `goesOn` with each outcome,
- * true if the steps ran out, and the steps used. Ends when `goesOn` returns false.
+ * Evaluates values one after another, each with the given number of evaluation steps (units of work). After each value, calls `goesOn` with
+ * the outcome, with true if the evaluation had too few steps, and with the number of steps used. Ends when `goesOn` returns false.
  */
 export function meteredEach<V, T>(
   stepsMax: number,
@@ -49,8 +52,8 @@ export function meteredEach<V, T>(
 ): void {
   const before = stepsLeft;
   const traces = Error.stackTraceLimit;
-  // The evaluator throws an error for each missing field, and only its message is used. Writing a stack trace would take longer than all
-  // other work.
+  // The evaluator throws an error for each missing field, and only the message is used. Writing stack traces would take longer than all
+  // other work, so it is switched off.
   Error.stackTraceLimit = 0;
   try {
     for (const each of values) {
@@ -81,7 +84,7 @@ export function containsSteps(text: number, sought: number): number {
   return text * (1 + sought) * stepsOf.character;
 }
 
-/** Returns the evaluation steps (units of work) of matching a text with a pattern. `text`: the length of the text. */
+/** Returns the evaluation steps (units of work) for matching a text with a pattern. `text`: the length of the text. */
 export function matchesSteps(pattern: string, text: number): number {
   return patternSteps(pattern) * (text + 1) * stepsOf.pattern;
 }

@@ -19,7 +19,7 @@ import {
 type Cost = { readonly steps: number; readonly extent: Extent };
 type Values = Readonly<Record<string, unknown>>;
 type Scope = {
-  /** The sizes of the values to which the expression's paths lead, in the order of the paths. */
+  /** The sizes of the values that the expression's paths lead to, in the order of the paths. */
   readonly reached: readonly PathExtent[];
   readonly locals: ReadonlyMap<string, Extent>;
 };
@@ -29,15 +29,16 @@ type CostFunction = (scope: Scope) => Cost;
 const noLocals: ReadonlyMap<string, Extent> = new Map();
 
 /**
- * Returns a function that computes the maximum evaluation steps (units of work) of an expression. `values`: its values by name. The maximum
- * holds for each of the `rows`. It is about 1e15 if there is no limit. Computing it takes much less time than the evaluation.
+ * Returns a function that computes the maximum evaluation steps (units of work) of an expression. `values`: the values that the expression
+ * uses, by name. The maximum is valid for each of the `rows`. It is about 1e15 if there is no limit. Computing it takes much less time than
+ * the evaluation.
  */
 export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) => number {
   const paths: Chain[] = [];
   const costing = costingOf(tree, paths);
   return (values, rows) => {
     const { steps, extent } = costing({ reached: reachAll(paths, values, rows), locals: noLocals });
-    // The result of the expression is also written as JSON later. Therefore the steps for writing it are added to the cost.
+    // The result of the expression is written as JSON afterwards, so the steps for writing it are added to the cost.
     const written = extent.total * stepsOf.value * (1 + extent.depth);
     return stepsOf.evaluation + steps + written;
   };
@@ -69,7 +70,7 @@ function costingOf(node: Expr | undefined, paths: Chain[]): CostFunction {
   }
 }
 
-/** Returns a function that computes the cost of a value made of parts: a list, a map, or a field of a computed value. */
+/** Returns a function that computes the cost of a value that consists of parts: a list, a map, or a field of a computed value. */
 function costingOfParts(children: readonly Expr[], steps: number, paths: Chain[]): CostFunction {
   const costings = children.map((child) => costingOf(child, paths));
   return (scope) => {
@@ -100,8 +101,8 @@ function costingOfPath(node: Expr | undefined, paths: Chain[]): CostFunction {
 }
 
 /**
- * Returns a function that computes the cost of a macro such as `filter` or `map`. The input list of the macro is evaluated twice, because
- * its length is checked first. The result list is built by joining one list for each item. So it counts as nested as deep as it is long.
+ * Returns a function that computes the cost of a macro such as `filter` or `map`. The input list of a macro is evaluated twice, because its
+ * length is checked first. The result list is built by joining a list for each item, so its nesting depth counts as its length.
  */
 function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFunction {
   if (node?.exprKind.case !== "comprehensionExpr") return () => ({ steps: 0, extent: scalar });
@@ -174,7 +175,7 @@ function isLibraryFunction(name: string): boolean {
 
 const logic: ReadonlySet<string> = new Set(["_&&_", "_||_", "!_", "_?_:_", "@not_strictly_false"]);
 
-/** Maximum characters of a number or time that is written as text. */
+/** Maximum number of characters of a number or time that is written as text. */
 const numberText = 400;
 
 function extentOfCall(name: string, given: readonly Cost[], left: Extent, right: Extent): Extent {
@@ -241,14 +242,14 @@ function sumOf(parts: readonly Cost[]): number {
   return steps;
 }
 
-/** Returns the evaluation steps (units of work) of a function, including the steps of reading its arguments. */
+/** Returns the evaluation steps (units of work) of a function, with the steps of reading its arguments. */
 function wholeSteps({ steps }: CelFunction, of: readonly Extent[]): number {
   let looked = 0;
   for (const { total, depth } of of) looked += total * (1 + depth) * stepsOf.value;
   return looked + steps(of);
 }
 
-/** Returns an extent (size) that is large enough for each of several values, and also for a list or map of all of them. */
+/** Returns an extent (size) that is large enough for each of several values, and for a list or map of all of them. */
 function together(parts: readonly Extent[]): Extent {
   let { items, text, total, depth } = { ...scalar, items: parts.length };
   for (const part of parts) {
@@ -260,7 +261,7 @@ function together(parts: readonly Extent[]): Extent {
   return { items, text, total, depth };
 }
 
-/** Returns the extent of two joined texts or lists. */
+/** Returns the extent (size) of two texts or two lists that are joined. */
 function joined(left: Extent, right: Extent): Extent {
   return {
     items: left.items + right.items,

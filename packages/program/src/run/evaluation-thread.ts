@@ -4,19 +4,19 @@ import type { RowBatch } from "./batch.ts";
 import type { CelOutcome, ComputedText } from "./evaluation.ts";
 import { type CompiledExpression, compileSource } from "./expression.ts";
 
-// No depth limit is needed: JSON.stringify wrote the text from values whose depth is already limited.
+// The depth of the JSON need not be limited here, because the text was written from values whose depth is already limited.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
 const sourcesMax = 200;
 
 const sources = new Map<string, CompiledExpression>();
 
-// Serves the evaluator's thread pool: each message is one batch.
+// Receives the messages of the evaluator's thread pool. Each message is one batch of rows.
 serveTasks(testBatch);
 
 /**
- * Evaluates one batch in a thread. Returns the outcomes in the order of the rows. After the first failure, no more rows are evaluated. This
- * file imports little, so that a thread starts quickly.
+ * Evaluates one batch of rows in a thread. Returns the outcomes in the order of the rows. No more rows are evaluated after the first
+ * failure. This file has few imports, so that a thread starts quickly.
  */
 function testBatch(message: unknown): readonly (CelOutcome | ComputedText)[] {
   if (typeof message !== "string") throw new Error("a thread received a message that is not a batch");

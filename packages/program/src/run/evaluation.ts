@@ -11,12 +11,12 @@ import { containsSteps, matchesSteps, meteredEach, stepsOf, take } from "./cost-
 import { beginWith } from "./long-numbers.ts";
 import { timeParts } from "./time-parts.ts";
 
-/** Maximum fields that a message names. */
+/** Maximum number of fields that a message names. */
 const namedMax = 3;
 
 /**
- * Returns a function that lists which of an expression's fields are absent in given values, for a message. It lists names only, never
- * values. It returns "" if there are none.
+ * Returns a function that names the fields of an expression that are absent in given values, for an error message. It returns only names,
+ * never values, and "" if there are none.
  */
 function absentFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   let chains: readonly (readonly Field[])[] | undefined;
@@ -31,7 +31,7 @@ function absentFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string 
   };
 }
 
-/** Returns a function that lists the names in an expression whose value is null. Returns "" if there are none. */
+/** Returns a function that names the fields of an expression whose value is null, for an error message. It returns "" if there are none. */
 function nullFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   let chains: readonly (readonly Field[])[] | undefined;
   return (values) => {
@@ -45,7 +45,7 @@ function nullFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   };
 }
 
-/** A part of a chain of names: `text` as it is written, and `read` returns its value. */
+/** A part of a chain of names. `text`: the part as it is written. `read`: returns the value of the part. */
 type Field = { readonly text: string; readonly read: (values: CelValues) => CelValue | Error };
 
 /**
@@ -64,7 +64,7 @@ function chainsOf(env: CelEnv, tree: Expr, locals: ReadonlySet<string> = new Set
   return childrenOf(tree).flatMap((child) => chainsOf(env, child, within));
 }
 
-/** Returns the nodes of a chain of names, first name first. */
+/** Returns the nodes of a chain of names, from the first name to the last. */
 function partsOf(node: Expr): Expr[] {
   const [operand] = childrenOf(node);
   return operand === undefined ? [node] : [...partsOf(operand), node];
@@ -92,7 +92,7 @@ const kindWords: Readonly<Record<string, string>> = {
   "google.protobuf.Duration": "a duration",
 };
 
-/** Hints for an operation on values of two different kinds (in either order): what the author probably wants, and how to write it. */
+/** Hints for operations on values of two different kinds, in either order. Each says what the author probably wants and how to write it. */
 const cures: readonly (readonly [one: string, other: string, cure: string])[] = [
   ["a number (double)", "a whole number (int)", "numbers of rows, inputs and answers are doubles: write 100.0 for 100"],
   [
@@ -117,15 +117,18 @@ const cures: readonly (readonly [one: string, other: string, cure: string])[] = 
 export type CelOutcome = { readonly value: boolean } | CelFailure;
 
 /**
- * Why an evaluation has no result. `error`: the reason, in a sentence that quotes no data. `isTooExpensive`: true if the evaluation was
- * stopped or not begun, because it needs more steps than one evaluation may use.
+ * The reason why an evaluation has no result. `error`: the reason, in a sentence that quotes no data. `isTooExpensive`: true if the
+ * evaluation was stopped or not begun, because it needs more steps than one evaluation may use.
  */
 export type CelFailure = { readonly error: string; readonly isTooExpensive?: boolean };
 
-/** The value of one evaluation as JSON text, or a failure. */
+/** The result of evaluating an expression once: its value as JSON text, or a failure. */
 export type ComputedText = { readonly text: string } | CelFailure;
 
-/** Maximum steps of one evaluation: usually some tens of milliseconds, at worst half a second. */
+/**
+ * Maximum evaluation steps (units of work) of one evaluation. So many steps usually take some tens of milliseconds, and at worst half a
+ * second.
+ */
 const evaluationStepsMax = 50_000_000;
 
 const tooExpensive: CelFailure = {
@@ -148,9 +151,9 @@ function patternOf(pattern: string): LinearRegExp {
 const { BOOL, INT, STRING } = CelScalar;
 
 /**
- * The functions that expressions can call. A function that is slow for long texts charges its evaluation steps (units of work) before it
- * runs. The steps are computed as in cost.ts. So an expression whose computed cost is within the limit is never stopped. Each regular
- * expression is compiled once.
+ * The functions that expressions can call. A function that is slow for long texts takes its evaluation steps (units of work) from the
+ * budget before it runs. The steps are computed as in cost.ts, so an expression whose computed cost is within the limit is never stopped.
+ * Each regular expression is compiled once.
  */
 export const meteredEnv = celEnv({
   funcs: [
@@ -173,8 +176,8 @@ export const meteredEnv = celEnv({
 });
 
 /**
- * Returns the number of characters. A character outside the Basic Multilingual Plane (such as an emoji) counts once, although it has two
- * UTF-16 units.
+ * Returns the number of characters of a text. A character outside the Basic Multilingual Plane (such as an emoji) counts as one, although
+ * it has two UTF-16 units.
  */
 function countOf(text: string): bigint {
   take(text.length * stepsOf.read);
@@ -184,7 +187,7 @@ function countOf(text: string): bigint {
 }
 
 /**
- * Returns a function that evaluates an expression for several values. It returns their outcomes in order and stops after the first failure,
+ * Returns a function that evaluates an expression for several values. It returns the outcomes in order. It stops after the first failure,
  * or when `isOver` returns true. An evaluation fails if it visits a list of more than 1,000 items or needs more than 50 million steps. All
  * code that runs for each value is in this file, because there are very many rows.
  */
@@ -284,8 +287,8 @@ function sizeOf(value: unknown): number {
 }
 
 /**
- * Returns the kinds of values that an operation does not accept, read from the evaluator's message. Values are left out. Returns "" if
- * unknown.
+ * Returns the kinds of the values that an operation does not accept, from the evaluator's message. Values are left out. Returns "" if the
+ * kinds are unknown.
  */
 function overloadWords(message: string): string {
   const [, name = "", applied] = /overload for '([^']+)' applied to '(.*)'/s.exec(message) ?? [];
@@ -300,7 +303,7 @@ function overloadWords(message: string): string {
   return cure === undefined ? given : `${given}; ${cure}`;
 }
 
-/** Returns the lists that the macros of an expression (such as `filter`) run over. */
+/** Returns the lists over which the macros of an expression (such as `filter`) run. */
 function rangesOf(tree: Expr): Expr[] {
   const own = tree.exprKind.case === "comprehensionExpr" ? tree.exprKind.value.iterRange : undefined;
   return [...(own === undefined ? [] : [own]), ...childrenOf(tree).flatMap(rangesOf)];

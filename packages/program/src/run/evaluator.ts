@@ -6,13 +6,13 @@ import type { CelFailure, CelOutcome } from "./evaluation.ts";
 import { type CelBindings, type CelRow, type CompiledExpression, compileSource } from "./expression.ts";
 import { extentOf } from "./extent.ts";
 
-/** Evaluates the expressions of checked programs. No other code evaluates them. */
+/** Evaluates the expressions of checked programs. All such evaluations go through this type. */
 export type Evaluator = {
-  /** Returns the outcome of a condition. `row`: the current row, if the condition may name one. */
+  /** Evaluates a condition and returns its outcome. `row`: the current row, if the condition may use it. */
   test(expression: Expression, bindings: CelBindings, work: Work, row?: CelRow): Promise<CelOutcome>;
   /**
-   * Returns the outcomes of a condition for rows, in order. After a failure, no more rows are evaluated. If `isDue` returns true, it stops
-   * early, but after at least one row.
+   * Evaluates a condition for rows and returns the outcomes in order. No more rows are evaluated after a failure. If `isDue` returns true,
+   * it stops early, but not before the first row.
    */
   testRows(
     expression: Expression,
@@ -20,7 +20,7 @@ export type Evaluator = {
     bindings: CelBindings,
     run: { readonly work: Work; readonly isDue: () => boolean },
   ): Promise<readonly CelOutcome[]>;
-  /** Returns the value of an expression. `row`: present if the expression may name one. */
+  /** Evaluates an expression and returns its value. `row`: the current row, if the expression may use it. */
   compute(expression: Expression, bindings: CelBindings, row: CelRow, work: Work): Promise<CelComputed>;
   /**
    * Returns the values of an expression, one for each row. The order of the values, and the reasons to stop before the last row, are the
@@ -34,31 +34,34 @@ export type Evaluator = {
   ): Promise<readonly CelComputed[]>;
 };
 
-/** A computed value, or why the expression has no value. */
+/** A computed value, or the reason why the expression has no value. */
 export type CelComputed = { readonly value: JsonValue } | CelFailure;
 
 /**
- * Maximum steps (units of work) of an expression that runs on the event loop: 5 ms at worst. Comparisons and lists of some hundred items
- * need far fewer. Sending them to a thread would take longer than running them.
+ * Maximum evaluation steps (units of work) of an expression that runs on the event loop: 5 ms at worst. Comparisons and lists of some
+ * hundred items need far fewer steps, and sending them to a thread would take longer than running them.
  */
 export const inlineStepsMax = 500_000;
 
 /**
- * Number of rows whose cost is computed in one function call, before these rows are evaluated on the event loop. One row takes little time
- * compared with the function call.
+ * Number of rows whose cost is computed with one function call, before they are evaluated on the event loop. The cost of one row takes
+ * little time compared with the function call.
  */
 const rowsAtOnce = 20;
 
 /**
- * Approximate limits of one message to a thread. `rows`: number of rows. `total`: their size, see Extent. `steps`: their evaluation steps
- * (units of work).
+ * Approximate limits of one message to a thread. `rows`: number of rows. `total`: their size (see `Extent`). `steps`: their evaluation
+ * steps (units of work).
  */
 const batchMax = { rows: 100, total: 50_000, steps: 50_000_000 };
 
-/** The module that runs in the evaluator's threads. */
+/** The entry module of the evaluator's threads. */
 export const evaluationThread = new URL("./evaluation-thread.ts", import.meta.url);
 
-/** Maximum CPU time of a thread for one batch, in milliseconds. The computed steps need a fraction of this time. */
+/**
+ * Maximum CPU time of a thread for one batch of rows, in milliseconds. A batch within its limit of evaluation steps needs only a fraction
+ * of this time.
+ */
 const batchCpuMsMax = 5_000;
 
 /**
@@ -90,15 +93,15 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     const outcomes: (T | CelFailure)[] = [];
     let isLast = rows.length === 0;
     /**
-     * Evaluates rows on the event loop while they are cheap. Returns the remaining rows, which the pool must evaluate. The first of them is
-     * an expensive one; if none is, the list is empty.
+     * Evaluates rows on the event loop while they are cheap. Returns the rows that the pool must evaluate. The first of them is expensive.
+     * The list is empty if no row is.
      */
     const slice = (): readonly CelRow[] => {
       do {
         const some = rows.slice(outcomes.length, outcomes.length + rowsAtOnce);
         const stepsOfAny = bound(bindings, some);
-        // The estimate for these rows together is high, so at least one row is expensive. In this case only the first row is estimated
-        // again, to find out if it is expensive.
+        // The cost of these rows together is high, so at least one is expensive. The cost of the first row is now computed by itself, to
+        // find out if it is the expensive one.
         const next = stepsOfAny > inlineStepsMax ? some.slice(0, 1) : some;
         const steps = next.length === some.length ? stepsOfAny : bound(bindings, next);
         if (steps > inlineStepsMax && pool !== undefined) return batchOf(rows, outcomes.length, steps);
@@ -153,7 +156,10 @@ type Running<T> = (
   isOver: () => boolean,
 ) => readonly (T | CelFailure)[];
 
-/** Returns the rows for one message, starting at index `from`: as many as the limits of number, size and steps allow, at least one. */
+/**
+ * Returns the rows for one message to a thread, from index `from` on. It takes as many rows as the limits of number, size and steps allow,
+ * at least one.
+ */
 function batchOf(rows: readonly CelRow[], from: number, stepsOfOne: number): readonly CelRow[] {
   const countMax = Math.max(1, Math.min(batchMax.rows, Math.floor(batchMax.steps / stepsOfOne)));
   let total = 0;
@@ -169,7 +175,7 @@ const stopped: readonly CelFailure[] = [
   { error: "took more time or memory than an evaluation may use", isTooExpensive: true },
 ];
 
-/** Sends a batch to a thread. Returns outcomes or values, as the batch requests. */
+/** Sends a batch of rows to a thread. Returns outcomes of a condition or computed values, as the batch requests. */
 async function runInThread(pool: ThreadPool, batch: RowBatch, { owner, run }: Work): Promise<unknown> {
   const message = run(() => JSON.stringify(batch));
   try {
@@ -180,7 +186,7 @@ async function runInThread(pool: ThreadPool, batch: RowBatch, { owner, run }: Wo
   }
 }
 
-/** Returns a copy with only the values that expressions may name. Other fields of the caller's object are left out. */
+/** Returns a copy that has only the values that expressions may use. Other fields of the caller's object are left out. */
 function bindingsOf({ params, input, rows, steps, calls, output, fire, event, now }: CelBindings): CelBindings {
   return { params, input, rows, steps, calls, output, fire, event, now };
 }

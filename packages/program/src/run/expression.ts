@@ -6,10 +6,10 @@ import { celTime } from "./conversions.ts";
 import { boundOf } from "./cost.ts";
 import { type CelFailure, type CelOutcome, type ComputedText, evaluationOf } from "./evaluation.ts";
 
-/** A row, or null for the single evaluation of a condition without a row. */
+/** The current row. It is null if an expression is evaluated once, without rows. */
 export type CelRow = JsonObject | null;
 
-/** The values that an expression can name, except `row`. A name without a value is absent. The values must not change afterwards. */
+/** The values that an expression can use, except `row`. A name without a value is absent. The values must not change afterwards. */
 export type CelBindings = {
   readonly params?: JsonObject | undefined;
   readonly input?: JsonObject | undefined;
@@ -19,18 +19,18 @@ export type CelBindings = {
    * Values of the finished steps, by step id. An expression can use only those texts, numbers and booleans that are inside these values.
    */
   readonly steps?: JsonObject | undefined;
-  /** Answers of earlier calls for the same row of a map, by the call's id. */
+  /** Answers of earlier calls for the same row of a `map` step, by the id of the call. */
   readonly calls?: JsonObject | undefined;
-  /** The answer of the call that is undone. Only expressions of undo calls name it. */
+  /** The answer of the call that is being undone. Only expressions in undo calls can use it. */
   readonly output?: JsonValue | undefined;
   /** The event or time that started a standing program. */
   readonly fire?: JsonObject | undefined;
   readonly event?: JsonObject | undefined;
-  /** The current time, in milliseconds since 1970. */
+  /** The time that `now` means in expressions, in milliseconds since 1970. */
   readonly now?: number | undefined;
 };
 
-/** An expression that is ready to run. */
+/** A compiled expression, ready to be evaluated. */
 export type CompiledExpression = {
   /**
    * Returns an upper bound of the evaluation steps (units of work, see cost.ts) that the expression needs for any one of these rows.
@@ -38,11 +38,11 @@ export type CompiledExpression = {
    */
   bound(bindings: CelBindings, rows: readonly CelRow[]): number;
   /**
-   * Returns the outcomes for rows, synchronously and in order; after a failure no more rows are evaluated. Evaluates at least one row, and
-   * stops when `isOver` returns true.
+   * Evaluates a condition for rows, synchronously and in order, and returns the outcomes. No more rows are evaluated after a failure.
+   * Evaluates at least one row, and stops when `isOver` returns true.
    */
   evaluate(bindings: CelBindings, rows: readonly CelRow[], isOver?: () => boolean): readonly CelOutcome[];
-  /** Returns the expression's values for rows, under the same rules as `evaluate`. */
+  /** Computes the expression's values for rows and returns them, under the same rules as `evaluate`. */
   compute(bindings: CelBindings, rows: readonly CelRow[], isOver?: () => boolean): readonly ComputedText[];
 };
 
@@ -54,7 +54,8 @@ export function compileSource(source: string): CompiledExpression {
     return { bound: () => 0, evaluate: () => failed, compute: () => failed };
   }
   const { tree } = parsed;
-  // An expression is used as a condition or to compute a value. Each of the two evaluations is prepared when first needed.
+  // An expression is used as a condition or to compute a value. Each use needs its own evaluation function, which is created at its first
+  // use.
   let evaluation: ReturnType<typeof evaluationOf<Exclude<CelOutcome, CelFailure>>> | undefined;
   let computation: ReturnType<typeof evaluationOf<Exclude<ComputedText, CelFailure>>> | undefined;
   return {

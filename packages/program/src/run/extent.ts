@@ -1,30 +1,30 @@
-/** The maximum size of a value and of every value inside it. So the size of a list is also a maximum for the size of each item. */
+/** Sizes of a value that bound every value inside it as well. So the size of a list is also a maximum for the size of each item. */
 export type Extent = {
-  /** Items of the longest list, or fields of the largest object. */
+  /** Number of items of the longest list, or of fields of the largest object, in the value. */
   readonly items: number;
-  /** Number of characters of the longest text that is in the value. If the value is itself a text, its number of characters. */
+  /** Number of characters of the longest text in the value. For a text, its own number of characters. */
   readonly text: number;
-  /** Approximate size of the whole value. Each value and each name inside counts 1, and every 16 characters of text count 1 more. */
+  /** Approximate size of the whole value. Each value and each name in it counts 1, and every 16 characters of text count 1 more. */
   readonly total: number;
-  /** Nesting of joined lists (`a + b`). Reading an item goes through all of the joined lists. */
+  /** Nesting depth of joined lists (`a + b`). Reading an item of such a list goes through all its parts. */
   readonly depth: number;
   /** For a list: the size of its largest item. Absent if only the size of the whole list is known. */
   readonly item?: Extent;
 };
 
-/** A number, a boolean, null, or nothing. */
+/** Size of a number, a boolean, null or an absent value. */
 export const scalar: Extent = { items: 0, text: 0, total: 1, depth: 0 };
 
-/** Maximum number of values that are counted. A larger value counts as unlimited, because counting further would take too long. */
+/** Maximum number of values that are counted. A larger value counts as unlimited, because counting it would take too long. */
 const valuesMax = 100_000;
 
-/** Used in place of an unlimited number. It is finite, because its product with zero must be zero. */
+/** Stands for an unlimited number. It is finite, because its product with zero must be zero. */
 export const endlessly = 1e15;
 const endless: Extent = { items: endlessly, text: endlessly, total: endlessly, depth: 0 };
 
 const known = new WeakMap<object, Extent>();
 
-/** Returns the extent of a JSON value. The result is cached for each object and list, so they must not change afterwards. */
+/** Returns the extent (size) of a JSON value. The result is cached for each object and list, so they must not change afterwards. */
 export function extentOf(value: unknown): Extent {
   if (typeof value === "string") return literal(value);
   if (typeof value !== "object" || value === null) return scalar;
@@ -57,12 +57,12 @@ export type PathExtent = {
 /** A chain of names in an expression. */
 export type Chain = { readonly root: string; readonly path: readonly (string | number)[] };
 
-/** The size that is assumed for a path such as `row.a.b` if no value exists at it. */
+/** The size that is assumed for a path such as `row.a.b` if no value has this path. */
 export const nothingReached: PathExtent = { extent: scalar, items: 0 };
 
 /**
- * Returns the size of what each chain of names leads to. For chains that start with `row`, the size holds for every row. Other first names
- * are looked up in `values`.
+ * Returns the size of the value that each chain of names leads to. For chains that start with `row`, the size is valid for every row. Other
+ * first names are looked up in `values`.
  */
 export function reachAll(
   chains: readonly Chain[],
@@ -119,7 +119,7 @@ export function literal(value: unknown): Extent {
   return length === 0 ? scalar : { items: 0, text: length, total: 1 + length / 16, depth: 0 };
 }
 
-/** Returns the extent of an item of a list, or of a field of an object. */
+/** Returns the extent (size) of an item of a list, or of a field of an object. */
 export function itemOf(extent: Extent): Extent {
   return extent.item ?? { ...extent, depth: 0 };
 }

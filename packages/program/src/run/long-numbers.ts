@@ -34,16 +34,16 @@ export function noteLongNumbers(values: object, given: readonly unknown[]): void
 }
 
 /**
- * Must be called before an expression is evaluated with `values`. JSON numbers with more digits than a double can hold were recorded for
- * these values. From this call on, results can contain all digits of these numbers.
+ * Must be called before an expression is evaluated with `values`. For these values, JSON numbers with more digits than a double can hold
+ * were recorded. From this call on, results can contain all digits of these numbers.
  */
 export function beginWith(values: object): void {
   current = known.get(values);
 }
 
 /**
- * Returns the longer number that a double replaces in the current evaluation. Returns undefined if it replaces none, and `unclear` if it
- * replaces several.
+ * Returns the longer number that a double replaces in the current evaluation. Returns undefined if the double replaces none, and `unclear`
+ * if it replaces several.
  */
 export function longNumberOf(double: number): RawNumber | "unclear" | undefined {
   return current?.get(double);

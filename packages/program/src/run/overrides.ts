@@ -13,16 +13,16 @@ export type AppliedOverrides = {
   readonly args: Readonly<Record<string, JsonObject>>;
 };
 
-/** The overrides of a job before any answer. */
+/** The overrides (changes by answers) of a job before any answer. */
 export const noOverrides: AppliedOverrides = { params: {}, args: {} };
 
-/** Why an answer's overrides cannot be applied. `pointer`: JSON Pointer into the overrides. `message`: the problem. */
+/** The reason why an answer's overrides cannot be applied. `pointer`: JSON Pointer into the overrides. `message`: the problem. */
 export type OverrideFault = { readonly pointer: string; readonly message: string };
 
 /**
- * Checks the overrides of an answer (changes to params and call arguments). They must fit the schema of the judgment point that asked. An
- * empty text means no overrides. Returns the job's earlier overrides combined with the new ones, or all faults. The caller has already
- * checked that the answer is `retry-with`.
+ * Checks the overrides of an answer (changes to params and call arguments) against the schema of the judgment point that asked. An empty
+ * text means no overrides. Returns the job's earlier overrides together with the new ones, or all faults. The caller has already checked
+ * that the answer is `retry-with`.
  */
 export function applyOverrides(
   before: AppliedOverrides,
@@ -50,7 +50,7 @@ function parse(text: string): JsonObject | undefined {
     const value = parseExactJson(text);
     return isObject(value) ? (value as JsonObject) : undefined;
   } catch {
-    // If the text is not JSON, the result is also undefined. The caller then reports the same fault as for a value that is not an object.
+    // The result is also undefined if the text is not JSON. The caller then reports the same fault as for a value that is not an object.
     return undefined;
   }
 }

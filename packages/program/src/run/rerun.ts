@@ -2,18 +2,19 @@ import type { Program } from "../program.ts";
 import { listsOf, type Step, stepsOf } from "../steps/index.ts";
 
 /**
- * Result of a request to run steps again. `steps`: the repeated steps, in the order of the program. `fault`: the reason why it is not
- * possible. For example, `block` means that the judge step (which asks the question) is inside a step other than an `if`. The rerun would
- * have to leave that step.
+ * Result of a request to run steps again. `steps`: the steps that run again, in the order of the program. `fault`: the reason why this is
+ * not possible. For example, `block` means that the judge step (which asks the question) is inside a step other than an `if`, which the job
+ * would have to leave.
  */
 export type RepeatedSteps =
   | { readonly steps: readonly Step[] }
   | { readonly fault: "unknown" | "later" | "branch" | "block" };
 
 /**
- * Returns the steps that run again if the answer at a judge step sends the job back: from step `from` to the judge step, both included,
- * with all steps in branches between them. `from` must come before the judge step in the same list or, if the judge step is in a branch, in
- * the list of the `if`. A rerun never leaves a round of an `until`, because it would mix the states of two rounds.
+ * Returns the steps that run again if the answer at a judge step sends the job back. They are all steps from `from` to the judge step, both
+ * included, with the steps in branches between them. `from` must come before the judge step in the same list. If the judge step is in a
+ * branch, `from` may also be in the list of the `if`. The job never leaves a round of an `until` step, because that would mix the states of
+ * two rounds.
  */
 export function rerunOf(program: Program, from: string, judge: string): RepeatedSteps {
   const all = [...stepsOf(program.steps)];
@@ -38,7 +39,7 @@ function isLeft(list: readonly Step[], judge: string): boolean {
   });
 }
 
-/** True if a step is in a list or in a branch of one of its steps. */
+/** True if a step is in a list, or in a branch of a step of the list. */
 function holds(list: readonly Step[], id: string): boolean {
   return [...stepsOf(list)].some((step) => step.id === id);
 }

@@ -10,36 +10,39 @@ import {
 } from "../template.ts";
 import type { CelComputed } from "./evaluator.ts";
 
-/** The values that references can use at one place of a run. A name without a value there is absent, such as `row` outside of a map. */
+/**
+ * The values that references can use at a place of a program during its run. A name that has no value there is absent, for example `row`
+ * outside of a `map` step.
+ */
 export type RunScope = {
   readonly input: JsonObject;
   readonly params: JsonObject;
   /** Values of finished steps, by id. Skipped steps are not included. */
   readonly steps?: JsonObject;
   readonly row?: JsonObject;
-  /** Answers of earlier calls for the same row of a map, by id. */
+  /** Answers of earlier calls for the same row of a `map` step, by the id of the call. */
   readonly calls?: JsonObject;
-  /** The answer of the call that is undone. */
+  /** The answer of the call that is being undone. */
   readonly output?: JsonValue;
   /** Number of rows of each set, by name. 0 for a skipped step's set. */
   readonly rows?: Readonly<Record<string, number>>;
-  /** Time when the current step began, in milliseconds since 1970. It stays the same if the step is repeated. */
+  /** Time when the current step began, in milliseconds since 1970. It stays the same if the action of the step is repeated. */
   readonly now?: number;
-  /** Values of the template's expressions, already computed. */
+  /** Values of the expressions in the template, which were computed before. */
   readonly computed?: Computed;
 };
 
-/** Values of expressions; see `computeExpressions`. */
+/** Values of expressions, as `computeExpressions` returns them. */
 export type Computed = ReadonlyMap<Expression, JsonValue>;
 
-/** Why a value cannot be filled in. `message`: names paths and types, and never quotes data. */
+/** The reason why a value cannot be filled in. `message`: names paths and types, and never quotes data. */
 export type ResolveFault = {
   readonly code: "REFERENCE_ABSENT" | "REFERENCE_UNFIT" | "EXPRESSION_FAILED" | "EXPRESSION_TOO_EXPENSIVE";
   readonly pointer: string;
   readonly message: string;
 };
 
-/** Result of filling in a template: the value, or the fault that prevents it. */
+/** Result of filling values into a template: the resulting value, or the fault that prevents it. */
 export type Resolution<T> = { readonly value: T } | { readonly fault: ResolveFault };
 
 /**
@@ -90,8 +93,8 @@ export function resolveValue(template: ValueTemplate, scope: RunScope): Resoluti
 }
 
 /**
- * Computes the expressions of templates, one after another, for `resolveValue`. Returns a fault at the first expression without a value.
- * Returns an empty map if there are no expressions.
+ * Computes the expressions of templates, one after another, so that `resolveValue` can use them. Returns a fault at the first expression
+ * without a value. Returns an empty map if there are no expressions.
  */
 export async function computeExpressions(
   templates: readonly ValueTemplate[],
@@ -111,19 +114,22 @@ export async function computeExpressions(
   return { value: computed };
 }
 
-/** Fills in the arguments of a call. */
+/** Fills values into the arguments of a call. */
 export function resolveArguments(args: ValueTemplate, scope: RunScope): Resolution<JsonObject> {
   const resolved = resolveValue(args, scope);
   if ("fault" in resolved) return resolved;
   return { value: isObject(resolved.value) ? resolved.value : {} };
 }
 
-/** Maximum characters of a filled-in text. A few thousand long values could otherwise make a text that does not fit into stored JSON. */
+/**
+ * Maximum number of characters of a text after values were filled in. A few thousand long values could otherwise make a text that does not
+ * fit into stored JSON.
+ */
 const textCharactersMax = 1_048_576;
 
 /**
- * Fills in a text: a question, or a `$text`. Returns a fault if a source is absent or null and has no `else`, or if the text becomes too
- * long.
+ * Fills values into a text: a question, or a `$text`. Returns a fault if a value is absent or null and has no `else`, or if the text
+ * becomes too long.
  */
 export function resolveText(
   { parts }: TextTemplate,
@@ -154,8 +160,8 @@ export function resolveText(
 }
 
 /**
- * Returns the declared result of a program: each name with its value. A value must be a text, number, boolean or null; otherwise the
- * function returns a fault. If a reference leads to nothing, its value is null.
+ * Returns the declared result of a program: each name with its value. A value must be a text, number, boolean or null; otherwise a fault is
+ * returned. A reference that leads to no value becomes null.
  */
 export function resolveResult(result: DeclaredResult, scope: RunScope): Resolution<JsonObject> {
   const entries: [string, JsonValue][] = [];

@@ -21,7 +21,7 @@ test("whatever zone a process is in, a time has the same parts", () => {
   try {
     for (const zone of processZones) {
       process.env["TZ"] = zone;
-      // 07:30 UTC of a day on which New York skips 02:30.
+      // A local time of a time zone, stored in a Date: the UTC parts of the Date are the parts of the local time.
       expect(partsOf("2026-03-08T02:30:15.250Z"), zone).toEqual([2026, 2, 8, 7, 0, 66, 2, 30, 15, 250]);
       expect(partsOf("2024-12-31T23:59:59.999Z"), zone).toEqual([2024, 11, 31, 30, 2, 365, 23, 59, 59, 999]);
       expect(partsOf("1969-12-31T23:59:59.750Z"), zone).toEqual([1969, 11, 31, 30, 3, 364, 23, 59, 59, 750]);

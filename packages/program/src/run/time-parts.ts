@@ -26,8 +26,8 @@ const parts: Readonly<Record<string, (at: ClockTime) => number>> = {
 type Timed = { readonly message: unknown };
 
 /**
- * CEL's functions that return parts of a time (such as the hour), in UTC or in a named time zone. They replace the evaluator's own
- * functions, which use the time zone of the process and are an hour off when summer time begins.
+ * CEL's functions that return a part of a time (such as the hour), in UTC or in a named time zone. They replace the evaluator's own
+ * functions, which use the time zone of the process and are an hour wrong when summer time begins.
  */
 export const timeParts: readonly CelFunc[] = Object.entries(parts).flatMap(([name, partOf]) => {
   return [
@@ -63,7 +63,7 @@ function zoneTime(ms: number, zone: string): ClockTime {
       .map(({ type, value }) => [type, value]),
   );
   const part = (type: Intl.DateTimeFormatPartTypes) => Number(shown.get(type));
-  // The year before year 1 is 1 BC, which counts as 0 here.
+  // The year before year 1 is 1 BC. It counts as year 0 here.
   const year = shown.get("era")?.startsWith("B") ? 1 - part("year") : part("year");
   const midnight = dateOf(0).setUTCFullYear(year, part("month") - 1, part("day"));
   const seconds = (part("hour") * 60 + part("minute")) * 60 + part("second");

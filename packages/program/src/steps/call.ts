@@ -21,10 +21,7 @@ import {
 } from "./parts/tool-call.ts";
 import { noUse, type Use } from "./use.ts";
 
-/**
- * A step that makes one tool call. The same form is used for each call in the `do` of a map. A call in a `do` must not have the field
- * `rows`.
- */
+/** Step kind `call`: makes one tool call. Each call in the `do` of a `map` step has the same form, but must not have the field `rows`. */
 export type CallStep = AnyStep & StepCall & { readonly kind: "call" };
 
 const { args, retry, timeout } = callOptions;
@@ -94,11 +91,11 @@ export const callLanguage: StepLanguage<CallStep> = {
     if (call.undo !== undefined) checkUndo(call, call.undo, action?.outputSchema, scope, check);
     const answer: StepOutcome = { ...nothing, value: { type: action && answerTypeOf(action) } };
     const set = setOf(call, action, check);
-    // The step has its answer as a value, and no set of rows. This is true for every call inside a map (`scope.calls`), because later calls
-    // of the map use its answer. If such a call has the field `rows`, the fault is reported elsewhere.
+    // The step leaves its answer as a value, and no set of rows. This is true for every call inside a `map` step (`scope.calls`), because
+    // later calls for the row use its answer. A field `rows` in such a call is reported elsewhere.
     if (set === undefined || scope.calls !== undefined) return { own: answer, inner: [] };
-    // The step makes a set of rows. If its field `rows` could not be read, the author may have meant a single value or a set. So later
-    // steps may use both without a further fault.
+    // The step leaves a set of rows. If its field `rows` could not be read, the author may have wanted a value or a set, so later steps may
+    // use both without a second fault.
     return {
       own: call.rows === undefined ? { ...nothing, value: { type: undefined }, set } : { ...nothing, set },
       inner: [],
@@ -111,14 +108,14 @@ export const callLanguage: StepLanguage<CallStep> = {
   estimate: useOfCall,
 };
 
-/** Returns the maximum use (calls, writes, rows) of a call, including its retries and pages. */
+/** Returns the maximum use (numbers of calls, writes and rows) of a call, with its retries and pages. */
 export function useOfCall(call: StepCall, { isRepeating, rowsMax, classOf }: Omit<Measure<never>, "list">): Use {
   const { rows, retry } = call;
   const times = (rows?.page?.max ?? 1) * (isRepeating ? 1 + retry.max : 1);
   return { ...useOfCalls(times, classOf(call)), rowsMax: rows === undefined ? 0 : rowsMax };
 }
 
-/** Returns the set of rows that a call makes. Returns "any" if `rows` is faulty, and undefined if the call has no `rows`. */
+/** Returns the set of rows that a call leaves. Returns "any" if `rows` is faulty, and undefined if the call has no `rows`. */
 function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: Check): RowSet | "any" | undefined {
   const hasRows = check.faults.has(`${pointer}/rows`);
   if (rows === undefined) {
@@ -131,8 +128,8 @@ function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: C
 }
 
 /**
- * Returns the use (calls, writes, rows) of a call that is made at least once and at most `count` times. `access`: the access class of the
- * called tool.
+ * Returns the use (numbers of calls, writes and rows) of a call that is made at least once and at most `count` times. `access`: the access
+ * class of the tool.
  */
 function useOfCalls(count: number, access: AccessClass): Use {
   return {

@@ -5,7 +5,7 @@ import { checkField, fieldPathSchema, readFieldPath } from "./parts/field.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** A step that keeps the first row for each different value of the `by` fields. */
+/** Step kind `distinct`: keeps the first row for each combination of values of the `by` fields. */
 export type DistinctStep = AnyStep & RowSource & { readonly kind: "distinct"; readonly by: readonly Path[] };
 
 const fieldCount = { min: 1, max: 10 };

@@ -7,8 +7,8 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { noUse } from "./use.ts";
 
 /**
- * A step that ends the job as failed, with a text. `pauses`: true if the standing program that started the job is also paused, with the
- * text as the reason.
+ * Step kind `fail`: ends the job as failed, with a text. `pauses`: true if the standing program that started the job is also paused, with
+ * the text as the reason.
  */
 export type FailStep = AnyStep & { readonly kind: "fail"; readonly text: TextTemplate; readonly pauses: boolean };
 

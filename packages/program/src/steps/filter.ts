@@ -7,7 +7,7 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** A step that makes a new set of the rows for which a condition is true. */
+/** Step kind `filter`: makes a new set of the rows for which a condition is true. */
 export type FilterStep = AnyStep & RowSource & { readonly kind: "filter"; readonly where: Expression };
 
 /** Definition of the step kind `filter`: its fields, and how it is read, checked and estimated. */

@@ -8,7 +8,7 @@ import { fieldName, fieldSchema, noteUnknown } from "./parts/rows.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** A step that makes one row for each item of a list in a row's field. */
+/** Step kind `flatten`: makes one row for each item of a list in a row's field. */
 export type FlattenStep = AnyStep &
   RowSource & {
     readonly kind: "flatten";

@@ -8,7 +8,10 @@ import { fieldName, fieldSchema } from "./parts/rows.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** A step that makes one row for each different value of some fields, with values computed over the rows of that group. */
+/**
+ * Step kind `group`: makes one row for each combination of values of some fields, with values that are computed over the rows of that
+ * group.
+ */
 export type GroupStep = AnyStep &
   RowSource & {
     readonly kind: "group";

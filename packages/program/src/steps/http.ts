@@ -25,7 +25,10 @@ import { checkStart } from "./parts/page.ts";
 import { readRows, setOfRows } from "./parts/rows.ts";
 import { callOptions, readRetry, type StepCall } from "./parts/tool-call.ts";
 
-/** A request to a host that the project allows. It is a step of its own, or a call in the `do` of a map, where it has no `rows`. */
+/**
+ * Step kind `http`: makes a request to a host that the project allows. It can also be a call in the `do` of a `map` step, where it has no
+ * `rows`.
+ */
 export type HttpStep = AnyStep & StepCall & { readonly kind: "http"; readonly http: HttpCall };
 
 const { retry, timeout } = callOptions;
@@ -129,7 +132,7 @@ export const httpLanguage: StepLanguage<HttpStep> = {
   estimate: useOfCall,
 };
 
-/** An answer without a declared form may have any field. */
+/** Definition of the answer to an HTTP request. It may have any field, because no tool definition describes it. */
 const anyAnswer = { slug: "http", outputSchema: {} };
 
 function readKeyHeader(fields: ShapeFields, method: HttpCall["method"], reader: ShapeReader): string | undefined {
@@ -160,7 +163,10 @@ function readKeyHeader(fields: ShapeFields, method: HttpCall["method"], reader: 
   return name?.toLowerCase();
 }
 
-/** Checks the confirmation of a destructive request. It must be a constant of the program, because no value at run time may decide it. */
+/**
+ * Checks the confirmation of a destructive request. It must be written in the program as a constant. No value that is only known at run
+ * time may decide it.
+ */
 function checkConfirm(fields: ShapeFields, method: HttpCall["method"], { faults }: ShapeReader): void {
   const isConfirmed = fields.at("confirm").value === true;
   const isDestructive = classOfMethod(method) === "destructive";
@@ -198,7 +204,7 @@ function checkRowsOfRequest(
 const scalar = { type: ["string", "number", "boolean"] };
 const scalars = { type: "object", additionalProperties: scalar };
 
-/** Schema for the values that may be filled into a request. */
+/** JSON Schema for the values that may be filled into a request. */
 const requestSchema = {
   type: "object",
   properties: {
@@ -208,7 +214,10 @@ const requestSchema = {
   },
 } satisfies JsonSchema;
 
-/** Recognizes headers that give access, such as Authorization. A value written in the program would be shown with the program. */
+/**
+ * Pattern for headers that give access, such as Authorization. The value of such a header must not be written in the program, because
+ * people can read the program.
+ */
 const sensitiveHeader = /(^|-)(authorization|cookie|api-?key|token|secret|password|signature)$/i;
 
 const secretPlaces: SecretPlaces = {

@@ -6,7 +6,7 @@ import { nothing, whereAsked } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { eitherUse } from "./use.ts";
 
-/** An `if` step: it runs one of two lists of steps (of type `Inner`). */
+/** Step kind `if`: runs one of two lists of steps. `Inner`: the type of these steps. */
 export type IfStepOf<Inner extends AnyStep> = AnyStep & {
   readonly kind: "if";
   readonly condition: Expression;
@@ -61,7 +61,7 @@ export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner
       checkCondition(condition, scope, check.faults);
       const inside = whereAsked(scope, condition);
       const left = [whenTrue, whenFalse].flatMap((steps) => [...list(steps, inside)]);
-      // Later steps cannot rely on the results of a branch, because the branch may not have run.
+      // Later steps cannot rely on the results of a branch, because the job may have taken the other branch.
       return { own: nothing, inner: left.map(([id, ended]) => [id, { ...ended, maySkip: true }] as const) };
     },
 

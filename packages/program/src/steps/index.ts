@@ -24,13 +24,13 @@ import { type TakeStep, takeLanguage } from "./take.ts";
 import { type UntilStepOf, untilLanguage } from "./until.ts";
 import { type WaitStep, waitLanguage } from "./wait.ts";
 
-/** A step that runs one of two lists of steps, as its condition decides. */
+/** An `if` step: it runs one of two lists of steps, and its condition decides which. */
 export interface IfStep extends IfStepOf<Step> {}
 
-/** A step that runs several lists of steps at the same time. */
+/** A `parallel` step: it runs several lists of steps at the same time. */
 export interface ParallelStep extends ParallelStepOf<Step> {}
 
-/** A step that repeats a list of steps until its condition is true. */
+/** An `until` step: it repeats a list of steps until its condition is true. */
 export interface UntilStep extends UntilStepOf<Step> {}
 
 type Kinds = {
@@ -56,22 +56,22 @@ type Kinds = {
   readonly run: RunStep;
 };
 
-/** The steps that handle a step's error. */
+/** The error handler of a step: the errors that it handles, and its steps. */
 export interface OnError extends ErrorRule {
   readonly steps: readonly Step[];
 }
 
 type Steps = { readonly [Kind in keyof Kinds]: Kinds[Kind] & { readonly onError?: OnError } };
 
-/** One step. `pointer` is the JSON Pointer of the step in the program's text. */
+/** One step of a program. `pointer`: the JSON Pointer of the step in the program's text. */
 export type Step = Steps[keyof Steps];
 
-/** A step of one kind. */
+/** A step of the kind `Kind`. */
 export type StepOf<Kind extends Step["kind"]> = Steps[Kind];
 
 /**
- * The definition of every kind of step: how it is read, checked and estimated. The keys are the kinds, named like the field that
- * distinguishes them. Messages list kinds in this order.
+ * The definition of every kind of step: how it is read, checked and estimated. The keys are the kinds. A kind has the name of the field by
+ * which its steps are recognized. Messages list the kinds in this order.
  */
 const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], Step> } = {
   call: callLanguage,
@@ -104,14 +104,14 @@ export function languageOf(kind: Step["kind"]): StepLanguage<Step, Step> {
   return languages[kind];
 }
 
-/** The field `when`, which every step may have: if this condition is false, the step is skipped. */
+/** The field `when`, which every step may have. If its condition is false, the step is skipped. */
 const when = {
   ...ref("expression"),
   description:
     "If it is false, svc skips the step: its set is empty, and references to its value need else. In a map it may name row and calls.",
 };
 
-/** Returns the form of a kind of step at its place, including `id`, `when` and `onError`, if the place allows them. */
+/** Returns the form (list of fields) of a kind of step at a place. It includes `id`, `when` and `onError` if the place allows them. */
 export function formOf(kind: Step["kind"], place: StepPlace): ObjectForm {
   const { form, formInMap, takesOnError = false } = languageOf(kind);
   const own = place === "map" && formInMap !== undefined ? formInMap : form;
@@ -119,7 +119,7 @@ export function formOf(kind: Step["kind"], place: StepPlace): ObjectForm {
   return { ...own, required: { id: ref("id"), ...own.required }, optional: { when, ...own.optional, ...onError } };
 }
 
-/** Yields every step of a list, with the steps of its branches, in program order. Calls inside maps are not included. */
+/** Yields every step of a list in program order, with the steps in its branches. Calls inside `map` steps are not included. */
 export function* stepsOf(steps: readonly Step[]): Generator<Step> {
   for (const step of steps) {
     yield step;
@@ -127,13 +127,13 @@ export function* stepsOf(steps: readonly Step[]): Generator<Step> {
   }
 }
 
-/** Returns the lists of steps in a step: its branches, and its error handler. */
+/** Returns the lists of steps inside a step: its branches, and its error handler. */
 export function listsOf(step: Step): readonly (readonly Step[])[] {
   const lists = languageOf(step.kind).lists(step);
   return step.onError === undefined ? lists : [...lists, step.onError.steps];
 }
 
-/** Returns every call of a list of steps, in program order. Calls in maps are included, undo calls are not. */
+/** Returns every call that a list of steps makes, in program order. Calls in `map` steps are included, undo calls are not. */
 export function callsOf(steps: readonly Step[]): readonly StepCall[] {
   return [...stepsOf(steps)].flatMap(ownCallsOf);
 }
@@ -153,7 +153,7 @@ export function runsOf(steps: readonly Step[]): readonly string[] {
   return [...new Set([...stepsOf(steps)].flatMap(ownRunsOf))];
 }
 
-/** Returns the points (questions to people) that a step can ask while it runs. */
+/** Returns the judgment points (questions to people) that a step can ask while it runs. */
 export function asksOf(step: Step): readonly StepPoint[] {
   return languageOf(step.kind).asks(step);
 }

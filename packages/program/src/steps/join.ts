@@ -12,26 +12,26 @@ import { checkSet, checkSource, type RowSource, readSource, sourceOptions, sourc
 import { noUse } from "./use.ts";
 
 /**
- * A step that pairs rows of two sets whose fields are equal. `inner`: one row for each pair. `left`: also the left rows without a pair.
- * `anti`: only the left rows without a pair.
+ * Step kind `join`: pairs the rows of two sets whose fields are equal. `inner`: one row for each pair. `left`: the pairs, and the left rows
+ * without a pair. `anti`: only the left rows without a pair.
  */
 export type JoinStep = AnyStep &
   RowSource & {
     readonly kind: "join";
     readonly right: string;
     readonly join: JoinKind;
-    /** Pairs of fields that must be equal: one of the left rows, one of the right rows. */
+    /** Pairs of fields that must be equal: each has a field of the left rows and a field of the right rows. */
     readonly on: readonly (readonly [left: Path, right: Path])[];
     /**
-     * A join combines left rows (of its own set) with right rows (of the set `right`). This field lists what the new rows get from the
-     * right rows.
+     * A join combines left rows (of its source set) with right rows (of the set `right`). This field lists the fields of the right rows
+     * that the new rows get.
      */
     readonly keep: AddedFields;
   };
 
 const joinKinds = ["inner", "left", "anti"] as const;
 
-/** The rows that a join returns. */
+/** Says which rows a join returns: `inner`, `left` or `anti`. */
 export type JoinKind = (typeof joinKinds)[number];
 
 const pairCount = { min: 1, max: 5 };
@@ -124,7 +124,7 @@ function readPairs(node: ShapeNode, reader: ShapeReader): JoinStep["on"] | undef
 
 type Sides = { readonly row: RowSet | "any"; readonly other: RowSet | "any" };
 
-/** Checks the types of a pair of fields: if the types have nothing in common, the values can never be equal. */
+/** Checks the types of a pair of compared fields. If the types have nothing in common, the values can never be equal. */
 function checkPair(step: JoinStep, [left, right]: JoinStep["on"][number], { row, other }: Sides, check: Check): void {
   const at = { pointer: step.pointer, place: ["on", textOf(left)] };
   const given = typesOf(checkField(row, { ...at, field: left }, check));

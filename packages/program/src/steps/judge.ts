@@ -4,7 +4,7 @@ import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { noUse } from "./use.ts";
 
-/** A step that asks a judgment point (a question to people). */
+/** Step kind `judge`: asks a judgment point (a question to people). */
 export type JudgeStep = AnyStep & { readonly kind: "judge"; readonly point: string };
 
 /** Definition of the step kind `judge`: its fields, and how it is read, checked and estimated. */

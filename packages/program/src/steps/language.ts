@@ -10,8 +10,8 @@ import type { StepCall } from "./parts/tool-call.ts";
 import type { Use } from "./use.ts";
 
 /**
- * Fields of every step. `pointer`: JSON Pointer of the step in the program's text. `when`: if this condition is false, the step is skipped.
- * For a call in a map, it is skipped only for the current row.
+ * Fields that every step has. `pointer`: JSON Pointer of the step in the program's text. `when`: if this condition is false, the step is
+ * skipped. A call in a `map` step is skipped only for the current row.
  */
 export type StepBase = { readonly id: string; readonly pointer: string; readonly when: Expression | undefined };
 
@@ -20,28 +20,26 @@ export type AnyStep = StepBase & { readonly kind: string };
 
 /**
  * The definition of one kind of step. `Inner`: the type of the steps inside it, if any. The code that reads, checks, pins and estimates
- * programs works with these definitions only and has no code for a single kind.
+ * programs only uses these definitions, and has no code for a single kind.
  */
 export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
-  /** The step's fields. The required field with the same name as the kind is the distinguishing field. */
+  /** The form of the step: its fields. The step is recognized by the required field that has the same name as the kind. */
   readonly form: ObjectForm;
-  /** The step's fields if it is a call in a map. Undefined for a kind that is not allowed in a map. */
+  /** The form of the step as a call in a `map` step. Undefined for a kind that is not allowed in a `map` step. */
   readonly formInMap: ObjectForm | undefined;
-  /** The message for a step of this kind inside another step of the same kind, at any depth. Undefined if that is allowed. */
+  /** The message for a step of this kind that is inside another step of the same kind, at any depth. Undefined if this is allowed. */
   readonly refusedInItself: StepRefusal | undefined;
-  /** True if the step may have an error handler (`onError`). A call in a map never has one. Default false. */
+  /** True if the step may have an error handler (`onError`). A call in a `map` step never has one. Default false. */
   readonly takesOnError?: boolean;
   /** Definitions that the step's JSON Schema refers to. */
   readonly definitions: Readonly<Record<string, JsonSchema>>;
-  /**
-   * Words that hints use for the results of the step. They also name the part of the step that can use `row` (the current row of a set).
-   */
+  /** Words that hints use for the results of the step, and for the part of the step that can use `row` (the current row of a set). */
   readonly named: StepWords;
   /** Reads a step. Returns undefined if the step cannot be used. Records every fault. */
   read(base: StepBase, fields: ShapeFields, reading: StepReadContext<Inner>): S | undefined;
   /** Checks a step: its references, sets, types and tools. Records every fault. */
   check(step: S, checking: StepCheckContext<Inner>): StepOutcomes;
-  /** Returns the lists of steps inside the step (its branches). The calls of a map are not such a list. */
+  /** Returns the lists of steps inside the step, for example its branches. The calls of a `map` step are not such a list. */
   lists(step: S): readonly (readonly Inner[])[];
   /**
    * Returns the calls that the step makes itself, in order. Calls of steps in its branches are not included. svc uses this list to find the
@@ -50,9 +48,9 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   calls(step: S): readonly StepCall[];
   /** Returns the skills that the step runs itself, by the program's names for them. Absent for a kind that runs no skills. */
   runs?(step: S): readonly string[];
-  /** Returns the points (declared questions to people) that this step may put to a person, for example if it fails. */
+  /** Returns the judgment points (questions to people) that this step may ask, for example if it fails. */
   asks(step: S): readonly StepPoint[];
-  /** Returns the use of a step (calls, rows, asks), including the steps inside it. */
+  /** Returns the use of a step (numbers of calls, rows and questions), with the steps inside it. */
   estimate(step: S, measure: Measure<Inner>): Use;
   /**
    * Returns the maximum number of rows in the set that the step makes. A kind of step does not have this function if only the general limit
@@ -61,7 +59,7 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   setSize?(step: S, measure: Pick<Measure<Inner>, "rows" | "sizeOf">): number;
 };
 
-/** Why a step is not allowed at its place. */
+/** The reason why a step is not allowed at its place, and a hint. */
 export type StepRefusal = { readonly message: string; readonly hint: string };
 
 /** Words for hints, such as "a filter". A word is undefined if steps of this kind never have that result or part. */
@@ -80,20 +78,20 @@ export type StepWords = {
   readonly row: { readonly place: string; readonly isExpression: boolean } | undefined;
 };
 
-/** The place of a step: in the program's main list, in a list inside another step, or among the calls of a map. */
+/** The place of a step: in the program's main list, in a list inside another step, or among the calls of a `map` step. */
 export type StepPlace = "program" | "branch" | "map";
 
-/** Context of reading steps. */
+/** Functions and data for reading steps. */
 export type StepReadContext<Inner extends AnyStep> = {
   readonly reader: ShapeReader;
   readonly limits: Limits;
   /** Reads a list of steps that is inside the step, and returns these steps. `count`: minimum and maximum number of steps in the list. */
   list(node: ShapeNode, place: StepPlace, count: Bounds): Inner[];
-  /** Leaves out a step that was already read. If other steps name this step, no second fault is recorded. */
+  /** Removes a step that was already read. If other steps refer to this step, no second fault is recorded. */
   leaveOut(step: Inner): void;
 };
 
-/** Context of checking steps. */
+/** Functions and data for checking steps. */
 export type StepCheckContext<Inner extends AnyStep> = {
   readonly check: Check;
   /** The names that the step can use. */
@@ -104,33 +102,38 @@ export type StepCheckContext<Inner extends AnyStep> = {
   step(step: Inner, scope: Scope): StepOutcomes;
 };
 
-/** The results that a step leaves for later steps. `own`: under its own id. `inner`: under the ids of steps inside it. */
+/**
+ * The results that a step leaves for later steps. `own`: the result under its own id. `inner`: the results under the ids of steps inside
+ * it.
+ */
 export type StepOutcomes = { readonly own: StepOutcome; readonly inner: readonly (readonly [string, StepOutcome])[] };
 
-/** A point (question to people) that a step may ask, and what the question is about. */
+/** A judgment point (question to people) that a step may ask, and the subject of the question. */
 export type StepPoint = {
   readonly point: string;
   /** The subject of the question: the plan at this step (`step`), or the rows of the step that failed or whose outcome is unknown. */
   readonly about: "step" | "failed" | "unknown";
-  /** The path of the field in which the step names the point. */
+  /** The path of the field in which the step names the judgment point (question to people). */
   readonly field: Path;
-  /** True if the point is asked every time the step is reached. False if it is asked only under a condition, such as failed rows. */
+  /**
+   * True if the question is asked every time the step is reached. False if it is only asked in some cases, for example if rows have failed.
+   */
   readonly isCertain: boolean;
 };
 
-/** Context in which a step estimates its use (calls, rows, asks). */
+/** Functions and data with which a step estimates its use (numbers of calls, rows and questions). */
 export type Measure<Inner extends AnyStep> = {
-  /** Maximum rows of one set. */
+  /** Maximum number of rows in one set. */
   readonly rows: number;
   /** Maximum number of rows of all row sets of the program together. */
   readonly rowsMax: number;
-  /** True if retries of a call are counted. False if each call counts once. */
+  /** True if retries of a call are counted. False if each call counts only once. */
   readonly isRepeating: boolean;
   /** Returns the maximum number of rows in the set of an earlier step. */
   sizeOf(set: string): number;
   classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
   /** Returns the calls, rows and questions that one run of a skill needs. */
   useOfSkill(name: string): Use;
-  /** Returns the use (calls, rows, asks) of a list of steps inside the step. */
+  /** Returns the use (numbers of calls, rows and questions) of a list of steps inside the step. */
   list(steps: readonly Inner[]): Use;
 };

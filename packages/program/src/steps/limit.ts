@@ -5,7 +5,7 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** A step that keeps only the first rows of a set, at most `max`. */
+/** Step kind `limit`: keeps only the first rows of a set, at most `max`. */
 export type LimitStep = AnyStep & RowSource & { readonly kind: "limit"; readonly max: number };
 
 /** Definition of the step kind `limit`: its fields, and how it is read, checked and estimated. */

@@ -15,34 +15,34 @@ import { effectOf } from "./parts/tool-call.ts";
 import type { RunStep } from "./run.ts";
 import { upTo } from "./use.ts";
 
-/** A call for each row of a map: of a tool, or an HTTP request. */
+/** A call that a `map` step makes for each row: a tool call or an HTTP request. */
 export type MapCall = CallStep | HttpStep;
 
-/** An action for a row of a map: a call, or the run of a skill. */
+/** An action that a `map` step takes for each row: a call, or the run of a skill. */
 export type RowStep = MapCall | RunStep;
 
-/** True if the action for a row is a call of a tool or an HTTP request. False if it runs a skill. */
+/** True if the action for a row is a tool call or an HTTP request. False if it runs a skill. */
 export function isCall(step: RowStep): step is MapCall {
   return step.kind !== "run";
 }
 
 /**
- * A step that makes calls for each row of a set (list of rows). Its result is a new set with the same rows. Each row also gets fields from
- * the answers of its calls, and its final state (for example `failed`).
+ * Step kind `map`: makes calls for each row of a set. Its result is a new set with the same rows. Each row gets fields from the answers of
+ * its calls, and its final state (for example `failed`).
  */
 export type MapStep = AnyStep &
   RowSource & {
     readonly kind: "map";
     readonly concurrency: number;
-    /** How many rows may fail without failing the step. Both limits apply: at most `count` rows and at most `percent` of the rows. */
+    /** Number of rows that may fail without failing the step: at most `count` rows and at most `percent` of the rows. Both limits apply. */
     readonly tolerate: { readonly count: number; readonly percent: number };
     /**
-     * Points (questions to people) of a map. `failed`: the point about its failed rows. `unknown`: the point about rows with an unknown
-     * outcome. Undefined if no question is asked.
+     * The judgment points (questions to people) of a `map` step. `failed`: the question about failed rows. `unknown`: the question about
+     * rows with an unknown outcome. Undefined if no question is asked.
      */
     readonly onRows: { readonly failed: string | undefined; readonly unknown: string | undefined };
     readonly calls: readonly RowStep[];
-    /** Fields that rows get from answers. Each path begins with the id of a call. */
+    /** Fields that rows get from the answers of calls. Each path begins with the id of a call. */
     readonly keep: AddedFields;
   };
 
@@ -171,8 +171,8 @@ export const mapLanguage: StepLanguage<MapStep, RowStep> = {
 };
 
 /**
- * A map may declare a question (point) about its failed rows or its rows with an unknown outcome. Records a fault if no row can ever end in
- * that state, because the question would then never be asked.
+ * A `map` step may declare a question about its failed rows, or about its rows with an unknown outcome. Records a fault if no row can ever
+ * be in that state, because the question would never be asked.
  */
 function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, actions }: Check): void {
   const path = [...pathOf(pointer), "onRows"];
@@ -191,8 +191,8 @@ function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, a
 }
 
 /**
- * Returns the type of a field that a row keeps from a call's answer. If the call may be skipped, the program needs no replacement value:
- * the field is then null.
+ * Returns the type of a field that a row keeps from a call's answer. The field is null if the call was skipped, so the program needs no
+ * replacement value for it.
  */
 function typeOfKept(
   step: MapStep,

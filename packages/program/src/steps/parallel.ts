@@ -8,8 +8,8 @@ import type { AnyStep, StepLanguage, StepReadContext } from "./language.ts";
 import { bothUses, noUse } from "./use.ts";
 
 /**
- * A `parallel` step. It has named branches: lists of steps (of type `Inner`) that run at the same time. The job continues after the last
- * branch has ended.
+ * Step kind `parallel`: has named branches, which are lists of steps (of type `Inner`) that run at the same time. The job continues after
+ * the last branch has ended.
  */
 export type ParallelStepOf<Inner extends AnyStep> = AnyStep & {
   readonly kind: "parallel";

@@ -14,7 +14,7 @@ import { examine } from "../../types/examine.ts";
 import { fieldType, filledIn, namesOf, typesOf } from "../../types/schema-type.ts";
 import type { Scope } from "../../types/scope.ts";
 
-/** Reads the arguments of a call, or none if absent. */
+/** Reads the arguments of a call. Returns empty arguments if the field is absent. */
 export function readArgs(node: ShapeNode, reader: ShapeReader): ValueTemplate {
   const none = { kind: "literal", value: {} } as const;
   if (node.value === undefined || reader.object(node) === undefined) return none;
@@ -32,11 +32,11 @@ export type ArgumentCheck = {
   readonly args: ValueTemplate;
   readonly action: Action;
   readonly path: Path;
-  /** Names of arguments that svc adds to the call if the program does not give them. */
+  /** Names of arguments that svc itself adds to the call if the program does not give them. */
   readonly given: readonly string[];
 };
 
-/** Maximum faults that are reported for the arguments of one call. */
+/** Maximum number of faults that are reported for the arguments of one call. */
 const faultsMax = 100;
 
 /** Checks arguments against their tool's schema. Records every fault. */
@@ -70,8 +70,8 @@ export function checkArguments({ args, action, path, given }: ArgumentCheck, sco
 }
 
 /**
- * Returns the message for a faulty value, with its kind and where it comes from. The value itself is shown only if it is written in the
- * program and not sensitive.
+ * Returns the message for a faulty value: its kind, and where it comes from. The value itself is shown only if it is written in the program
+ * and is not sensitive.
  */
 function toldOf(
   message: string,
@@ -88,8 +88,8 @@ function toldOf(
 }
 
 /**
- * Checks the confirmation of a destructive call. It must be a constant of the program, because no value at run time may decide it. Returns
- * the arguments without the confirmation.
+ * Checks the confirmation of a destructive call. It must be written in the program as a constant. No value that is only known at run time
+ * may decide it. Returns the arguments without the confirmation.
  */
 function checkConfirm(args: ValueTemplate, { slug }: Action, path: Path, { faults }: Check): ValueTemplate {
   const entries = entriesOf(args) ?? [];
@@ -102,7 +102,7 @@ function checkConfirm(args: ValueTemplate, { slug }: Action, path: Path, { fault
   return { kind: "object", entries: entries.filter(([name]) => name !== "confirm") };
 }
 
-/** Returns the arguments, with unknown values added for those that svc adds at run time. So they do not count as missing. */
+/** Returns the arguments with an unknown value added for each argument that svc sets at run time, so that it does not count as missing. */
 function withGiven(args: ValueTemplate, names: readonly string[], { required }: JsonSchema): ValueTemplate {
   const entries = entriesOf(args) ?? [];
   const missing = names.filter((name) => {
@@ -111,7 +111,7 @@ function withGiven(args: ValueTemplate, names: readonly string[], { required }: 
   return objectOf([...entries, ...missing.map((name) => [name, brokenTemplate] as const)]);
 }
 
-/** Returns the template at a path of the arguments, or undefined. */
+/** Returns the part of the arguments at a path, or undefined if there is none. */
 function valueAtTemplate(template: ValueTemplate, path: Path): ValueTemplate | undefined {
   let at: ValueTemplate | undefined = template;
   for (const step of path) {
@@ -126,7 +126,7 @@ function valueAtTemplate(template: ValueTemplate, path: Path): ValueTemplate | u
   return at;
 }
 
-/** Returns a hint how to convert the value to the type that the tool expects. Returns undefined if no conversion is known. */
+/** Returns a hint how to convert a value to the type that the tool expects. Returns undefined if no conversion is known. */
 function mendedOf(found: ValueTemplate | undefined, message: string): string | undefined {
   if (found?.kind === "reference" && message.endsWith(", not string")) {
     return `write {"$text": "{${found.reference.text}}"} for its text`;
@@ -182,10 +182,10 @@ function described(description: string): string {
   return text.length > describedMax ? `${text.slice(0, describedMax).toWellFormed()} …` : text.replace(/\.$/, "");
 }
 
-/** Maximum values of an enum that a hint lists. */
+/** Maximum number of values of an enum that a hint lists. */
 const valuesMax = 8;
 
-/** Returns the arguments of a tool for a hint: names, types, and which are required. */
+/** Returns a text about the arguments of a tool for a hint: their names and types, and which are required. */
 function argumentsText(schema: JsonSchema): string {
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const properties = isObject(schema.properties) ? schema.properties : {};

@@ -37,7 +37,7 @@ export function readFieldPath(node: ShapeNode, reader: ShapeReader): Path | unde
 /** A field that a step names. `place`: the path in the step at which the field is named. */
 export type NamedField = { readonly field: Path; readonly pointer: string; readonly place: Path };
 
-/** Returns the type of a row's field. Records every fault. */
+/** Checks a field that a step names, and returns its type. Records every fault. */
 export function checkField(row: RowSet | "any", named: NamedField, { faults }: Pick<Check, "faults">): ValueType {
   if (row === "any") return undefined;
   const [first, ...rest] = named.field;

@@ -6,13 +6,13 @@ import type { ShapeFields, ShapeNode, ShapeReader } from "../../read/shape.ts";
 import { readValue } from "../../read/value.ts";
 import { entriesOf, objectOf, type Reference, type TextTemplate, type ValueTemplate } from "../../template.ts";
 
-/** The methods of requests, in the order in which messages list them. */
+/** The HTTP methods that a request may have, in the order in which messages list them. */
 export const httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** A method of a request. */
+/** An HTTP method that a request may have. */
 export type HttpMethod = (typeof httpMethods)[number];
 
-/** An HTTP request as the program declares it. Its paths are not filled in with values yet. */
+/** An HTTP request as the program declares it, before values are filled in. */
 export type HttpCall = {
   readonly method: HttpMethod;
   /**
@@ -36,7 +36,7 @@ const urlMax = 2_048;
 const counts = { headers: 50, query: 100 };
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 
-/** Headers that svc sets, or that control how a request is transferred. No program may set them. */
+/** Headers that a program may not set, because svc sets them or because they control how a request is transferred. */
 const reservedHeaders = new Set([
   "host",
   "content-length",
@@ -52,12 +52,12 @@ const reservedHeaders = new Set([
   "accept-encoding",
 ]);
 
-/** Headers that svc sets if the program does not set them. */
+/** Headers that svc sets if the program does not. */
 const contentHeaders = new Set(["accept", "content-type"]);
 
 const text: JsonSchema = { type: "string", minLength: 1, maxLength: urlMax };
 
-/** The required and optional fields of the request of an `http` step, with their schemas. */
+/** The required and optional fields of a request in an `http` step, with their schemas. */
 export const requestForm: ObjectForm = {
   description:
     "The request. GET and HEAD read, DELETE is destructive, other methods write. svc sends the body as JSON; with content-type application/x-www-form-urlencoded as a form; with any other content type, as the text that it is.",
@@ -99,7 +99,10 @@ function namedValues(description: string, most: number, example: object): JsonSc
   };
 }
 
-/** A request as it was read. `args`: the values to fill in and send. The URL is a list of fixed texts and values, in turn. */
+/**
+ * A request that was read from a program. `args`: the values that are filled in and sent. The URL is a list in which fixed texts and values
+ * alternate.
+ */
 export type ReadRequest = { readonly http: Omit<HttpCall, "keyHeader">; readonly args: ValueTemplate };
 
 /** Reads a request. Records every fault. Returns undefined if the method or the URL cannot be used. */
@@ -129,7 +132,10 @@ export function readRequest(node: ShapeNode, reader: ShapeReader): ReadRequest |
   return { http: { method, url: url.text, host: url.host }, args };
 }
 
-/** Returns the fixed texts and the values of a URL in turn, starting with a text. So filled-in values stay separate from written text. */
+/**
+ * Returns the fixed texts and the values of a URL in turn, starting with a text. So a filled-in value can be kept apart from the text of
+ * the program.
+ */
 function partsOf({ parts }: TextTemplate): ValueTemplate[] {
   const items: ValueTemplate[] = [];
   const literal = (value: string): ValueTemplate => ({ kind: "literal", value });
@@ -169,7 +175,7 @@ function readUrl(
   if (typeof first !== "string") return fault("does not begin with https:// and a host", urlHint);
   const length = text.parts.reduce((sum, part) => sum + (typeof part === "string" ? part.length : 1), 0);
   if (length > urlMax) return fault(`is longer than ${urlMax} characters`, "send long values in the query or the body");
-  // A value may only come after the host, so that no value can change the host.
+  // A value is only allowed after the host, so that no value can change the host.
   if (text.parts.length > 1 && !/^https?:\/\/[^/?#\\]+[/?]/i.test(first)) {
     return fault("has a value before the end of its host", urlHint);
   }
@@ -217,7 +223,7 @@ function readNamed(fields: ShapeFields, name: "headers" | "query", reader: Shape
   return values;
 }
 
-/** Returns why a header cannot carry the idempotency key of a write, given the other headers. Returns undefined if it can. */
+/** Returns the reason why a header cannot carry the idempotency key of a write, given the other headers. Returns undefined if it can. */
 export function faultOfKeyHeader(name: string, headers: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
   if (reservedHeaders.has(lower) || contentHeaders.has(lower)) return `svc sets ${lower} itself`;
@@ -227,8 +233,8 @@ export function faultOfKeyHeader(name: string, headers: readonly string[]): stri
 }
 
 /**
- * Reports fields that make some hosts execute another method (such as `_method`): estimate and approval would then be wrong. Filled-in
- * values are checked when the request is sent.
+ * Reports fields that make some hosts execute another method than that of the request (such as `_method`). The estimate and the approval
+ * would then be wrong. Filled-in values are checked when the request is sent.
  */
 function checkMethodFields(names: readonly string[], { path }: ShapeNode, { faults }: ShapeReader): void {
   for (const name of names.filter(isMethodOverride)) {

@@ -9,8 +9,8 @@ import type { ValueType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
 
 /**
- * Fields that a step adds to its rows. Each has a name, and the path of its value in the data that the step reads (for example the answer
- * of a call).
+ * Fields that a step adds to its rows. Each has a name, and the path of its value in the data that the step reads, for example in the
+ * answer of a call.
  */
 export type AddedFields = readonly (readonly [name: string, path: Path])[];
 
@@ -66,8 +66,8 @@ export function readKeep(node: ShapeNode, root: string, reader: ShapeReader): Ad
 }
 
 /**
- * Returns all fields of a set after a step added fields to it. An added field may not have the name of an existing one, except of
- * `replaced`, which the step removes.
+ * Returns all fields of a set after a step has added fields to it. An added field may not have the name of an existing field, except for
+ * the field `replaced`, which the step removes.
  */
 export function withKept(
   { row, kept, path, replaced }: KeptFields,

@@ -33,8 +33,8 @@ export type Paging =
     };
 
 /**
- * How pages are read. `max`: maximum number of pages. `paging`: undefined means as the tool declares it. `unclear`: why the page's own
- * fields cannot be used; the hint depends on the tool.
+ * How the pages of a list are read. `max`: maximum number of pages. `paging`: how pages are requested; undefined means as the tool declares
+ * it. `unclear`: the reason why the fields of `page` cannot be used; the hint depends on the tool.
  */
 export type PageSpec = { readonly max: number; readonly paging: Paging | undefined; readonly unclear?: string };
 
@@ -43,7 +43,7 @@ const startNumber = { min: 0, max: 1_000_000 };
 
 const pathPattern = String.raw`^[^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*$`;
 
-/** The required and optional fields of `page`, with their schemas. */
+/** The required and optional fields of `page`, with their schemas. The object says how the pages of a list are read. */
 export const pageForm: ObjectForm = {
   description:
     "Reads page after page. With only max, as the tool declares it; else by a token (arg, from), a link (arg, from, query), the page number (arg, start) or an offset (arg, by). More pages than allowed fail the step with PAGE_LIMIT, a page equal to the one before with PAGE_REPEATED.",
@@ -135,7 +135,7 @@ export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undef
   }
   const fields = reader.fields(node, pageForm);
   if (fields === undefined) return undefined;
-  // `max` may be missing: the other fields are checked anyway.
+  // If `max` is missing, the other fields are still checked.
   const max = reader.number(fields.at("max"), pageCount) ?? pageCount.min;
   const isDeclared = Object.keys(pageForm.optional).every((name) => !fields.has(name));
   const paging = isDeclared ? undefined : readPaging(node, fields, reader);
@@ -147,8 +147,8 @@ export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undef
 }
 
 /**
- * Returns why the fields of `page` other than `max` do not say how to request pages. Returns undefined if they say it, even if one of them
- * is faulty.
+ * Returns the reason why the fields of `page` other than `max` do not say how to request pages. Returns undefined if they do, even if one
+ * of them is faulty.
  */
 function whyUnclear(fields: ShapeFields): string | undefined {
   const by = fields.at("by").value;
@@ -163,7 +163,8 @@ const nameSize =
   "write the name of the argument for the number of rows on a page, such as page_size; its value goes into args";
 
 /**
- * Reads how pages are requested: all fields except `max`. Returns undefined if there are too few or too many fields. Records every fault.
+ * Reads how pages are requested, from all fields of `page` except `max`. Returns undefined if there are too few or too many fields. Records
+ * every fault.
  */
 function readPaging(node: ShapeNode, fields: ShapeFields, reader: ShapeReader): Paging | undefined {
   const arg = reader.text(fields.at("arg"), { max: 200, hint: nameArgument });
@@ -193,8 +194,8 @@ export function checkStart(
   if (given.value?.some(([name]) => name === paging.arg) !== true) return;
   const hint = `leave out ${given.path.at(-1)}.${paging.arg}: start is the first page`;
   const path = [...given.path, paging.arg];
-  // True if version 0.1 already refused an argument of a tool that `page.start` sets too. It did so only for pages that are counted by
-  // number. In this case the rule applies to stored programs too.
+  // True if version 0.1 also refused the argument that `page.start` sets. It did so only for pages that are counted by number. In this case
+  // the rule also applies to stored programs.
   const isOld = paging.kind === "number" && given.path.at(-1) === "args";
   faults[isOld ? "add" : "addYounger"]("PROGRAM_MALFORMED", path, "is not allowed next to page.start", hint);
 }
@@ -218,14 +219,12 @@ function readPath(node: ShapeNode, example: string, reader: ShapeReader): Path |
   return path;
 }
 
-/**
- * Returns how the pages of a tool are requested: as the step says, otherwise as the tool declares. Returns undefined if neither says it.
- */
+/** Returns how the pages of a tool are requested: as the step says, or else as the tool declares. Returns undefined if neither says it. */
 export function pagingOf({ paging }: Pick<PageSpec, "paging">, { paging: declared }: Action): Paging | undefined {
   return paging ?? (declared && declaredPaging(declared));
 }
 
-/** Returns the argument that svc adds to request pages, in a list. Returns an empty list if there is none. */
+/** Returns the name of the argument that svc sets to request a page, in a list. Returns an empty list if there is none. */
 export function argumentOfPage(page: PageSpec | undefined, tool: Tool | undefined): string[] {
   const arg = page?.paging?.arg ?? (page && tool?.kind === "action" ? tool.paging?.arg : undefined);
   return arg === undefined ? [] : [arg];
@@ -255,8 +254,8 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
     faults.add("PROGRAM_REFERENCE_INVALID", path, message, hint);
     return;
   }
-  // If the page form is only `{"max": …}`, the paging comes from the tool's definition. svc has already checked that definition when it was
-  // loaded. So nothing more is checked here.
+  // If `page` is only `{"max": …}`, the way to request pages comes from the tool's definition. That definition was checked when it was
+  // loaded, so nothing is checked here.
   if (page.paging === undefined) return;
   const declared = action.paging && declaredPaging(action.paging);
   if (declared !== undefined && declared.arg === paging.arg && declared.kind !== paging.kind && !check.isStored) {
@@ -281,7 +280,7 @@ function hasPageArgument({ inputSchema }: Action): boolean {
   return namesOf(inputSchema).some((name) => /page|cursor|offset|token|skip|after/i.test(name));
 }
 
-/** Returns the types of an argument, or undefined if any type is allowed. Reports an unknown argument. */
+/** Returns the types that an argument allows, or undefined if it allows any type. Reports an unknown argument. */
 function typesOfArgument(name: string, path: Path, action: Action, faults: FaultList) {
   const taken = fieldType(action.inputSchema, name);
   if ("type" in taken) return typesOf(taken.type);

@@ -13,20 +13,20 @@ import { typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import { type RowSet, type RowState, rowStates, type Scope } from "../../types/scope.ts";
 
 /**
- * One value that is computed over a set: the number of rows (in one state), the sum or mean of a field, its smallest or largest value, its
- * values as a list, or one text with all rows.
+ * One value that is computed over a set: the number of rows (of all, or in one state), the sum or mean of a field, its smallest or largest
+ * value, a list of its values, or one text made of all rows.
  */
 export type Reduction =
   | { readonly kind: "count"; readonly state: RowState | undefined }
   | { readonly kind: "sum" | "min" | "max" | "avg" | "list"; readonly field: Path }
   | {
       readonly kind: "text";
-      /** Template of the text that each row adds to the whole text (for example `{row.title}`). */
+      /** Template of the text that each row adds (for example `{row.title}`). */
       readonly of: TextTemplate;
       readonly separator: string;
-      /** Maximum rows in the text. */
+      /** Maximum number of rows in the text. Other rows are only counted. */
       readonly max: number;
-      /** The text for the rows beyond `max`: the texts before and after their number. Undefined if such rows are not mentioned. */
+      /** The text about the rows beyond `max`: the parts before and after their number. Undefined if such rows are not mentioned. */
       readonly more: readonly string[] | undefined;
     };
 
@@ -215,7 +215,7 @@ export function checkReductions(
   return Object.fromEntries(types);
 }
 
-/** Returns the type of the value that `min` or `max` computes from values of the type `type`. */
+/** Returns the type of a value that `min` or `max` computes. `type`: the type of the compared values. */
 function bestType(type: ValueType): JsonSchema {
   const types = typesOf(type);
   if (types?.has("string") !== true) return types === undefined ? {} : { type: "number" };

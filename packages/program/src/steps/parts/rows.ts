@@ -11,7 +11,7 @@ import { type PageSpec, readPage } from "./page.ts";
 
 /** Defines how each item of a list becomes a row (for example which fields of the item the row keeps). */
 export type ItemRows = {
-  /** The field that identifies a row. Undefined if the row's position identifies it. */
+  /** The field that identifies a row. Undefined if the position of the row identifies it. */
   readonly key: string | undefined;
   /** The fields of an item that its row keeps, including the key. If an item is not an object, its row has the single field `value`. */
   readonly keep: readonly string[];
@@ -19,13 +19,13 @@ export type ItemRows = {
 
 /** How a list in an answer becomes a set of rows. The set has the name of the step. */
 export type RowsSpec = ItemRows & {
-  /** Path of the list in the answer, after the answer was trimmed to the tool's output schema. */
+  /** Path of the list in the answer. The answer has only the fields of the tool's output schema. */
   readonly from: Path;
   readonly page: PageSpec | undefined;
 };
 
 const fieldPattern = String.raw`^[^.\[\]{}\s"]+$`;
-/** The form of the name of an item's field. */
+/** The allowed form of the name of an item's field. */
 export const fieldName = {
   max: 200,
   pattern: new RegExp(fieldPattern),
@@ -33,7 +33,7 @@ export const fieldName = {
 };
 const keptCount = { min: 1, max: 50 };
 
-/** Returns the JSON Schema of the name of an item's field. */
+/** Returns the JSON Schema for the name of a field of an item. */
 export function fieldSchema(description: string, example: string): JsonSchema {
   return { description, type: "string", maxLength: fieldName.max, pattern: fieldPattern, examples: [example] };
 }
@@ -55,7 +55,7 @@ export const itemRowsForm = {
   ),
 };
 
-/** The required and optional fields of `rows`, with their schemas. */
+/** The required and optional fields of `rows` (how an answer becomes rows), with their schemas. */
 export const rowsForm: ObjectForm = {
   description: "Makes a row set of a list in the answer, with the name of the step. Only the kept fields are stored.",
   required: {
@@ -83,7 +83,7 @@ export const rowsForm: ObjectForm = {
   ],
 };
 
-/** Reads how an answer becomes rows. */
+/** Reads the field `rows` of a call, which says how its answer becomes rows. */
 export function readRows(node: ShapeNode, reader: ShapeReader): RowsSpec | undefined {
   const fields = reader.fields(node, rowsForm);
   if (fields === undefined) return undefined;
@@ -102,7 +102,7 @@ export function readItemRows(fields: ShapeFields, reader: ShapeReader): ItemRows
   if (new Set(named).size < named.length) {
     reader.faults.add("PROGRAM_MALFORMED", fields.at("keep").path, "names a field twice", "name each field once");
   }
-  // The key is always kept, because rows of earlier pages are recognized by their key.
+  // The key is always kept, because a row that was already fetched with an earlier page is recognized by its key.
   return { keep: key === undefined || named.includes(key) ? named : [...named, key], key };
 }
 
@@ -117,7 +117,7 @@ function hintOfField(value: ShapeNode["value"]): string {
     : `write ${JSON.stringify(field)} here, and row.${String(value).slice(0, 100)} later for the value inside it`;
 }
 
-/** Reads the path of a list with its brackets, such as `items[]`. `[]` means that the answer itself is the list. */
+/** Reads a list's path, which is written with brackets, such as `items[]`. `[]` means that the answer itself is the list. */
 function readListPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
   const hint = "write the path of the list and [], such as items[] or data.items[]";
   const text = reader.text(node, { max: 512, hint });
@@ -126,7 +126,7 @@ function readListPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
   const path = text.endsWith("[]") ? parsePath(text.slice(0, -2)) : undefined;
   if (path === undefined) {
     const message = `is ${formatValue(text)}, which is not the path of a list`;
-    // Accepts the forms of JSONPath and jq, such as `$.items[*]`, for a hint.
+    // Converts the forms of JSONPath and jq, such as `$.items[*]`, so that the hint can show the right form.
     const bare = text.replace(/^\$?\./, "").replace(/\[\*?\]$/, "");
     const mended = parsePath(bare) === undefined ? hint : `write "${bare}[]"`;
     reader.faults.add("PROGRAM_MALFORMED", node.path, message, mended);
@@ -154,7 +154,7 @@ export function setOfRows(
   return "any";
 }
 
-/** Returns the set made from the items of a list. Records every fault. */
+/** Returns the set of rows that is made from the items of a list. Records every fault. */
 export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: Check["faults"]): RowSet {
   const item = list === undefined || !isObject(list.items) ? undefined : list.items;
   noteUnknown(item, [...path, "keep"], rows.keep, faults);
@@ -203,11 +203,11 @@ function scalarField(item: ValueType, name: string): { readonly type: ValueType 
   return name === "value" ? { type: item } : { fault: "is not an object" };
 }
 
-/** Maximum number of levels to which an output is searched for lists. At most `listsMax` lists are named. */
+/** Maximum number of levels to which a tool's output is searched for lists. `listsMax`: maximum number of lists that are named. */
 const listsDepthMax = 4;
 const listsMax = 20;
 
-/** Returns the paths of lists in an output, as they are written in `rows.from`. Less nested lists come first. */
+/** Returns the paths of lists in a tool's output, as they are written in `rows.from`. Less nested lists come first. */
 function listsOf(schema: JsonSchema): string[] {
   const found: string[] = [];
   let level: readonly (readonly [path: string, schema: JsonSchema])[] = [["", schema]];
@@ -215,7 +215,7 @@ function listsOf(schema: JsonSchema): string[] {
     level = level.flatMap(([path, node]) => {
       const isList = typesOf(node)?.has("array") === true;
       if (isList) found.push(`${path}[]${fieldsText(node.items)}`);
-      // A path cannot begin with an index, so lists inside a top-level list are not searched.
+      // A path cannot begin with an index, so the items of a top-level list are not searched for lists.
       const fields = isList && path === "" ? undefined : isList ? node.items : node;
       const properties = isObject(fields) && isObject(fields.properties) ? Object.entries(fields.properties) : [];
       const prefix = path === "" ? "" : `${path}${isList ? "[0]" : ""}.`;
@@ -230,7 +230,7 @@ function listsText({ outputSchema }: Pick<Action, "outputSchema">): string {
   return listsOf(outputSchema).join(", ") || "this tool has none";
 }
 
-/** Returns the known fields of items. */
+/** Returns the fields of items that the schema describes, as text for a hint. */
 function fieldsText(item: unknown): string {
   const names = isObject(item) ? namesOf(item) : [];
   return names.length === 0 ? "" : ` (of ${names.join(", ")})`;

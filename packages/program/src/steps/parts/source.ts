@@ -6,8 +6,8 @@ import type { ShapeFields, ShapeReader } from "../../read/shape.ts";
 import { findSet, type RowSet, type RowState, rowStates, type Scope } from "../../types/scope.ts";
 
 /**
- * The rows that a step takes. `source`: name of a set (rows that an earlier step made). `states`: if the set was made by a map step, only
- * its rows that ended in one of these states.
+ * The rows that a step reads. `source`: name of a set (rows that an earlier step made). `states`: if a `map` step made the set, only rows
+ * that ended in one of these states are read.
  */
 export type RowSource = { readonly source: string; readonly states: readonly RowState[] | undefined };
 
@@ -18,7 +18,7 @@ export function sourceSchema(example: string, description = "The set."): JsonSch
 
 const stateCount = { min: 1, max: rowStates.length };
 
-/** The optional field `states` of every step that takes rows from a set. It limits the rows to those that ended in the given states. */
+/** The optional field `states` of every step that reads a set. It selects the rows that ended in one of the given states. */
 export const sourceOptions = {
   states: {
     description:
@@ -31,7 +31,7 @@ export const sourceOptions = {
   },
 };
 
-/** Reads the set that a step names in `field`, and which of its rows are taken. */
+/** Reads the set that a step names in `field`, and which of its rows the step reads. */
 export function readSource(fields: ShapeFields, field: string, reader: ShapeReader): RowSource | undefined {
   const source = readName(fields.at(field), reader);
   const states = fields.has("states")
@@ -40,7 +40,7 @@ export function readSource(fields: ShapeFields, field: string, reader: ShapeRead
   return source === undefined ? undefined : { source, states };
 }
 
-/** A step that takes rows, and the field in which it names their set. */
+/** A step that reads rows, and the field in which it names their set. */
 type RowTaker = { readonly step: RowSource & { readonly pointer: string }; readonly field: string };
 
 /** Returns the set whose rows a step takes. Records every fault. */

@@ -4,7 +4,7 @@ import type { JsonValue, Path } from "./json.ts";
 /** A CEL expression. `pointer`: its place in the program. An Evaluator compiles each of these objects once. */
 export type Expression = { readonly source: string; readonly pointer: string };
 
-/** The first names of references. */
+/** The names with which a reference may begin. */
 export type ReferenceRoot = "input" | "params" | "steps" | "row" | "output" | "calls" | "rows";
 
 /** A parsed path. After `steps`, `calls` and `rows`, the first entry of `path` is an id. */
@@ -23,8 +23,8 @@ export type TextTemplate = {
 };
 
 /**
- * A JSON value that contains references, for example in the arguments of a call. `otherwise`: replaces the value of a reference if its step
- * was skipped or the value is absent. In the kind `computed`, a CEL expression gives the value.
+ * A JSON value that contains references, for example in the arguments of a call. `otherwise`: the value that is used if a referenced step
+ * was skipped or the referenced value is absent. In the kind `computed`, a CEL expression gives the value.
  */
 export type ValueTemplate =
   | { readonly kind: "literal"; readonly value: JsonValue }
@@ -40,15 +40,15 @@ export type ValueTemplate =
   | { readonly kind: "list"; readonly items: readonly ValueTemplate[] };
 
 /**
- * A secret of the project. `name`: its name. `prefix`: the text before its value. The sender inserts the value when the call is sent, so a
- * run never has it.
+ * A secret of the project in an argument. `name`: its name. `prefix`: the text before its value. The value is inserted when the call is
+ * sent, so the job never has it.
  */
 export type SecretTemplate = { readonly kind: "secret"; readonly name: string; readonly prefix: string };
 
 /** The fields of a template that is an object. */
 export type TemplateEntries = readonly (readonly [string, ValueTemplate])[];
 
-/** The result of a job: scalars by name. */
+/** The result that a program declares for its jobs: scalar values by name. */
 export type DeclaredResult = TemplateEntries;
 
 /** Template that replaces a faulty part of a template. It fits every type, so that the other parts can still be checked. */

@@ -32,8 +32,8 @@ type OauthOptions = {
    */
   readonly callbackUrl: string | (() => string);
   /**
-   * Returns a shared toolkit by its slug. It gives the toolkit's name, and whether its app gives refresh tokens. If no toolkit is found,
-   * the app gives refresh tokens.
+   * Returns a shared toolkit by its slug. From it, the sandbox takes the toolkit's name and if the app issues refresh tokens. If no toolkit
+   * is found, the app issues refresh tokens.
    */
   readonly findToolkit: (slug: string) => Pick<Toolkit, "name" | "auth"> | undefined;
 };
@@ -50,13 +50,13 @@ export type SandboxOptions = Omit<OauthOptions, "findToolkit"> & {
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /**
- * The sandbox remembers the known field values of rows that lists have shown. This is the maximum number of such rows in one project. The
- * next constant, `seenCharactersMax`, is the maximum number of characters of these values in all projects together.
+ * Maximum number of rows in one project whose known values the sandbox keeps after a list has shown them. `seenCharactersMax`: maximum
+ * number of characters of these values in all projects together.
  */
 const seenPerProjectMax = 1000;
 const seenCharactersMax = 8 * 1024 * 1024;
 
-/** An in-process emulator of every app of the catalog, driven by the definitions. It opens no port and no connection. */
+/** An emulator of every app of the catalog inside this process. It follows the tool definitions, and opens no port and no connection. */
 export type Sandbox = { readonly transport: AppTransport; readonly oauth: SandboxOauth };
 
 /**

@@ -5,7 +5,7 @@ export type Scenario =
   | { readonly name: "usual" }
   | {
       readonly name: (typeof failures)[number];
-      /** Number of calls of each tool to which the scenario applies; later calls get the usual answers. Undefined means all calls. */
+      /** Number of calls of each tool to which the scenario applies. Later calls get the usual answers. Undefined means all calls. */
       readonly times: number | undefined;
       /** The only tool to which the scenario applies. Undefined means all tools. */
       readonly tool: string | undefined;
@@ -14,14 +14,15 @@ export type Scenario =
 
 const prefix = "sandbox:";
 
-/** Maximum number of pages of a scenario. */
+/** Maximum number of pages that a scenario may ask for. */
 const pagesMax = 10_000;
-/** Maximum number of calls of a scenario before the usual answers. */
+/** Maximum number of calls that a scenario may ask for, before the usual answers follow. */
 const timesMax = 99;
 
 /**
- * The scenarios. An entity named `sandbox:` and a scenario's name selects the scenario. Every scenario checks requests first: a request
- * that the app would not understand is refused as usual. Any other entity gets the usual answers.
+ * The scenarios of the sandbox. A caller selects a scenario by using an entity named `sandbox:` and the scenario's name. Any other entity
+ * gets the usual answers. Before a scenario applies, the request is checked as usual: a request that the app would not understand is
+ * refused.
  */
 export const scenarios: readonly { readonly name: string; readonly does: string }[] = [
   { name: "429", does: "answers 429 with retry-after: 1; nothing is changed" },

@@ -14,31 +14,31 @@ import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import type { StoreLimits } from "./data/store.ts";
 import { createSandbox, sandboxTokenUrl } from "./index.ts";
 
-/** The definitions that the service ships with. */
+/** The catalog of definitions that svc ships with. */
 export const shipped: Catalog = await shippedCatalog();
 
 /** The callback address of codes in tests. */
 export const callbackUrl = "http://127.0.0.1:8080/oauth/callback";
 
-/** Differences of one call from a usual one of `prj_a`. */
+/** Options of one call in a test. They replace the usual values, such as the project `prj_a`. */
 export type CallOptions = {
   readonly entityId?: string;
   readonly projectId?: string;
   readonly scheme?: string;
-  /** True if the call is made as by a job whose program has only this tool: the toolkit is pinned with that tool. */
+  /** True if the call is made as a job would make it: the toolkit is pinned and has only this tool. */
   readonly isPinned?: boolean;
   /** Changes the finished request, including its credential. */
   readonly change?: (request: AppRequest) => AppRequest;
 };
 
-/** An answer with its body read as JSON. */
+/** An answer of an emulated app, with its body parsed as JSON. */
 export type Answered = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
 };
 
-/** Creates a separate sandbox for a test, and a function that calls its apps with defaults for most options. */
+/** Creates a separate sandbox for a test, and a function that calls its apps. The function has defaults for most options of a call. */
 export function createApps(catalog: Catalog = shipped, limits: Partial<StoreLimits> = {}) {
   const clock = createTestClock();
   const sealer = createSealer(parseVaultKeys(generateVaultKey()));

@@ -19,7 +19,7 @@ import { type Scenario, scenarioOf, scenarios } from "./scenarios.ts";
 /** Returns true if this sandbox issued the access token for the toolkit, and it is still valid. */
 type AcceptsToken = (token: string, toolkitSlug: string) => boolean;
 
-/** One tool of the app of one entity. */
+/** One tool of an app, as called for one entity. */
 type Played = {
   readonly projectId: string;
   readonly entityId: string;
@@ -28,8 +28,8 @@ type Played = {
 };
 
 /**
- * Maximum number of tools whose calls are counted. The next constant, `forgottenAfterMs`, is the time in milliseconds without calls after
- * which a count starts again.
+ * Maximum number of tools whose calls are counted. `forgottenAfterMs`: time without calls after which a count starts again, in
+ * milliseconds.
  */
 const countedMax = 10_000;
 
@@ -70,14 +70,14 @@ export type TransportOptions = {
   readonly clock: Clock;
   readonly store: ObjectStore;
   readonly seen: ObjectStore;
-  /** The latest possible time of made-up objects. */
+  /** The latest time that made-up objects may have, in epoch milliseconds. */
   readonly baseMs: number;
   readonly acceptsToken: AcceptsToken;
   /** Returns the project's current version of the call's toolkit, with all its tools. Returns undefined if the toolkit no longer exists. */
   readonly findWhole?: ((call: AppCall) => Promise<Toolkit | undefined>) | undefined;
   /**
-   * Scheduling turns, which share processor time among the apps, because a page of 250 objects takes 10 ms to make. If absent, every answer
-   * is made at once.
+   * Shares processor time among the apps in short turns, because a page of 250 objects takes 10 ms to make. If absent, every answer is made
+   * at once.
    */
   readonly turns?: Pick<Turns, "next"> | undefined;
 };
@@ -232,7 +232,7 @@ function refuseKey(
   return hasForm(given, value) ? undefined : unauthorized(`${place} must have the form ${formOf(value)}`);
 }
 
-/** True if a key fits its template: the literal pieces are in their places, and there is a text for every placeholder. */
+/** True if a key has the form of its template: the fixed parts are in their places, and there is a text for every placeholder. */
 function hasForm(given: string, tree: TemplateTree): boolean {
   if (tree.kind !== "text") return tree.kind === "constant" && given === String(tree.value);
   const pieces = tree.template.parts.map((part) => (typeof part === "string" ? part : undefined));

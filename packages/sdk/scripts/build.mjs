@@ -1,5 +1,5 @@
-// Builds the package that is published, into dist/: plain JavaScript with types, a manifest and the README. The
-// generated code of @svc/gen becomes part of it. `npm pack packages/sdk/dist` then makes the tarball.
+// Builds the package that is published, in dist/: plain JavaScript with types, a manifest and the README. The generated code of @svc/gen is
+// copied into it. `npm pack packages/sdk/dist` then makes the tarball.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 const packageFolder = dirname(dirname(fileURLToPath(import.meta.url)));
 const repositoryFolder = join(packageFolder, "../..");
 const dist = join(packageFolder, "dist");
-// The sources are compiled as they will be read: beside each other, under one roof. The folder is inside the package
-// so that its dependencies resolve.
+// The sources of all packages are copied into one folder and compiled there, because the published package has this layout. The folder is
+// inside the package, so that its dependencies can be found.
 const staging = join(dist, "staging");
 
 function main() {
@@ -26,7 +26,10 @@ function main() {
   rmSync(staging, { recursive: true });
 }
 
-/** Copies sources without their tests; imports name the JavaScript they will be, @svc/gen a folder, and @svc/core its files. */
+/**
+ * Copies sources without their tests. In the copies, imports name the compiled JavaScript files. An import of @svc/gen becomes a folder,
+ * and an import of @svc/core becomes a file of that package.
+ */
 function stage(from, to) {
   mkdirSync(to, { recursive: true });
   for (const file of readdirSync(from)) {
@@ -46,7 +49,7 @@ function compile() {
     compilerOptions: {
       target: "es2022",
       noEmit: false,
-      // What an earlier build left unchanged is to be written all the same.
+      // Switched off, so that files that have not changed since the last build are written again as well.
       incremental: false,
       allowImportingTsExtensions: false,
       declaration: true,
@@ -76,7 +79,7 @@ function writeManifest() {
     sideEffects: false,
     engines: { node: ">=20" },
     exports: { ".": { types: "./index.d.ts", default: "./index.js" } },
-    // For tools that do not read exports.
+    // Used by tools that do not read the field `exports`.
     main: "./index.js",
     types: "./index.d.ts",
     dependencies: published,

@@ -6,7 +6,7 @@ import { closest, distance } from "fastest-levenshtein";
 
 /**
  * Throws a ConnectError (invalid_argument REQUEST_MALFORMED) if `value` has an unknown field, or a field with a value of the wrong type.
- * Without this check, the client would leave out a misspelt field of untyped code without an error. Null and undefined count as missing.
+ * Without this check, a misspelt field of untyped code would silently not be sent. Null and undefined count as missing.
  */
 export function checkRequest(desc: DescMessage, value: unknown): void {
   checkMessage(desc, value, "");
@@ -74,7 +74,10 @@ function checkValue(path: string, set: () => void): void {
   }
 }
 
-/** True if a value is an object with named fields. False for a list, a date or a map, which would be sent as an empty message. */
+/**
+ * True if a value is an object with named fields. False for a list, a date or a map, which a message would treat as an object without
+ * fields.
+ */
 function isFields(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -16,11 +16,11 @@ import { type ConnectionOptions, createSvcTransport } from "./transport.ts";
 
 /** Options of a project's client. */
 export type SvcClientOptions = ConnectionOptions & {
-  /** A key of the project; every call acts in that project. */
+  /** A key of the project. Every call works in that project. */
   apiKey: string;
 };
 
-/** Options of the administrator's client. */
+/** Options of the client for the deployment's administrator. */
 export type SvcAdminClientOptions = ConnectionOptions & {
   /** The deployment's SVC_ADMIN_TOKEN. */
   adminToken: string;
@@ -84,8 +84,7 @@ export function createSvcClient(options: SvcClientOptions): SvcClient {
 }
 
 /**
- * Returns a client that calls a service as the deployment's administrator. In all other respects it works like the client of
- * createSvcClient.
+ * Returns a client that calls a service as the deployment's administrator. Apart from that, it works like the client of createSvcClient.
  */
 export function createSvcAdminClient(options: SvcAdminClientOptions): SvcAdminClient {
   const transport = createSvcTransport(options, checkedBearer("adminToken", options.adminToken));
@@ -93,8 +92,8 @@ export function createSvcAdminClient(options: SvcAdminClientOptions): SvcAdminCl
 }
 
 /**
- * Returns the bearer (a key or token), which is sent in a header. Throws a TypeError if it cannot be sent, so that the caller learns this
- * before the first call. The error does not contain the bearer.
+ * Returns the bearer (a key or token) that is sent in a header. Throws a TypeError if it cannot be sent in a header, so that the caller
+ * notices the mistake before the first call. The error does not contain the bearer.
  */
 function checkedBearer(option: string, bearer: string): string {
   if (/^[\x21-\x7e]+$/.test(bearer)) return bearer;

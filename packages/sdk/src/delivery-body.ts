@@ -31,14 +31,14 @@ export type TestDeliveryBody = Omit<EventDeliveryBody, "type" | "payload"> & {
   payload: Record<string, never>;
 };
 
-/** The body that an ask endpoint receives. It is sent once for each hop of the question's ladder (a hop is one stage of the escalation). */
+/** The body that the endpoint of a contact receives with a question. It is sent once for each hop (stage of the question's escalation). */
 export type AskDeliveryBody = {
   type: "ask_raised";
-  /** Id of this sending of the question (the publication), `evt_…`. */
+  /** Id of this message to the endpoint, `evt_…`. Each sending of the question has its own id. */
   id: string;
   /** Id of the job that asks; AnswerAsk takes it together with `ask.requestId`. */
   jobId: string;
-  /** The question, in its state when it was sent to the endpoint. */
+  /** The question, as it was when it was sent to the endpoint. */
   ask: Ask;
 };
 

@@ -16,7 +16,7 @@ export type ClaimedDelivery = {
   standard: StandardSignature | undefined;
 };
 
-/** Reads the headers of a delivery. Throws a DeliveryVerificationError if no signature is complete or the two ids differ. */
+/** Reads the headers of a delivery. Throws a DeliveryVerificationError if no signature is complete, or if the two delivery ids differ. */
 export function readDeliveryHeaders(headers: DeliveryHeaders): ClaimedDelivery {
   const read = headerReader(headers);
   const bodySignatures = ["x-svc-signature", "x-svc-signature-next"].flatMap((name) => read(name) ?? []);
@@ -37,8 +37,8 @@ function readStandardSignature(read: (name: string) => string | undefined): Stan
   const timestamp = read("webhook-timestamp");
   const signatures = read("webhook-signature");
   if (id === undefined && timestamp === undefined && signatures === undefined) return undefined;
-  // If only some of the three Standard Webhooks headers are present, throws. The delivery may also have the other signature
-  // (X-Svc-Signature), but that one has no time, so it must not replace this one.
+  // Throws if only some of the three Standard Webhooks headers are present. The delivery may have the header X-Svc-Signature as well. But
+  // that signature covers no time, so it must not be used instead.
   if (id === undefined) throw missing("webhook-id");
   if (timestamp === undefined) throw missing("webhook-timestamp");
   if (signatures === undefined) throw missing("webhook-signature");

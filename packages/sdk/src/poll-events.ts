@@ -6,7 +6,7 @@ import type { SvcClient } from "./client.ts";
 export type PollEventsOptions = Omit<MessageInitShape<typeof PollEventsRequestSchema>, "$typeName"> & {
   /** Ends the iteration without an error. Default: it never ends. */
   readonly signal?: AbortSignal | undefined;
-  /** True to end the iteration when all events that exist now are read. Default: it waits for further events. */
+  /** True to end the iteration when all events that exist now are read. Default: it waits for new events. */
   readonly untilRead?: boolean | undefined;
 };
 

@@ -5,7 +5,7 @@ import { checkReductions, type Reductions, readReductions, reductionsSchema } fr
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** A step that computes values over all rows of a set. `as`: the values by name. */
+/** Step kind `reduce`: computes values over all rows of a set. `as`: the computed values by name. */
 export type ReduceStep = AnyStep & RowSource & { readonly kind: "reduce"; readonly as: Reductions };
 
 /** Definition of the step kind `reduce`: its fields, and how it is read, checked and estimated. */

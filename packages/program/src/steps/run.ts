@@ -14,12 +14,12 @@ import { nothing, type Scope } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { readArgs } from "./parts/arguments.ts";
 
-/** A step that runs a skill as a child job. The result of the child job is the step's value. */
+/** Step kind `run`: runs a skill as a child job. The result of the child job is the step's value. */
 export type RunStep = AnyStep & {
   readonly kind: "run";
-  /** The name of the skill in the program: `skills.announce`, or `skills.announce@3` for one version. */
+  /** The name of the skill in the program: `skills.announce` for the newest version, or `skills.announce@3` for version 3. */
   readonly skill: string;
-  /** The input: of kind `object`, or of kind `literal` if it has no references. */
+  /** The input of the skill: a template of kind `object`, or of kind `literal` if it has no references. */
   readonly input: ValueTemplate;
 };
 
@@ -80,7 +80,7 @@ export const runLanguage: StepLanguage<RunStep> = {
   estimate: ({ skill }, { useOfSkill }) => useOfSkill(skill),
 };
 
-/** Returns the skill that a step runs. If it cannot run, records a fault and returns undefined. */
+/** Returns the skill that a step runs. If the skill is not allowed to run, records a fault and returns undefined. */
 function findSkill({ skill, pointer }: RunStep, { skills, faults }: Check): KnownSkill | undefined {
   const found = skills.get(skill);
   if (found === undefined) throw new Error(`svc did not look up ${skill}`);

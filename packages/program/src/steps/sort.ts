@@ -8,7 +8,7 @@ import { checkField, fieldPathSchema, fieldPlace, readFieldPath } from "./parts/
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** A step that sorts the rows of a set. `by`: the fields to sort by. */
+/** Step kind `sort`: sorts the rows of a set. `by`: the fields to sort by. */
 export type SortStep = AnyStep & RowSource & { readonly kind: "sort"; readonly by: readonly SortKey[] };
 
 /** A field to sort by. `isDescending`: true if the largest value comes first. */

@@ -8,7 +8,7 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { type ItemRows, itemRowsForm, readItemRows, setOfItems } from "./parts/rows.ts";
 import { noUse } from "./use.ts";
 
-/** A step that makes rows from a list in the input. */
+/** Step kind `take`: makes rows from a list in the job's input. */
 export type TakeStep = AnyStep & ItemRows & { readonly kind: "take"; readonly list: Path };
 
 const { keep, key } = itemRowsForm;

@@ -8,7 +8,7 @@ import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { type Use, upTo } from "./use.ts";
 
-/** A step that repeats steps (of type `Inner`) until a condition is true. It pauses after each round except the last. */
+/** Step kind `until`: repeats steps (of type `Inner`) until a condition is true. It pauses after each round except the last. */
 export type UntilStepOf<Inner extends AnyStep> = AnyStep & {
   readonly kind: "until";
   readonly condition: Expression;

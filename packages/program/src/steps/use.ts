@@ -1,6 +1,6 @@
 /**
- * Calls, rows and questions that steps use. Fields that end with `Min`: at least, for a run in which every judge step is answered with
- * `proceed`. Fields that end with `Max`: at most. Undo calls do not count.
+ * Numbers of calls, rows and questions that steps use. Fields that end with `Min`: the minimum in a run in which every judge step is
+ * answered with `proceed`. Fields that end with `Max`: the maximum in any run. Undo calls are not counted.
  */
 export type Use = {
   readonly callsMin: number;
@@ -30,8 +30,8 @@ export function bothUses(a: Use, b: Use): Use {
 }
 
 /**
- * Returns the use (calls, rows, questions) of two parts of which only one runs. For calls, the larger maximum counts. For rows and
- * questions, the maxima of both parts are added.
+ * Returns the use (calls, rows, questions) of two parts of which only one runs. For calls, the larger of the two maxima counts. For rows
+ * and questions, the maxima of both parts are added.
  */
 export function eitherUse(a: Use, b: Use): Use {
   return {
@@ -43,7 +43,7 @@ export function eitherUse(a: Use, b: Use): Use {
   };
 }
 
-/** Returns the use (calls, rows, questions) of something that runs at most `times` times, and perhaps not at all. */
+/** Returns the use (calls, rows, questions) of a part of a program that may not run at all and runs at most `times` times. */
 export function upTo(times: number, { callsMax, writesMax, destructiveMax, rowsMax, asksMax }: Use): Use {
   return {
     callsMin: 0,

@@ -14,7 +14,7 @@ import { nothing, resolveType, type Scope } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { noUse } from "./use.ts";
 
-/** A step that waits for a given time span, or until a given time. */
+/** Step kind `wait`: waits for a time span, or until a given time. */
 export type WaitStep = AnyStep & {
   readonly kind: "wait";
   readonly wait: { readonly forMs: number } | { readonly until: ValueTemplate };
@@ -92,7 +92,9 @@ function spanOf(value: JsonObject): string | undefined {
   return isSpan && letter !== undefined ? `${count}${letter}` : undefined;
 }
 
-/** Returns what to write for a duration or time that is filled in at run time. Returns undefined if the value is not filled in. */
+/**
+ * Returns the form to write for a duration or time that comes from a reference or expression. Returns undefined if the value is a constant.
+ */
 function filledOf({ $ref, $cel, $text }: JsonObject): string | undefined {
   const source = typeof $ref === "string" ? $ref : typeof $cel === "string" ? $cel : undefined;
   if (source === undefined && $text === undefined) return undefined;
@@ -127,7 +129,8 @@ function checkUntil(until: ValueTemplate, path: Path, scope: Scope, faults: Chec
     const isFaulty = template.kind === "literal" && !isTime(template) && faults.count === before;
     if (isFaulty) faults.addYounger("PROGRAM_MALFORMED", path, "is a constant, but not a time", timeHint);
   } else if (!isTime(until)) {
-    // Texts of this form are accepted for stored programs, because version 0.1 accepted days that do not exist (30 February), and 24:00.
+    // Version 0.1 accepted days that do not exist (30 February), and the time 24:00. So any text of this form is accepted in stored
+    // programs.
     const isForm = until.kind === "literal" && typeof until.value === "string" && timestampPattern.test(until.value);
     faults[isForm ? "addYounger" : "add"]("PROGRAM_MALFORMED", path, "is not a time", timeHint);
   }

@@ -3,18 +3,21 @@ import { libraryFunctions } from "../functions/index.ts";
 import { schemaPath } from "../read/shape-words.ts";
 import type { CelKind, Signature } from "./cel-signature.ts";
 
-/** The result of a function or operator. `kind`: the kind of its value. `signature`: for a function, the signature that matched. */
+/**
+ * The result of calling a function or operator in an expression. `kind`: the kind of its value. `signature`: for a function, the signature
+ * that matched.
+ */
 export type CelResult = { readonly kind: CelKind; readonly signature?: Signature };
 
 /**
- * Why a call does not fit the signatures of its function. `isYounger`: true if version 0.1 accepted the call, although it fails at run
- * time.
+ * The reason why a call does not fit the signatures of its function. `isYounger`: true if version 0.1 accepted the call, although it fails
+ * at run time.
  */
 type KindFault = {
   readonly fault: string;
   readonly hint: string;
   readonly isYounger?: boolean;
-  /** The kind of the call's result, if it is known in spite of the fault. */
+  /** The kind of the call's result, if it is known despite the fault. */
   readonly gives?: CelKind;
 };
 
@@ -28,7 +31,7 @@ const getter: Signature[] = [
 const onText: Signature[] = [{ on: ["string"], takes: [["string"]], gives: "bool" }];
 const sized: readonly CelKind[] = ["list", "map", "string", "bytes"];
 
-/** The functions of CEL itself. In `takes`, an empty list of kinds accepts every kind. */
+/** The functions of CEL itself, with their signatures. In `takes`, an empty list of kinds means that every kind is accepted. */
 const standard: Readonly<Record<string, readonly Signature[]>> = {
   size: [
     { takes: [sized], gives: "int" },
@@ -76,7 +79,7 @@ const logic: ReadonlySet<string> = new Set(["_&&_", "_||_", "!_", "@not_strictly
 const comparisons: ReadonlySet<string> = new Set(["_<_", "_<=_", "_>_", "_>=_"]);
 const arithmetic: ReadonlySet<string> = new Set(["_+_", "_-_", "_*_", "_/_", "_%_"]);
 
-/** Returns the type of a function's or operator's result, or why it does not accept its arguments. */
+/** Returns the type of a function's or operator's result, or the reason why it does not accept its arguments. */
 export function kindOfCall(
   name: string,
   receiver: CelKind | undefined,
@@ -87,12 +90,12 @@ export function kindOfCall(
   return typeof found === "string" ? { kind: found } : found;
 }
 
-/** True if expressions have a function of that name, including its namespace. */
+/** True if expressions have a function of this name. The name includes the namespace, as in `math.abs`. */
 export function isFunction(name: string): boolean {
   return functions.has(name);
 }
 
-/** Names of the functions of expressions. */
+/** Names of all functions that expressions can call. */
 export const functionNames: readonly string[] = [...functions.keys()];
 
 function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | KindFault | undefined {
@@ -126,7 +129,7 @@ const otherWays: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a hint for an unknown function: how to do the same without it, a function with a similar name, or functions for the same purpose.
+ * Returns a hint for an unknown function: another way to do the same, a function with a similar name, or functions for the same purpose.
  */
 function hintOfUnknown(name: string, of: CelKind | undefined): string {
   const otherWay = of === "map" || !Object.hasOwn(otherWays, name) ? undefined : otherWays[name];
@@ -145,7 +148,7 @@ function hintOfUnknown(name: string, of: CelKind | undefined): string {
   return kin.length === 0 ? wholeList : `${what} ${kin.join(", ")}; ${wholeList}`;
 }
 
-/** Returns the result of the signatures that accept the arguments, or why no signature does. */
+/** Returns the result of the signatures that accept the arguments, or the reason why no signature does. */
 function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): CelResult | KindFault {
   const signatures = functions.get(name);
   if (signatures === undefined) {
@@ -193,7 +196,7 @@ function kindOfArithmetic(name: string, left: CelKind, right: CelKind): CelKind 
   return isJoined || (numbers.includes(left) && !isDoubleRest) ? left : mismatch(name, left, right);
 }
 
-/** Returns the kind of `+` or `-` with times or durations. */
+/** Returns the kind of the result of `+` or `-` with times or durations. */
 function kindOfTimes(name: string, left: CelKind, right: CelKind): CelKind | KindFault {
   const given = sums[`${left} ${name.replaceAll("_", "")} ${right}`];
   if (given !== undefined) return given;

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "@svc/catalog";
 
-/** The type of a part of an expression. `dyn`: unknown before it runs. */
+/** The type of a part of an expression. `dyn`: the type is only known when the expression runs. */
 export type CelKind =
   | "dyn"
   | "null"
@@ -16,13 +16,13 @@ export type CelKind =
   | "duration";
 
 /**
- * The arguments and the result of a function. An empty list of kinds accepts every kind. `on`: the receiver's kind; absent if the function
- * has no receiver.
+ * The arguments and the result of a function of expressions. An empty list of kinds means that every kind is accepted. `on`: the kind of
+ * the receiver; absent if the function has none.
  */
 export type Signature = {
   readonly on?: readonly CelKind[];
   readonly takes: readonly (readonly CelKind[])[];
-  /** The kind of the result. `first`: the kind and type of the receiver, or of the first argument if there is no receiver. */
+  /** The kind of the result. `first`: the same kind and type as the receiver, or as the first argument if there is no receiver. */
   readonly gives: CelKind | "first";
   /** If the result is a list: the known type of its items. */
   readonly items?: JsonSchema;

@@ -5,8 +5,8 @@ import { brokenTemplate, type TemplateEntries, type ValueTemplate } from "../tem
 import { branchesOf, faultOfAssignment, timestampType, typesOf, type ValueType } from "./schema-type.ts";
 
 /**
- * A fault of a template against a schema, for all values of its references. `path`: relative to the template. `isYounger`: true if
- * stored programs may have this fault.
+ * A fault of a template against a schema. It occurs for all values of the template's references. `path`: relative to the template.
+ * `isYounger`: true if stored programs may have this fault.
  */
 export type TemplateFault = { readonly path: Path; readonly message: string; readonly isYounger?: true };
 
@@ -16,7 +16,7 @@ export type TemplateFault = { readonly path: Path; readonly message: string; rea
  */
 export type Examination = { readonly faults: readonly TemplateFault[]; readonly isCertain: boolean };
 
-/** Dependencies of the comparison of a template with a schema: the types of references, and validators for parts without references. */
+/** Dependencies of comparing a template with a schema: the types of references, and validators for the parts without references. */
 export type Examiner = {
   typeOf(template: ValueTemplate & { readonly kind: "reference" | "computed" }): ValueType;
   validator(schema: JsonSchema): SchemaValidator;
@@ -100,8 +100,8 @@ function examineReference(
 }
 
 /**
- * Combines two results of comparing a template with a schema: `found`, and the result for the template's replacement value (`else`).
- * Returns `found` if the template has no replacement.
+ * Combines two results of comparing a template with a schema: `found`, for the template itself, and the result for its replacement value
+ * (`else`). Returns `found` if the template has no replacement.
  */
 function withElse(
   found: Examination,
@@ -134,12 +134,12 @@ function examineType(type: ValueType, schema: JsonSchema, path: Path): Examinati
   return isTypeAll && isWithin && schema.type !== "integer" ? certain : uncertain;
 }
 
-/** Formats of texts that a point in time can never have. */
+/** Formats of texts that the text of a point in time never has. */
 const otherFormats = new Set<unknown>(["date", "time", "duration", "email", "uri", "uuid", "hostname"]);
 
 /**
- * Compares the schema of an argument with an expression that computes the argument. The type of the expression is known. Returns a fault if
- * the value can never match. Example: the expression gives a point in time, but the schema requires the format `email`.
+ * Compares the schema of an argument with the known type of the expression that computes the argument. Returns a fault if the value can
+ * never match. Example: the expression gives a point in time, but the schema requires the format `email`.
  */
 function examineComputed(
   source: string,
@@ -161,14 +161,14 @@ function takesTime(schema: JsonSchema, examiner: Examiner): boolean {
   return ["2026-11-24T09:00:00Z", "2026-11-24T09:00:00.123Z"].some((time) => takes(time).length === 0);
 }
 
-/** Parts of a time's text that are useful values themselves, such as the date, in UTC. */
+/** Parts of a time that authors often need as text, such as the date in UTC, each with its expression. */
 const partsOfTime = [
   { sample: "2026-11-24", cut: "substring(0, 10)", what: "its day" },
   { sample: "09:00:00", cut: "substring(11, 19)", what: "its time of day" },
   { sample: "09:00", cut: "substring(11, 16)", what: "its time of day" },
 ];
 
-/** Returns a hint: what to write if a time does not fit the schema. */
+/** Returns a hint that says what to write if a time does not fit the schema. */
 function cureOf(source: string, schema: JsonSchema, examiner: Examiner): string {
   const takes = examiner.validator(schema);
   const part = partsOfTime.find(({ sample }) => takes(sample).length === 0);
@@ -196,7 +196,8 @@ function itemSchema({ items, prefixItems }: JsonSchema, index: number): unknown 
 }
 
 /**
- * Maximum unknown properties of one object for which a similar known name is searched. One search takes up to 10 µs for each known name.
+ * Maximum number of unknown properties of an object for which a similar known name is searched. One search takes up to 10 µs for each known
+ * name.
  */
 const comparedMax = 20;
 
@@ -228,8 +229,8 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * Compares a template with the keywords of a schema that combine several schemas, such as anyOf. Returns the result of the comparison. One
- * of the combined schemas is considered only if the template certainly satisfies it or certainly violates it.
+ * Compares a template with the keywords of a schema that combine several schemas, such as anyOf. A combined schema is considered only if
+ * the template certainly satisfies it or certainly violates it. Returns the result of the comparison.
  */
 function ofRules(template: ValueTemplate, schema: JsonSchema, examiner: Examiner, path: Path): Examination {
   const look = (rule: unknown) => examine(template, rule, examiner, path);

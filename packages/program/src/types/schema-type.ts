@@ -4,13 +4,15 @@ import type { JsonValue, Path } from "../json.ts";
 import { meantField } from "../read/shape-words.ts";
 import { entriesOf, objectOf, type ValueTemplate } from "../template.ts";
 
-/** The known type of a value: its schema, or undefined if nothing is known. */
+/** The known type of a value, as a JSON Schema. Undefined if nothing is known. */
 export type ValueType = JsonSchema | undefined;
 
-/** A computed point in time, which becomes a text. */
+/** Type of a computed point in time, which becomes a text. */
 export const timestampType: JsonSchema = { type: "string", format: "date-time" };
 
-/** A JSON type. Whole numbers are not separate from numbers, because an output schema does not guarantee which of the two an app sends. */
+/**
+ * A JSON type. Whole numbers have no type of their own, because an output schema does not guarantee that an app sends only whole numbers.
+ */
 type TypeName = "null" | "boolean" | "number" | "string" | "array" | "object";
 
 const typeNames: Readonly<Record<string, TypeName>> = {
@@ -31,7 +33,7 @@ function typeNameOf(value: JsonValue): TypeName {
   return typeNames[typeof value] ?? "object";
 }
 
-/** Returns the types that values of a schema may have. Returns undefined if any type is possible. */
+/** Returns the types that values of a schema may have. Returns undefined if they may have any type. */
 export function typesOf(schema: ValueType): ReadonlySet<TypeName> | undefined {
   if (schema === undefined) return undefined;
   if (schema.type !== undefined) {
@@ -59,7 +61,7 @@ export function branchesOf(schema: JsonSchema, keyword: string): JsonSchema[] {
   return Array.isArray(branches) ? branches.filter(isObject) : [];
 }
 
-/** Returns the type of a field or item of a value, or why it cannot exist. */
+/** Returns the type of a field or item of a value, or the reason why it cannot exist. */
 export function fieldType(
   schema: ValueType,
   step: string | number,
@@ -78,7 +80,7 @@ export function fieldType(
   return fieldOfBranches(schema, step);
 }
 
-/** Returns the type at a path of a value, or why it cannot exist. */
+/** Returns the type at a path of a value, or the reason why it cannot exist. */
 export function walkType(schema: ValueType, path: Path): { readonly type: ValueType } | { readonly fault: string } {
   let type = schema;
   for (const step of path) {
@@ -104,7 +106,7 @@ function fieldOfBranches(schema: JsonSchema, step: string): { readonly type: Val
   return { fault: names.length === 0 ? "has no fields" : `has no such field, only ${names.join(", ")}${told}` };
 }
 
-/** Returns the names of fields in a schema, at most as many as fit into a message. */
+/** Returns the names of fields in a schema, for a message. If there are too many for a message, returns only the first. */
 export function namesOf(schema: JsonSchema): string[] {
   const names: string[] = [];
   for (const { properties } of [
@@ -119,7 +121,7 @@ export function namesOf(schema: JsonSchema): string[] {
   return names;
 }
 
-/** Returns the type of values that may replace a constant: they have the same type and the same fields. */
+/** Returns the type of the values that may replace a constant value. They have the same type and the same fields. */
 export function typeOfConstant(value: JsonValue): JsonSchema {
   if (!isObject(value)) return { type: typeNameOf(value) };
   const properties = Object.fromEntries(Object.entries(value).map(([name, child]) => [name, typeOfConstant(child)]));
@@ -127,8 +129,8 @@ export function typeOfConstant(value: JsonValue): JsonSchema {
 }
 
 /**
- * Returns why no value of schema `from` can satisfy schema `to`, judged by types. Returns undefined if a value may. Null is never a reason,
- * because apps may answer null anywhere.
+ * Returns the reason why no value of the schema `from` can satisfy the schema `to`, as far as the types show. Returns undefined if a value
+ * can. Null is never a reason, because apps may answer null anywhere.
  */
 export function faultOfAssignment(from: ValueType, to: ValueType): string | undefined {
   const given = typesOf(from);
@@ -167,7 +169,7 @@ function faultOfObject(from: JsonSchema, to: JsonSchema): string | undefined {
   return undefined;
 }
 
-/** Returns a template changed in the way `fillInput` changes values: nulls that mean "absent" are removed, and defaults are added. */
+/** Returns a template with the changes that `fillInput` makes to values: nulls that mean "absent" are removed, and defaults are added. */
 export function filledIn(template: ValueTemplate, schema: JsonSchema): ValueTemplate {
   return withDefaults(withoutNulls(template, nullPlace(schema)), schema);
 }
@@ -213,7 +215,7 @@ function withoutElse(item: ValueTemplate): ValueTemplate {
   return item.kind === "text" && item.otherwise?.value === null ? { kind: "text", parts: item.parts } : item;
 }
 
-// Possible values of a field in an answer. Few apps list them in their output schema, so they are taken from the tool's argument that
+// Possible values of a field in a tool's answer. Few output schemas list them, so they are taken from the argument of the same tool that
 // filters by this field.
 
 type Values = { readonly argument: string; readonly values: readonly JsonValue[] };

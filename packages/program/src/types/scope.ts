@@ -20,21 +20,21 @@ export type StepOutcome = {
   /** The value of `steps.<id>`. "none" if the step has no value, "any" if it is unknown. */
   readonly value: { readonly type: ValueType } | "none";
   readonly set: RowSet | "any" | undefined;
-  /** True if the step may have been skipped when this place is reached. */
+  /** True if the step may have been skipped before the checked place of the program is reached. */
   readonly maySkip: boolean;
-  /** True if the step may have failed, with its error handled, when this place is reached. Default false. */
+  /** True if the step may have failed, and its error was handled, before the checked place of the program is reached. Default false. */
   readonly mayFail?: boolean;
-  /** The step that may fail before it makes the set. If this step failed, the set does not exist at the checked place of the program. */
+  /** Id of the step that may fail before it makes the set. If it failed, the set does not exist at the checked place of the program. */
   readonly lostWith?: string | undefined;
 };
 
 /** The result of a step that makes neither a value nor a set. */
 export const nothing: StepOutcome = { value: "none", set: undefined, maySkip: false };
 
-/** An earlier call for the same row of a map. `type`: type of its answer. `maySkip`: true if it may have been skipped. */
+/** An earlier call for the same row of a `map` step. `type`: type of its answer. `maySkip`: true if the call may have been skipped. */
 export type EarlierCall = { readonly type: ValueType; readonly maySkip: boolean };
 
-/** Words for hints: which kinds of steps leave values or sets, and where a current row exists. */
+/** Parts of hints: the kinds of steps that leave values or sets, and the places where a current row exists. */
 export type ScopeHints = {
   readonly values: string;
   readonly sets: string;
@@ -62,31 +62,33 @@ export type Scope = {
   readonly constants?: Constants | undefined;
   /** The steps that have ended before the checked place of the program, by step id. */
   readonly ended: ReadonlyMap<string, StepOutcome>;
-  /** Ids of all steps of the program. If an id is not in `ended`, its step has not finished before the place that is checked. */
+  /** Ids of all steps of the program. A step whose id is not in `ended` has not ended before the checked place. */
   readonly ids: ReadonlySet<string>;
   /**
-   * Steps that have failed at this place, because a condition around it tests that `steps.<id>.error` exists. So the error of these steps
-   * may be used here.
+   * Steps that have failed at the checked place, because a condition around the place tests that `steps.<id>.error` exists. So expressions
+   * there may use the errors of these steps.
    */
   readonly asked?: ReadonlySet<string> | undefined;
   /**
-   * Row sets that certainly exist at this place. The place is inside a condition that has checked them with has(). Expressions here may
-   * therefore use these sets.
+   * Row sets that certainly exist at the checked place, because a condition around the place tests them with has(). So expressions there
+   * may use these sets.
    */
   readonly askedSets?: ReadonlySet<string> | undefined;
-  /** Steps that have failed when the job reaches this place, because the place is in their error handlers. */
+  /** Steps that have failed when the job reaches the checked place, because the place is in their error handlers. */
   readonly failed?: ReadonlySet<string> | undefined;
-  /** Fields of the current row. */
+  /** Fields of the current row at the checked place. */
   readonly row?: RowSet | "any" | undefined;
-  /** Earlier calls for the same row of a map, by id. */
+  /** Earlier calls for the same row of a `map` step, by call id. */
   readonly calls?: ReadonlyMap<string, EarlierCall> | undefined;
-  /** The answer of the call that is undone. */
+  /** Type of the answer of the call that is being undone. */
   readonly output?: { readonly type: ValueType } | undefined;
-  /** Values from outside a program, by name, such as the event that starts it. If present, expressions can use only these values. */
+  /**
+   * Types of values from outside a program, by name, such as the event that starts it. If present, expressions can use only these values.
+   */
   readonly given?: ReadonlyMap<string, ValueType> | undefined;
 };
 
-/** The target of a reference, or why it has none. `maySkip`: true if the reference needs a replacement (`else`). */
+/** The value that a reference leads to, or the reason why there is none. `maySkip`: true if the reference needs a replacement (`else`). */
 type ReferenceResult =
   | { readonly type: ValueType; readonly maySkip: boolean; readonly mayFail?: boolean }
   | { readonly fault: string; readonly hint: string };
@@ -110,8 +112,8 @@ export function firstScope(
 }
 
 /**
- * Returns the names that can be used at a place that the program reaches only if a condition is true. The condition may check that an error
- * or a set of rows exists. At that place, such an error or set is known to exist.
+ * Returns the names that can be used at a place that is reached only if a condition is true. If the condition tests that an error or a set
+ * of rows exists, that error or set certainly exists at the place.
  */
 export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">): Scope {
   const asked = [...source.matchAll(/\bsteps\.([A-Za-z0-9_]+)\.error\b/g)].map(([, id = ""]) => id);
@@ -160,9 +162,8 @@ export function resolveType(
 
 /**
  * Returns the set (list of rows) that a name means at a place in the program. If there is none, returns a fault and a hint that lists the
- * existing sets.
- * `lostWith`: id of the step whose failure would mean that the set does not exist. Undefined if a condition around the place has already
- * checked this.
+ * existing sets. `lostWith`: id of the step whose failure would mean that the set does not exist; undefined if a condition around the place
+ * already excludes this.
  */
 export function findSet(
   scope: Scope,
@@ -185,7 +186,7 @@ export function findSet(
   return given === undefined ? lacking : { ...lacking, hint: given };
 }
 
-/** Kinds of starts of a standing program that provide rows. */
+/** Kinds of starts of a standing program that provide rows to the program. */
 const startingSets: ReadonlySet<string> = new Set(["rows", "events"]);
 
 function hintOfStart(name: string): string {
@@ -281,8 +282,8 @@ function follow(type: ValueType, path: Path, what: string, hint: string): Refere
   return { type: current, maySkip: false };
 }
 
-/** The state in which a row of a map ended. */
+/** The state in which a row of a `map` step ended. */
 export type RowState = "ok" | "failed" | "skipped" | "unknown";
 
-/** Every state, in the order in which messages list them. */
+/** Every final state of a row, in the order in which messages list them. */
 export const rowStates = ["ok", "failed", "skipped", "unknown"] as const satisfies readonly RowState[];

@@ -89,7 +89,7 @@ function decodeSegment(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
   } catch {
-    // The text has malformed percent-encoding; decodeURIComponent throws for no other reason.
+    // The text has invalid percent-encoding. decodeURIComponent throws for no other reason.
     return undefined;
   }
 }
@@ -163,7 +163,7 @@ function parseBody(body: string): unknown {
   try {
     return parseExactJson(body);
   } catch {
-    // The text is not JSON, or it is nested more deeply than any call. JSON.parse throws for no other reason.
+    // The text is not JSON, or is nested more deeply than in any call. JSON.parse throws for no other reason.
     return undefined;
   }
 }

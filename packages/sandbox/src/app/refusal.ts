@@ -1,6 +1,6 @@
 import { isObject, parseExactJson } from "@svc/core";
 
-/** The refusal of a request with unexpected content. The caller made the mistake, so the refusal is a plain 4xx status with a JSON body. */
+/** The refusal of a request with unexpected content. It is a plain 4xx status with a JSON body, because the caller made the mistake. */
 export type AppRefusal = {
   readonly status: 400 | 401 | 404 | 405;
   readonly headers?: Readonly<Record<string, string>>;

@@ -14,14 +14,14 @@ import {
 import { itemsOf, propertiesOf, readScalar } from "./refusal.ts";
 
 /**
- * Finds the arguments from which a request was made. It compares the values of the request with the template, part by part. It does not use
- * the code that fills in templates, so a mistake in that code becomes visible.
+ * Finds the arguments from which a request was made, by comparing the request with its template, part by part. It does not use the code
+ * that fills in templates, so that a mistake in that code becomes visible.
  */
 export class Unifier {
   readonly faults: string[] = [];
   /** Arguments of the call, by name. The list grows while the parts of the request are compared with the template. */
   readonly args: Record<string, unknown> = {};
-  /** Names of arguments that were in JSON with their own type. Their values were not changed by a conversion to text. */
+  /** Names of arguments that arrived in JSON with their own type, so they did not have to be converted from text. */
   readonly exact = new Set<string>();
   readonly #schemas: ReadonlyMap<string, JsonSchema>;
   readonly #required: ReadonlySet<string>;
@@ -128,7 +128,7 @@ export class Unifier {
 
   /**
    * Adds a fault if a required field is missing. A field may be missing if its template uses an argument that may be missing. An object
-   * that contains a constant in addition to arguments is always required.
+   * with a constant in it is always required.
    */
   #absent(tree: TemplateTree, place: string): void {
     if (tree.kind === "object") {
@@ -160,8 +160,8 @@ export class Unifier {
   }
 
   /**
-   * Returns the argument of a call from a value in the app's request. It undoes the filters with which the template's placeholder made this
-   * value. A value that arrived as text is converted to the argument's type.
+   * Returns the argument from which a value in the app's request was made. It reverses the filters of the template's placeholder. A value
+   * that arrived as text is converted to the argument's type.
    */
   #undo(placeholder: Placeholder, value: unknown): unknown {
     const schema = this.#schemaOf(placeholder);
@@ -232,8 +232,8 @@ function undoFilter(filter: TemplateFilter, value: unknown, schema: JsonSchema):
         return wrong(`must hold objects with ${filter.argument} alone`);
       });
     case "segment":
-      // The filter `segment` keeps only one part between the slashes of an argument. The rest of the argument is lost, so the original
-      // argument cannot be found.
+      // The filter `segment` keeps only one part between the slashes of an argument. The original argument cannot be found, because the
+      // rest of it is lost.
       return value;
   }
 }
@@ -248,7 +248,7 @@ function parseJson(value: unknown): unknown {
   try {
     return parseExactJson(String(value));
   } catch {
-    // The text is not JSON, or it is nested more deeply than any call. JSON.parse throws for no other reason.
+    // The text is not JSON, or is nested more deeply than in any call. JSON.parse throws for no other reason.
     return wrong("must be JSON text");
   }
 }
@@ -305,7 +305,7 @@ function alignItems<T>(
   });
 }
 
-/** True if a value has the form of a template: the same constants and the same kinds of values. */
+/** True if a value has the form of a template: the same constants, and values of the same kinds. */
 function mayBe(tree: TemplateTree, value: unknown): boolean {
   switch (tree.kind) {
     case "constant":

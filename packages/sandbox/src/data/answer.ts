@@ -34,7 +34,7 @@ type Work = {
 
 /** The inputs from which answers are made, in addition to the call. */
 export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
-  /** Number of full pages of a list. Undefined means that a list has one page, which is not full. */
+  /** Number of full pages of a list. Undefined means that a list has a single page, which is not full. */
   readonly pages: number | undefined;
 };
 
@@ -76,8 +76,8 @@ function roleAndLayout({ toolkit, action }: AppCall): { role: ToolRole; layout: 
 }
 
 /**
- * Returns the facts that follow from the tool's name alone. For example, `archive_board` sets the board to archived. Returns no facts for
- * most names.
+ * Returns the known field values that follow from a tool's name alone. For example, `archive_board` sets the board to archived. Returns no
+ * values for most names.
  */
 function endOf({ name }: Action): Facts {
   return name.startsWith("archive_") ? { archived: true, state: "archived" } : {};

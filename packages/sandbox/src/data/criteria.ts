@@ -34,7 +34,7 @@ export type ListRequest = {
 
 /**
  * Limits that keep every call within milliseconds, because each word and value is compared with every row. `queryMax`: characters of a
- * query. `wordsMax`: words of a query. `wantedMax`: values that one argument asks for.
+ * query. `wordsMax`: words of a query. `wantedMax`: values of one argument.
  */
 const [queryMax, wordsMax, wantedMax] = [2_000, 20, 100];
 
@@ -42,7 +42,7 @@ const queryNames = new Set(["query", "q", "term", "search", "searchterm", "keywo
 const lower = new Set(["since", "from", "min", "after"]);
 const upper = new Set(["until", "to", "max", "before"]);
 const vague = new Set(["time", "date", "at", "datetime", "day"]);
-/** Names of arguments that do not filter rows. They set the presentation, the order or the search mode. */
+/** Pattern for names of arguments that do not filter rows, but set the presentation, the order or the search mode. */
 const manner =
   /^(?:sort|order|fields|exactmatch|include|exclude|expand|with|show|timezone|facet|highlight|isoverview|earliest|singleevents)/;
 
@@ -203,7 +203,7 @@ function timeFields({ words, end }: Limit, fields: ObjectFields): readonly [stri
 }
 
 /**
- * Returns a field and similar fields of the same object, such as `start.dateTime` and `start.date`. The field with a point in time is
+ * Returns a field and similar fields of the same object, such as `start.dateTime` and `start.date`. A field with a point in time comes
  * first.
  */
 function alike(

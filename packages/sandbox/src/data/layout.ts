@@ -4,14 +4,14 @@ import { type AnyObject, itemsOf, propertiesOf, typesOf } from "../app/refusal.t
 import type { Kind, ToolRole } from "./roles.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
-/** A position in a result: the property names from the root. `*` represents the items of a list. */
+/** A position in a result: the property names from the root. `*` stands for the items of a list. */
 export type ResultPlace = readonly string[];
 
 /** The positions of the known objects and lists in a result. */
 export type Layout = {
   /**
-   * The object that the call is about. `place`: its position; an empty path means the whole result. Undefined if the result shows no object
-   * with an id.
+   * The object that the call is about. `place`: its position in the result; an empty path means the whole result. Undefined if the result
+   * shows no object with an id.
    */
   readonly entity: { readonly place: ResultPlace; readonly idField: string | undefined } | undefined;
   /**

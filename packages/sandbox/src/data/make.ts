@@ -17,7 +17,7 @@ export type ResultPlan = {
   readonly noun: string;
   /** Returns the values that the app is known to accept for a field with this name. */
   readonly optionsFor: (name: string) => readonly unknown[];
-  /** The fields of the objects in the list. They are combined from all tools that return such objects. */
+  /** Latest time that objects made up by the sandbox may have, in epoch milliseconds. */
   readonly fields: ObjectFields;
   /** Latest time that made-up objects may have, in epoch milliseconds. */
   readonly baseMs: number;
@@ -27,8 +27,8 @@ export type ResultPlan = {
    */
   readonly refer: (field: { owner: string; shown: ShownObject; path: readonly string[]; schema: AnyObject }) => unknown;
   /**
-   * Values that follow from the call (for example a name in its arguments). They fill the fields of the answer that belong to none of the
-   * known objects (`entity` and `items`).
+   * Values that follow from the call, for example a name in its arguments. They fill those fields of the answer that belong neither to
+   * `entity` nor to `items`.
    */
   readonly facts: Facts;
   readonly layout: Layout;
@@ -45,8 +45,8 @@ type Here = {
   readonly plan: ResultPlan;
   readonly place: ResultPlace;
   /**
-   * Names of the fields that lead from the object to the value that is made now. The sandbox uses them to find the facts (known values) of
-   * the object.
+   * Names of the fields on the path from the object to the value that is made now. With them, the sandbox finds known values (facts) of the
+   * object.
    */
   readonly path: readonly string[];
   readonly shown: ShownObject;
@@ -62,8 +62,8 @@ const depthMax = 12;
 const valuesMax = 50_000;
 
 /**
- * Names of objects that only wrap the main object of a result (for example `data`). The names of facts (known values of an object) do not
- * contain these names.
+ * Names of objects that only wrap the main object of a result (for example `data`). They do not occur in the names of facts (known values
+ * of an object).
  */
 const envelopes = new Set(["data", "result", "resource", "response", "report", "node", "payload"]);
 

@@ -31,7 +31,7 @@ export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: S
   return {
     id,
     facts,
-    // The seed is computed when it is used. A list may have thousands of rows, and only the rows of one page need a seed.
+    // The seed is computed only when it is read. A list may have thousands of rows, and only the rows of one page need a seed.
     get seed() {
       seed ??= digestOf(shelf.app, shelf.kind, shelf.scope, String(id));
       return seed;
@@ -100,7 +100,7 @@ export function fieldsOf(toolkit: Toolkit, action: Action): ObjectFields {
 function findFields(toolkit: Toolkit, own: Action, { kind }: ToolRole): ObjectFields {
   const fields = new Map<string, Field>();
   const others = kind === undefined ? [own] : toolkit.actions.filter((other) => roleOf(toolkit, other).kind === kind);
-  // Tools that read a single object come first, because their answers show most fields of an object.
+  // Tools that read a single object come first, because their answers show the most fields of an object.
   const isRead = (action: Action) => Number(roleOf(toolkit, action).verb === "read");
   for (const action of others.toSorted((a, b) => isRead(b) - isRead(a))) {
     const role = roleOf(toolkit, action);

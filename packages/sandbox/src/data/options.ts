@@ -32,7 +32,7 @@ function findOptions({ actions }: Toolkit): Options {
       const shared = `.${argument}`;
       if (!options.has(own)) options.set(own, values);
       const before = options.get(shared);
-      // True if all tools seen so far accept the same values for the argument. If they differ, the values are not used for other nouns.
+      // True if all tools so far accept the same values for the argument. If not, the values are not used for other nouns.
       const agrees = before === undefined || JSON.stringify(before) === JSON.stringify(values);
       options.set(shared, agrees ? values : []);
     }

@@ -11,19 +11,16 @@ export type WantedValue = {
   readonly seed: Seed;
   /** Values that the app is known to accept for a field with this name. Empty if no values are known. */
   readonly options: readonly unknown[];
-  /** True if a call made the object. The object then has the values of a new object (for example the first status). */
+  /** True if a call of the user made the object. The object then has the values of a new object (for example the first status). */
   readonly isNew?: boolean;
   readonly times?: Times;
 };
 
-/** Times from which the time fields of an object get their values (for example when the object was made). */
+/** Times from which the time fields of an object get their values, for example the time when the object was made. */
 export type Times = {
   /** Latest time of made-up objects, in epoch milliseconds. */
   readonly baseMs: number;
-  /**
-   * Time at which a call made the object, in epoch milliseconds. (The next member, `changedMs`, is the time at which a call last changed
-   * it.)
-   */
+  /** Time at which a call made the object, in epoch milliseconds. `changedMs`: time at which a call last changed it. */
   readonly madeMs?: number | undefined;
   readonly changedMs?: number | undefined;
 };
@@ -144,7 +141,7 @@ const daysMax = 180;
  * the same value.
  */
 export function plausibleScalar(wanted: WantedValue): unknown {
-  // The path without list indexes. So an item of a list gets its value by the name of the list.
+  // The path without list indexes, so that an item of a list gets its value by the name of the list.
   const names = wanted.path.filter((step) => !/^\d+$/.test(step));
   const name = names.at(-1) ?? wanted.owner;
   const clue: Clue = {
@@ -175,7 +172,7 @@ export function plausibleScalar(wanted: WantedValue): unknown {
   return null;
 }
 
-/** Values that arguments accept for filters, but that no object has as its own value. */
+/** Values that arguments accept as filters, but that no object has as its own value. */
 const unreal = /^(?:all|any|none|deleted|removed|trashed)$/i;
 /** Final states. A made-up object never has one, because an object reaches a final state only by a call. */
 const late = /^(?:archived|cancell?ed|lost|closed|failed|cleaned|unsubscribed|rejected|expired|disabled)$/i;

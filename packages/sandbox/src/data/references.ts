@@ -15,8 +15,8 @@ import { plainName, singularOf, wordsOf } from "./words.ts";
 export type Find = (shelf: Shelf, id: string) => StoredObject | undefined;
 
 /**
- * A field whose value belongs to another object. `list`: the tool that lists such other objects. `leaf`: the field of the other object
- * whose value is shown.
+ * A field that shows a value of another object. `list`: the tool that lists such other objects. `leaf`: the field of the other object whose
+ * value is shown.
  */
 type Reference = {
   readonly list: Action;
@@ -26,7 +26,7 @@ type Reference = {
   readonly leaf: string;
 };
 
-/** Number of rows of a list to which other objects refer. It equals the number of rows that a list usually shows. */
+/** Number of rows of a list that other objects can refer to. It is the number of rows that a list usually shows. */
 const rowsMax = 3;
 const personWords = new Set(
   "assignee owner creator lead author user member agent organizer reviewer requester reporter sender".split(" "),

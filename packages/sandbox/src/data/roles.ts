@@ -74,14 +74,14 @@ function argumentsOf(action: Action): string[] {
   return propertiesOf(action.inputSchema).map(([name]) => name);
 }
 
-/** Returns the arguments in a tool's path, in their order. */
+/** Returns the arguments in the path of a tool's request, in their order. */
 function pathArguments(action: Action): string[] {
   return placeholdersOfTree(action.request.path)
     .map(([{ root, path }]) => (root === "params" ? String(path[0]) : ""))
     .filter((name) => name !== "");
 }
 
-/** Returns the argument at the end of a tool's path. Returns undefined if the path does not end with an argument. */
+/** Returns the argument at the end of the path of a tool's request. Returns undefined if the path does not end with an argument. */
 function lastPathArgument({ request: { path } }: Action): string | undefined {
   const last = path.kind === "text" ? path.template.parts.at(-1) : undefined;
   return typeof last === "object" && last.root === "params" ? String(last.path[0]) : undefined;
@@ -159,7 +159,7 @@ function findKinds(actions: readonly Action[]): Kind[] {
     if (list === undefined || found.has(name) || found.has(noun.at(-1) ?? "")) continue;
     found.set(name, { words: noun, idArguments: new Set(), scopes: pathArguments(list) });
   }
-  // Kinds with longer names come first in the result, so that a `sub_issue` is not taken for an `issue`.
+  // Kinds with longer names come first in the result, so that a `sub_issue` is not mistaken for an `issue`.
   return [...found.entries()]
     .map(([name, { words, idArguments, scopes }]) => ({ name, words, idArguments, scopeArguments: scopes }))
     .sort((a, b) => b.words.length - a.words.length);

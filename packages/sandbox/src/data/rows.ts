@@ -21,16 +21,13 @@ export type ListWork = Pick<ResultPlan, "optionsFor" | "refer" | "noun" | "baseM
   readonly layout: Layout;
   readonly facts: Facts;
   readonly store: ObjectStore;
-  /** Facts of rows that lists have shown. A later read of a single object shows the same facts. */
+  /** Known values of rows that lists have shown. A later read of one of these objects shows the same values. */
   readonly seen: ObjectStore;
 };
 
-/** Number of made-up rows that a list with filters searches. */
+/** Number of made-up rows among which a list with filters searches. */
 const rowsSearched = 60;
-/**
- * Maximum number of objects that a list searches or sorts, of the objects that earlier calls made. If there are more, only the newest are
- * used.
- */
+/** Maximum number of objects, made by earlier calls, that a list searches or sorts. If there are more, only the newest are used. */
 const madeSearched = 500;
 
 /** Returns the requested page of a list: its rows that pass the filters, and the fields next to the rows (for example the total). */
@@ -100,8 +97,8 @@ function isInNew({ call, args, role, store }: ListWork): boolean {
 }
 
 /**
- * Numbers from which ids of seven digits are made. `idsFrom`: the lowest id. `idCount`: how many ids there are. `idStride`: the distance
- * between the ids of neighbouring rows. It has no common divisor with `idCount`, so no id repeats.
+ * Numbers from which ids of seven digits are made. `idsFrom`: the lowest id. `idCount`: number of ids. `idStride`: distance between the ids
+ * of neighbouring rows. It has no common divisor with `idCount`, so no id repeats.
  */
 const [idsFrom, idCount, idStride] = [1_000_000, 9_000_000, 7_368_787];
 
@@ -149,7 +146,7 @@ function sharedName({ call: { toolkit, action }, role }: ListWork, bound: AnyObj
   return whole?.name ?? action.name;
 }
 
-/** Returns a made-up row for this seed. */
+/** Returns a row with made-up values. The same seed always gives the same row. */
 function makeUpRow(
   work: ListWork,
   bound: Facts,

@@ -17,5 +17,5 @@ export type ShownObject = {
   readonly changedMs?: number | undefined;
 };
 
-/** The value of a field that could refer to another object, but refers to none. */
+/** Stands for the value of a field that could refer to another object, but refers to none. */
 export const nothing = Symbol("nothing");

@@ -5,7 +5,7 @@ import type { Facts } from "./facts.ts";
 export type StoreLimits = {
   readonly projectsMax: number;
   readonly objectsPerProjectMax: number;
-  /** Maximum characters of facts in all projects together. */
+  /** Maximum characters of known values (facts) in all projects together. */
   readonly charactersMax: number;
 };
 
@@ -36,10 +36,7 @@ export type StoredObject = {
    */
   readonly state: "made" | "known" | "gone";
   readonly facts: Facts;
-  /**
-   * Time at which a call made the object, in epoch milliseconds. (The next member, `changedMs`, is the time at which a call last changed
-   * it.)
-   */
+  /** Time at which a call made the object, in epoch milliseconds. `changedMs`: time at which a call last changed it. */
   readonly madeMs?: number | undefined;
   readonly changedMs?: number | undefined;
 };

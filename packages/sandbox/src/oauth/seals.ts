@@ -3,9 +3,9 @@ export type SealedApp = { readonly toolkit: string; readonly name: string; reado
 
 /** The contents of the texts that the authorization server seals. Other parties can neither make nor read these texts. */
 export type Sealed = {
-  /** Contents of the sealed text in the address of the consent page. */
+  /** Contents of the sealed (encrypted) text in the address of the consent page. */
   app: SealedApp & { readonly expiresAtMs: number };
-  /** Contents of the sealed text in the form of the consent page. */
+  /** Contents of the sealed (encrypted) text in the form of the consent page. */
   consent: AuthorizationRequest & { readonly expiresAtMs: number };
   code: AuthorizationRequest & { readonly expiresAtMs: number };
   access: { readonly toolkit: string; readonly scope: string; readonly expiresAtMs: number; readonly serial: number };
@@ -19,7 +19,7 @@ export type AuthorizationRequest = {
   readonly scope: string;
   readonly state: string;
   readonly codeChallenge: string;
-  /** True if the app gives refresh tokens. If it is missing, the toolkit's slug determines this. */
+  /** True if the app issues refresh tokens. If absent, this is looked up by the toolkit's slug. */
   readonly refreshes?: boolean;
 };
 

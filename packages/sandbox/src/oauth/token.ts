@@ -3,7 +3,7 @@ import { type Clock, equalConstantTime, LeastRecentlyUsed } from "@svc/core";
 import { sandboxClientId } from "./authorize.ts";
 import type { TokenSeals } from "./seals.ts";
 
-/** Dependencies of the token endpoint. `refreshes` returns whether a toolkit's app gives refresh tokens. */
+/** Dependencies of the token endpoint. `refreshes`: returns true if the app of a toolkit issues refresh tokens. */
 export type SandboxTokenOptions = {
   readonly clock: Clock;
   readonly seals: TokenSeals;

@@ -43,7 +43,7 @@ export function readSource(fields: ShapeFields, field: string, reader: ShapeRead
 /** A step that reads rows, and the field in which it names their set. */
 type RowTaker = { readonly step: RowSource & { readonly pointer: string }; readonly field: string };
 
-/** Returns the set whose rows a step takes. Records every fault. */
+/** Checks the set that a step reads, and returns it. Records every fault. */
 export function checkSource({ step, field }: RowTaker, scope: Scope, check: Check): RowSet | "any" {
   const set = checkSet({ name: step.source, pointer: step.pointer, field }, scope, check);
   if (set !== "any" && !set.hasStates && step.states !== undefined) {
@@ -59,7 +59,7 @@ export function checkSource({ step, field }: RowTaker, scope: Scope, check: Chec
   return set;
 }
 
-/** Returns the set that a step names in a field. Records every fault. */
+/** Checks the set that a step names in a field, and returns it. Records every fault. */
 export function checkSet(
   { name, pointer, field }: { readonly name: string; readonly pointer: string; readonly field: string },
   scope: Scope,
@@ -70,8 +70,8 @@ export function checkSet(
     const { lostWith } = found;
     if (lostWith !== undefined) {
       const message = `set ${name} does not exist if step ${lostWith} failed and its onError continues`;
-      // In the error handler of the step `lostWith`, that step has always failed. So the suggested condition must check if the set was made
-      // before the failure. Elsewhere, it checks if the step failed.
+      // `lostWith` is the step whose failure can prevent the set from existing. In the error handler of that step, it has always failed, so
+      // the suggested condition checks if the set was made before the failure. Elsewhere, the condition checks if the step failed.
       const when = scope.failed?.has(lostWith) ? `has(rows.${name})` : `!has(steps.${lostWith}.error)`;
       const hint = `add a condition: "when": "${when}", at this step or at a block around it`;
       faults.add("PROGRAM_REFERENCE_INVALID", [...pathOf(pointer), field], message, hint);

@@ -63,21 +63,21 @@ export function readRetry(node: ShapeNode, reader: ShapeReader): RetryRule {
   };
 }
 
-/** A call or an undo call: of a tool, or an HTTP request. */
+/** A tool call or an HTTP request, in a step or in an `undo`. */
 export type ToolCall = {
   /** The slug of the tool. `http` for an HTTP request. */
   readonly tool: string;
   /** The entity whose account is used. Empty for an HTTP request, which uses no account. */
   readonly entity: string;
   readonly http?: HttpCall | undefined;
-  /** The arguments: of kind `object`, or of kind `literal` if they have no references. */
+  /** The arguments: a template of kind `object`, or of kind `literal` if they have no references. */
   readonly args: ValueTemplate;
   readonly retry: RetryRule;
   readonly timeoutMs: number;
   readonly pointer: string;
 };
 
-/** The call that undoes another call. Its references may use `output`, the answer of the call that is undone. */
+/** The call that undoes another call. Its references may use `output`, the answer of that other call. */
 type UndoCall = ToolCall;
 
 /** A call that a step makes, once or for each row. */
@@ -147,8 +147,8 @@ export function readEntity(node: ShapeNode, reader: ShapeReader): string {
 }
 
 /**
- * Checks a call: its tool, references, and arguments. Arguments in `given` are added by svc and not required. Returns the tool if it can be
- * called.
+ * Checks a call: its tool, its references and its arguments. Arguments in `given` need not be in the program, because svc adds them.
+ * Returns the tool if it can be called.
  */
 export function checkToolCall(
   { tool, args, pointer }: ToolCall,
@@ -164,20 +164,20 @@ export function checkToolCall(
 }
 
 /**
- * Returns where a call may use secrets: in arguments that its tool marks as sensitive. An undo call may not use secrets, because everything
- * it sends is stored in advance.
+ * Returns the places where a call may use secrets: arguments that its tool marks as sensitive. An undo call may not use secrets, because
+ * all its arguments are stored before it is sent.
  */
 function secretPlaces(action: Action | undefined, { output }: Scope): SecretPlaces {
   if (output !== undefined) {
     return { takes: () => false, hint: "name a field of the answer that is undone: an undo takes no secret" };
   }
-  // If the tool is unknown, every argument may contain a secret here. So the only reported fault is the unknown tool.
+  // If the tool is unknown, any argument may contain a secret here. So only the unknown tool is reported as a fault.
   const takes = (path: Path) => action === undefined || isSensitiveAt(action.inputSchema, path);
   const hint = `${action?.slug ?? "the tool"} does not mark this argument x-sensitive; a secret stays secret only in a marked argument or in an http step`;
   return { takes, hint };
 }
 
-/** Returns the access class of a call, and whether a repeated call has no further effect. Returns undefined for an unknown tool. */
+/** Returns the access class of a call, and if a repeated call has no further effect. Returns undefined for an unknown tool. */
 export function effectOf(
   { tool, http }: Pick<ToolCall, "tool" | "http">,
   actions: Check["actions"],
@@ -239,8 +239,8 @@ function nearTools(slug: string, { faults, view: { tools, toolkits } }: Check): 
 
 const nearMax = 8;
 /**
- * Maximum number of tools with which an unknown slug is compared, because one comparison takes up to 10 µs. After `meantMax` such faults in
- * a program, slugs are not compared any more.
+ * Maximum number of tools with which an unknown slug is compared, because one comparison takes up to 10 µs. `meantMax`: number of unknown
+ * slugs in a program after which slugs are no longer compared.
  */
 const comparedMax = 200;
 const meantMax = 5;
@@ -265,7 +265,7 @@ export const undoForm: ObjectForm = {
   ],
 };
 
-/** Fields of an undo that stored programs may have. They never had an effect, because every undo is retried in the same way. */
+/** Fields of an `undo` that stored programs may have. They never had an effect, because every undo call is retried in the same way. */
 const unheeded = ["retry", "timeout"];
 
 /** Reads how a call is undone. If the undo names no entity, the entity of the call is used. */
@@ -286,7 +286,7 @@ export function readUndo(node: ShapeNode, reader: ShapeReader, callEntity: strin
   return { ...call, entity };
 }
 
-/** Checks the undo of a call. `output`: the type of the call's answer. */
+/** Checks the undo call of a call. `output`: the type of the answer of the call that is undone. */
 export function checkUndo(call: StepCall, undo: UndoCall, output: ValueType, scope: Scope, check: Check): void {
   const calls = scope.calls && new Map([...scope.calls, [call.id, { type: output, maySkip: false }] as const]);
   checkToolCall(undo, [], { ...scope, calls, output: { type: output } }, check);

@@ -6,8 +6,8 @@ import { createReadRetry } from "./retry.ts";
 import { addToJson } from "./stringify.ts";
 
 /**
- * Default timeout of a call in milliseconds. It is longer than the 30 s that the service allows an app, so that the service can report
- * whether a tool call was executed.
+ * Default timeout of a call in milliseconds. It is longer than the 30 s that the service gives an app for an answer, so that the service
+ * can report if a tool call was executed.
  */
 const defaultTimeoutMs = 45_000;
 

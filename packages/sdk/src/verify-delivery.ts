@@ -68,7 +68,7 @@ function checkTimestamp(timestamp: string, { toleranceSeconds = 300, now = machi
     throw new DeliveryVerificationError("timestamp_invalid", "webhook-timestamp: expected whole seconds since 1970");
   }
   const ageSeconds = Math.floor(now() / 1000) - Number(timestamp);
-  // The comparison is negated, because a comparison with NaN is always false. So a tolerance or a time that is NaN is refused.
+  // The comparison is negated because every comparison with NaN is false. So a tolerance or a time that is NaN is also refused.
   if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
     const message = `webhook-timestamp is ${ageSeconds} s old: at most ${toleranceSeconds} s, either way, are tolerated`;
     throw new DeliveryVerificationError("timestamp_out_of_tolerance", message);
@@ -80,7 +80,7 @@ async function checkStandardSignature({ id, timestamp, signatures }: StandardSig
   const signed = new Uint8Array(prefix.length + body.length);
   signed.set(prefix);
   signed.set(body, prefix.length);
-  // During a rotation of the secret, a delivery has a signature for each secret; versions other than v1 are ignored.
+  // During a rotation of the secret, a delivery has one signature for each secret. Signatures of other versions than v1 are ignored.
   for (const signature of signatures.split(" ")) {
     const base64 = standardSignaturePattern.exec(signature)?.[1];
     const expected = base64 === undefined ? undefined : decodeBase64(base64);
@@ -117,6 +117,6 @@ function decodeBase64(text: string): Bytes | undefined {
     const binary = atob(text);
     return btoa(binary) === text ? Uint8Array.from(binary, (character) => character.charCodeAt(0)) : undefined;
   } catch {
-    return undefined; // a length that base64 cannot have
+    return undefined; // Base64 cannot have this length.
   }
 }

@@ -85,8 +85,8 @@ function eventMessage(event: AuditEvent): AuditEventMessage {
     entityDigest: entityDigest?.toString("hex") ?? "",
     outcome: outcome ?? "",
     position: position ?? 0,
-    // The audited action of a sent call has the same UUID as the call. So the action's id gives the id of the tool call; other actions have
-    // none.
+    // The audited action for a sent tool call has the same UUID as the call, so the call's id follows from the action's id. Other actions
+    // have no call id.
     toolCallId: action === sentAction ? idOfUuid("call", uuidOfId(id)) : "",
   });
 }

@@ -5,14 +5,14 @@ import type { VaultRotation } from "@svc/db/vault/rotations";
 import type { Node, PostQuotas, Quarantine } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 
-/** Reads a page of an export in its scheduling turn, and returns the page. */
+/** Reads a page of an export when it is the project's turn, and returns the page. */
 export type ExportPages = <Page>(projectId: ProjectId, read: () => Promise<Page>) => Promise<Page>;
 
 /** Dependencies of the methods of AdminService. */
 export type AdminContext = {
   db: Database;
   clock: Clock;
-  /** Seals page tokens. */
+  /** Encrypts the page tokens of lists. */
   sealer: Sealer;
   /** Called with revoked keys, so that this node refuses them from now on. */
   onRevoked: (ids: readonly KeyId[]) => void;
@@ -21,11 +21,11 @@ export type AdminContext = {
   /** Called with a project if some of its keys ended. This node then refuses these keys. */
   onKeysEnded: (id: ProjectId) => void;
   nodeId: NodeId;
-  /** Starts a rotation of the vault key: see `Vault`. */
+  /** Starts a rotation of the vault key (see `Vault`): all secrets are encrypted again with a new key. */
   rotateVault: () => Promise<VaultRotation>;
-  /** Projects' running calls on this node. */
+  /** Counts the running calls of each project on this node. */
   admission: Pick<Admission, "loadOf">;
-  /** Posts received for projects by this node. */
+  /** Counts the posts that this node has received for each project. */
   posts: Pick<PostQuotas, "loadOf">;
   /**
    * True if a second project is allowed, because the deployment defines which projects receive events. False if it does not: every project
@@ -36,8 +36,8 @@ export type AdminContext = {
   quarantine: Quarantine;
   jobs: Pick<Node["jobs"], "administration">;
   exportPages: ExportPages;
-  /** Toolkits that posts may come from. */
+  /** The toolkits from which posts may come. */
   catalog: Pick<Catalog, "toolkits">;
-  /** Toolkits that keys of a project may be scoped to. */
+  /** The toolkits to which keys of a project may be scoped. */
   views: Pick<CatalogViews, "forProject">;
 };

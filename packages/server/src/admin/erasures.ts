@@ -9,10 +9,10 @@ import type { AdminContext } from "./context.ts";
 import { adminFaults } from "./errors.ts";
 import { exportLines } from "./export.ts";
 
-/** Maximum duration of a dry run, milliseconds. It is short because a caller waits for the result. */
+/** Maximum duration in milliseconds of an erasure's dry run. It is short because a caller waits for the result. */
 const previewMs = 20_000;
 
-/** Returns the methods of AdminService that erase data and export the data to erase. */
+/** Returns the methods of AdminService that erase the data of an entity or a project, and that export this data. */
 export function erasureMethods(
   context: AdminContext,
 ): Pick<ServiceImpl<typeof AdminService>, "eraseEntity" | "deleteProject" | "getErasure" | "exportEntity"> {

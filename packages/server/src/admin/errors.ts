@@ -1,7 +1,7 @@
 import { agentToolGroups, call, defineFaults, field, formatValue, text } from "@svc/core";
 import { deploymentSecretNames } from "@svc/node";
 
-/** Faults of administration. */
+/** Errors that the methods of AdminService return. */
 export const adminFaults = defineFaults({
   NAME_INVALID: {
     code: "invalid_argument",

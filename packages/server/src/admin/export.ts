@@ -17,15 +17,15 @@ import { type ExportEntityRequest, type ExportEntityResponse, ExportEntityRespon
 import type { AdminContext, ExportPages } from "./context.ts";
 import { adminFaults } from "./errors.ts";
 
-/** Version of the line format. A new format gets a new number. */
+/** Version of the format of exported lines. A changed format gets a new number. */
 const formVersion = 1;
 /**
- * Maximum number of characters in one message of an export. A message contains whole lines, one for each row. When this number is reached,
- * further lines are sent in a new message.
+ * Maximum number of characters in one message of an export. A message contains whole lines, one for each row. The next line goes into a new
+ * message when this number is reached.
  */
 const messageCharactersMax = 131_072;
 
-/** Maximum export pages read at once, across all projects. */
+/** Maximum number of export pages that are read at the same time, over all projects. */
 const pagesAtOnce = 2;
 
 /**
@@ -42,8 +42,8 @@ export function createExportPages(turns: Pick<Turns, "next">): ExportPages {
 }
 
 /**
- * Streams all data that the deployment has about an entity, as lines of JSON. The lines are a header, one line for each row, and the number
- * of rows of each table. svc reads further rows only as fast as the caller receives them, so that other work gets time too.
+ * Streams all data that the deployment has about an entity, as lines of JSON: a header, one line for each row, and the number of rows of
+ * each table. Rows are read only as fast as the caller receives them, so that other work also gets time.
  */
 export async function* exportLines(
   { db, clock, sealer, exportPages }: Pick<AdminContext, "db" | "clock" | "sealer" | "exportPages">,
@@ -112,7 +112,7 @@ function rowLine(sealer: Sealer, table: string, { values, sealed }: ExportedRow)
 }
 
 function open(sealer: Sealer, sealed: Buffer, context: string): string | undefined {
-  // The value is empty if it is the result of a call that is still running.
+  // The result of a call that is still running is empty.
   if (sealed.byteLength === 0) return "";
   try {
     return sealer.open(sealed, context).toString("utf8");

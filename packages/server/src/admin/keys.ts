@@ -76,7 +76,7 @@ export function keyMethods({
 /** Characters of a key's text that lists show. They are enough to distinguish keys and too few to use a key. */
 const hintCharacters = 8;
 
-/** Generates a key and its text, which is not stored. `expiresAt` is null for a key that does not expire. */
+/** Generates a key and its secret text. Only a digest of the text is stored. `expiresAt`: null for a key that does not expire. */
 export function generateKey(
   options: Pick<ApiKey, "projectId" | "role" | "name" | "expiresAt"> &
     Partial<Binding & Pick<ApiKey, "agentTools" | "makerKeyId">> & {

@@ -62,7 +62,7 @@ async function usedOf(context: AdminContext, id: ProjectId): Promise<Readonly<Re
     usage.countDeliveries(),
     usage.countJobs(),
     usage.countToolkits(),
-    // If a project has very much data, counting takes longer than a statement may run; the figure is then unknown.
+    // If a project has very much data, counting takes longer than a statement may run. The number is then unknown.
     usage.measureStorage().catch(() => unknown),
   ]);
   return {

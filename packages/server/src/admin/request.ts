@@ -17,7 +17,10 @@ export function requireName(name: string): string {
   return name;
 }
 
-/** Returns the scope of an administrator's list. The list covers all projects, so its scope contains no project. */
+/**
+ * Returns the scope to which the page tokens of an administrator's list are bound. The list covers all projects, so the scope has no
+ * project.
+ */
 export function adminScope(call: string, filters: PageScope["filters"] = {}): PageScope {
   return { call, projectId: "", filters };
 }

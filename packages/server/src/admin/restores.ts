@@ -9,7 +9,7 @@ import { quarantinedPostMessage } from "./convert.ts";
 import { adminFaults } from "./errors.ts";
 import { findCandidates } from "./release.ts";
 
-/** Returns the methods of AdminService for a database restored from a backup. */
+/** Returns the methods of AdminService for a database that was restored from a backup. */
 export function restoreMethods({
   db,
   clock,

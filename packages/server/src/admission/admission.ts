@@ -11,18 +11,18 @@ import {
   Rate,
 } from "@svc/core";
 
-/** A project's running calls on this node, and its counts since the node started. */
+/** A project's running calls on this node, and its counters since the node started. */
 export type ProjectLoad = {
   readonly projectId: ProjectId;
   readonly calls: Rate;
   concurrentCalls: number;
   openStreams: number;
   callsTotal: number;
-  /** Refused requests by quota. */
+  /** Number of refused requests, by the quota that was reached. */
   readonly refusals: Map<QuotaName, number>;
 };
 
-/** Kind of an admitted request: a call that ends with its answer, a stream that stays open, or an admitted call that begins to wait. */
+/** Kind of an admitted request. `call`: ends with its answer. `stream`: stays open. `wait`: an admitted call that begins to wait. */
 export type RequestKind = "call" | "stream" | "wait";
 
 /** Admits projects' requests within their quotas. Projects do not affect each other. */
@@ -46,7 +46,7 @@ const quotaOfReason: ReadonlyMap<string, QuotaName> = new Map(
   Object.entries(quotas).map(([name, { reason }]) => [reason, name as QuotaName]),
 );
 
-/** Creates the admission of a node. Everything is in memory; a request costs one map lookup. */
+/** Creates the object that admits requests on a node. It keeps everything in memory, and each request costs one map lookup. */
 export function createAdmission({ clock }: { clock: Clock }): Admission {
   // This map grows only with the number of projects, which only an administrator creates.
   const loads = new Map<ProjectId, ProjectLoad>();

@@ -18,8 +18,8 @@ export function registerProjects(registers: Registry[], projects: () => Iterable
     help: "Calls of projects, by name: the twenty busiest.",
     labelNames: ["project"],
     registers,
-    // All three metrics use one count per scrape. A registry collects its metrics in the order of their creation, so the metric that was
-    // created first makes the count.
+    // All three metrics use the same count for one scrape. A registry collects its metrics in the order of their creation, so the count is
+    // made for the metric that was created first.
     collect: () => {
       const before = top.named;
       const named = top.look(figuresOf(projects()));

@@ -1,22 +1,22 @@
 import type { ProjectId } from "@svc/core";
 
 /**
- * Projects' activity since the last count. Keys: the ids of the most active projects, and `other` for all other projects together. Values:
- * one number for each kind of activity.
+ * Activity of projects since the previous count. Keys: the ids of the most active projects, and `other` for all other projects together.
+ * Values: one number for each kind of activity.
  */
 export type ReportedUse = ReadonlyMap<string, readonly number[]>;
 
-/** Maximum number of projects shown by name; all other projects together are `other`. */
+/** Maximum number of projects that a metric shows by name. All other projects are shown together as `other`. */
 const namedMax = 20;
 /** Factor by which a project's earlier activity is multiplied at each count. */
 const forgetting = 0.5;
 /**
- * Factor that keeps named projects named: another project must be this many times as active to replace one. If names changed often, graphs
+ * Number of times that another project must be as active as a project with its own label to replace it. If the labels changed often, graphs
  * would be useless.
  */
 const lead = 2;
 
-/** A project's counts, which only grow. The first count is the measure of its activity. */
+/** The counters of a project, which only grow. The first one is the measure of its activity. */
 export type Figures = readonly [use: number, ...others: number[]];
 
 /**

@@ -2,14 +2,17 @@ import { Fault, type ProjectPrincipal } from "@svc/core";
 import type { EnterAction } from "@svc/node";
 import type { AuditedAction, AuditLog } from "./log.ts";
 
-/** Returns the outcome that the audit log shows for an action that failed with this error: the code of a fault, otherwise `internal`. */
+/**
+ * Returns the outcome that the audit log shows for an action that failed with this error: the code of the error if it has one, or else
+ * `internal`.
+ */
 export function outcomeOf(error: unknown): string {
   return error instanceof Fault ? error.code : "internal";
 }
 
 /**
- * Executes a person's action on a page of the service (this action is not an API call) and returns its result. The action is recorded like a call:
- * once before it is executed, and its outcome afterwards. `outcome` returns the outcome of a result, if it is not `ok`.
+ * Executes an action of a person on a page of the service and returns its result. Such an action is not an API call, but it is recorded
+ * like one: before it is executed, and with its outcome afterwards. `outcome`: returns the outcome of a result, if it is not `ok`.
  */
 export async function auditAction<Result>(
   audit: AuditLog,

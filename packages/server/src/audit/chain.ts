@@ -19,7 +19,7 @@ export function openChainKey({ projectId, key }: Pick<AuditChain, "projectId" | 
   return createSecretKey(sealer.open(key, chainContext(projectId)));
 }
 
-/** Returns the MAC of a row's whole content and its position. */
+/** Returns the MAC (keyed hash) of a row's whole content and of its position in the chain. */
 export function eventMac(key: ChainKey, event: AuditEvent, position: number): Buffer {
   const { id, projectId, at, actor, actorId, action, subject, entityDigest, outcome } = event;
   const digest = entityDigest?.toString("hex") ?? null;
@@ -32,7 +32,7 @@ export function linkHash(key: ChainKey, before: Buffer, mac: Buffer): Buffer {
   return hmac(key, "link", `${before.toString("hex")}/${mac.toString("hex")}`);
 }
 
-/** Returns the MAC of the end of a chain. If attackers remove the last rows, they cannot compute the MAC for the new end. */
+/** Returns the MAC (keyed hash) of the end of a chain. Attackers who remove the last rows cannot compute the MAC of the new end. */
 export function headMac(key: ChainKey, { length, hash }: Pick<AuditChain, "length" | "hash">): Buffer {
   return hmac(key, "head", `${length}/${hash.toString("hex")}`);
 }

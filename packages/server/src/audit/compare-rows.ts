@@ -24,12 +24,15 @@ type Rows = {
   readonly end: Pick<AuditChain, "length" | "hash"> | undefined;
 };
 
-// Maximum distance, in positions, at which the original position of a moved row is searched. After `movedMax` faults, svc does not search
-// for moved rows any more.
+// Maximum distance in positions within which the original position of a moved row is searched. `movedMax`: number of faults after which
+// moved rows are no longer searched.
 const reachPlaces = 25;
 const movedMax = 20;
 
-/** Compares rows with their MACs, with the links between them and with the end of the chain. Returns the faults. */
+/**
+ * Compares audit log rows with their MACs (keyed hashes), with the hashes that link them, and with the end of their chain. Returns the
+ * faults.
+ */
 export function compareRows(key: ChainKey, { rows, after, end }: Rows): RowFault[] {
   const faults: RowFault[] = [];
   let at = after;

@@ -70,7 +70,7 @@ async function enterCall(rule: AuditRule, log: AuditLog, request: Message, conte
   return { id: await log.enter({ actor, action: rule.action, projectId, subject, entityId }), projectId };
 }
 
-/** Returns data that is known only after an action: the created object, and its project. */
+/** Returns audit data that is known only after an action: the created object and its project. */
 function madeBy(rule: AuditRule, response: Message, projectId: ProjectId | undefined): Omit<ActionEnd, "outcome"> {
   const made = rule.made?.(response);
   const owner = projectId ?? readProject(rule.madeProjectId?.(response));

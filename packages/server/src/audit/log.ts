@@ -12,14 +12,14 @@ import { deploymentProject, endAuditEvent, insertAuditEvent } from "@svc/db/audi
 import type { Database } from "@svc/db/connect";
 import type { AuditActor } from "@svc/db/schema/words";
 
-/** Actor of an action: a caller, a person who used a key or a link on a page, or the service itself. */
+/** The one who takes an action: a caller of the API, a person who used a key or a link on a page, or the service itself. */
 export type Actor =
   | Principal
   | { readonly kind: "key"; readonly keyId: KeyId }
   | { readonly kind: "link" }
   | { readonly kind: "service" };
 
-/** An action to record, before it is executed. `projectId`: undefined if the action concerns the deployment. */
+/** An action to record in the audit log, before it is executed. `projectId`: undefined if the action concerns the whole deployment. */
 export type AuditedAction = {
   readonly actor: Actor;
   readonly action: string;
@@ -29,7 +29,7 @@ export type AuditedAction = {
   readonly entityId: string;
 };
 
-/** Outcome of an action, and data known only afterwards. */
+/** Outcome of an action, and data about it that is known only after it. */
 export type ActionEnd = {
   readonly outcome: string;
   readonly subject?: string | undefined;
@@ -40,12 +40,12 @@ export type ActionEnd = {
 export type AuditLog = {
   /** Records an action before its execution. If this rejects, the action must not run. */
   enter(deed: AuditedAction): Promise<AuditId>;
-  /** Records the outcome. Never rejects. If an outcome cannot be recorded, the log shows it as `unknown`. */
+  /** Records the outcome of an action. Never rejects. If the outcome cannot be recorded, the log shows it as `unknown`. */
   end(id: AuditId, end: ActionEnd): Promise<void>;
 };
 
-// Maximum characters of the subject of an action (the object that the action concerns, for example the slug of a toolkit). Ids, slugs and
-// names are shorter. The limit is for request content that is not checked yet.
+// Maximum number of characters of an action's subject (the object of the action, for example the slug of a toolkit). Valid ids, slugs and
+// names are shorter. The limit is for texts of a request that were not checked yet.
 const subjectCharactersMax = 200;
 
 /** Creates the audit log of a node. */
@@ -60,7 +60,8 @@ export function createAuditLog(options: {
     async enter({ actor, action, projectId, subject, entityId }) {
       const at = clock.now();
       const id = createId("aud", at);
-      // The digest of the entity needs a data key of the project. Another node may have created this key, so the key is loaded first.
+      // The entity is stored as a digest, which needs a data key of the project. The key is loaded first, because another node may have
+      // created it.
       if (projectId !== undefined && entityId !== "") await sealer.ready([projectId]);
       const entityDigest = projectId === undefined || entityId === "" ? null : sealer.entityDigest(projectId, entityId);
       await insertAuditEvent(db, {
@@ -75,7 +76,7 @@ export function createAuditLog(options: {
   };
 }
 
-/** Returns the actor as stored in the database. */
+/** Returns an actor in the form of the database columns. */
 function actorOf(actor: Actor): { actor: AuditActor; actorId: string | null } {
   if ("keyId" in actor) return { actor: "key", actorId: uuidOfId(actor.keyId) };
   return { actor: actor.kind, actorId: null };

@@ -23,8 +23,8 @@ import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import { chainContext, eventMac, headMac, isSame, linkHash, openChainKey } from "./chain.ts";
 
 /**
- * Dependencies of the work that adds audit log rows to chains (rows linked by hashes, one chain per project). `broken`: projects whose
- * chains were changed from outside. No further rows are added to these chains.
+ * Dependencies of adding audit log rows to chains (rows linked by hashes, one chain for each project). `broken`: projects whose chains were
+ * changed from outside. No more rows are added to these chains.
  */
 export type PlacingOptions = {
   readonly db: Database;
@@ -34,26 +34,26 @@ export type PlacingOptions = {
   readonly onBroken: (projectId: ProjectId, why: string) => void;
 };
 
-/** Name of the audited action that records the sending of a destructive tool call. */
+/** Name of the audited action that records that a destructive tool call was sent. */
 export const sentAction = "ToolCall.Send";
 /**
- * Name of an action in the audit log: the creation of a project's chain (a sequence of linked entries). The deployment's own chain records
- * this action.
+ * Name of the audited action that records the creation of a project's chain (rows linked by hashes). The action is recorded in the chain of
+ * the deployment itself.
  */
 export const beginAction = "AuditLog.BeginChain";
 
 const rowsAtOnce = 500;
-// Time after which an outcome is unknown, milliseconds. It is longer than any call takes.
+// Milliseconds after which the outcome of a call without a recorded end counts as unknown. It is longer than any call takes.
 const unknownAfterMs = 120_000;
 
 /**
- * Adds audit entries without a position to the audit chains of their projects, at most as many as one read returns. Returns true if more
- * entries may be without a position. Returns false if not, or if another node is doing this.
+ * Adds audit log rows that have no position yet to the chains of their projects, at most as many as one read returns. Returns true if more
+ * such rows may exist. Returns false if not, or if another node is doing this work.
  */
 export async function placeEvents(options: PlacingOptions): Promise<boolean> {
   const { db, clock, broken } = options;
   const wanted = { unknownBefore: clock.now() - unknownAfterMs, without: [...broken] };
-  // Usually there are no rows to add to chains, and this one statement is enough.
+  // Usually there are no rows to add to chains, and this single statement is enough to find this out.
   if (!(await hasUnchainedAuditEvents(db, wanted))) return false;
   return withTransaction(db, async (tx) => {
     if (!(await lockAuditChains(tx))) return false;
@@ -86,8 +86,8 @@ function finished(event: AuditEvent, entities: ReadonlyMap<string, string>, { se
 }
 
 /**
- * Creates and returns the audit chain of a project. Adds an entry about this to the audit chain of the deployment. So the deletion of a
- * project's whole chain would be noticed.
+ * Creates and returns the audit chain of a project (rows linked by hashes). Its creation is recorded in the chain of the deployment, so
+ * that the deletion of a whole chain is noticed.
  */
 async function beginChain(tx: Executor, projectId: ProjectId, { clock, sealer }: PlacingOptions): Promise<AuditChain> {
   const key = sealer.seal(generateDataKeySecret(), chainContext(projectId));
@@ -119,8 +119,8 @@ async function extendChain(tx: Executor, { chain, events }: Extension, options: 
 }
 
 /**
- * Returns the key of a chain. Returns undefined and reports the chain if its end was changed or its key cannot be opened. No rows are then
- * added: they would make the changed end look valid.
+ * Returns the key of a chain. If the end of the chain was changed or its key cannot be decrypted, reports the chain and returns undefined.
+ * No rows are then added, because they would make the changed end look valid.
  */
 function openOrTell(chain: AuditChain, { sealer, broken, onBroken }: PlacingOptions) {
   const tell = (why: string) => {

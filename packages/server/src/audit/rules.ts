@@ -9,7 +9,8 @@ import {
 import { Audited, audit_entity, audit_result, audit_subject, audited } from "@svc/gen/options";
 
 /**
- * How a call is audited: readers of the audited fields of its request and response. A reader is undefined if the call has no such field.
+ * How a call is recorded in the audit log: functions that read the recorded fields from its request and response. A function is undefined
+ * if the call has no such field.
  */
 export type AuditRule = {
   /** Name of the audited API call, with its service (for example `AdminService.CreateApiKey`). */

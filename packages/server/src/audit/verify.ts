@@ -12,7 +12,7 @@ import { type ChainKey, headMac, isSame, openChainKey } from "./chain.ts";
 import { compareRows, type RowFault } from "./compare-rows.ts";
 import { beginAction } from "./place-events.ts";
 
-/** A fault of the log. `position` 0: the fault concerns the whole chain. */
+/** A fault that was found in the audit log. If `position` is 0, the fault concerns the whole chain of a project. */
 export type AuditFault = RowFault & { readonly projectId: ProjectId };
 
 /**
@@ -58,7 +58,7 @@ export async function verifyPart(options: VerifyOptions, from: VerifyPosition): 
     };
   const isWhole = isSame(headMac(key, chain), chain.mac);
   const to = isWhole ? chain.length : positionMax;
-  // The rows include the last one that was already verified, because the hash of the next row depends on its hash.
+  // The rows begin with the last row that was already verified, because the hash of the next row depends on its hash.
   const rows = await listChainedAuditEvents(db, projectId, { from: after, to, limit: rowsAtOnce + 1 });
   const isEnd = rows.length <= rowsAtOnce;
   const end = isWhole && isEnd ? chain : undefined;

@@ -1,7 +1,7 @@
 import { type Clock, LeastRecentlyUsed } from "@svc/core";
 import { withinDeadline } from "../store-deadline.ts";
 
-/** Caches database rows by the digests of secrets, for at most a second. */
+/** Caches database rows for at most a second. The cache key is the digest of a secret, for example of an API key. */
 export type FreshCache<Found> = {
   /** Returns the entry with a digest; undefined if none exists. Rejects if the database is unavailable or too slow. */
   find(digest: Buffer): Promise<Found | undefined> | Found | undefined;
@@ -11,10 +11,10 @@ export type FreshCache<Found> = {
 
 type Entry<Found> = { found: Found | undefined; untilMs: number };
 
-/** Maximum delay until a change by another node applies here, milliseconds. */
+/** Milliseconds after which a change by another node applies on this node at the latest. */
 const freshMs = 1_000;
-// Maximum number of cached entries with a row. Digests without a row are cached separately, at most `unknownMax`, because callers may try
-// any number of secrets.
+// Maximum number of cached digests that have a row. Digests without a row are cached separately, at most `unknownMax`, because callers may
+// try any number of secrets.
 const knownMax = 10_000;
 const unknownMax = 1_000;
 
@@ -36,7 +36,7 @@ export function createFreshCache<Found extends object>({
     const untilMs = clock.now() + freshMs;
     try {
       const found = await withinDeadline(loadOne(digest), deadlineMs);
-      // If `forget` was called in the meantime, this result may be outdated. The caller gets the result, but it is not cached.
+      // If `forget` was called during the load, the result may be outdated. The caller gets it, but it is not cached.
       if (mine === loading) {
         if (found === undefined) {
           known.delete(text);

@@ -23,7 +23,10 @@ import type { KeyUse } from "./key-use.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import type { CallRules, RequiredRole } from "./required-role.ts";
 
-/** Dependencies of the gate. `rules` is read at each call, because the router's calls are registered after the gate. */
+/**
+ * Dependencies of the gate, which checks each call. `rules`: read at each call, because the router's calls are registered after the gate is
+ * created.
+ */
 export type GateOptions = {
   rules: () => CallRules;
   keys: KeyCache;
@@ -32,7 +35,7 @@ export type GateOptions = {
   /** Loads the data keys of a caller's project, which encrypt its data. */
   sealer: Pick<Sealer, "ready">;
   adminToken: string | undefined;
-  /** Sessions of the console; undefined without a console. */
+  /** Sessions of the console. Undefined if the server has no console. */
   sessions: Sessions | undefined;
   /** Ends calls whose callers lose their permission. */
   openCalls: OpenCalls;
@@ -41,18 +44,18 @@ export type GateOptions = {
   mapError: CallErrorMapper;
 };
 
-/** A call before its body is read. */
+/** The parts of a call that are known before its body is read. */
 export type IncomingCall = {
   readonly method: DescMethod;
   readonly authorization: string | null;
   readonly call: Call | undefined;
-  /** Waits for the lookup of a key, and pauses other work meanwhile. If undefined, the gate waits with a plain `await`. */
+  /** Waits for the lookup of a key. During this wait, the request's body is not read. If undefined, the gate waits with a plain `await`. */
   readonly wait: KeyLookupWait | undefined;
 };
 
 /**
- * Admits a call before its body is read, and returns the caller; undefined for a call that needs no key. Rejects with Connect's error if
- * the caller lacks permission or exceeds a quota.
+ * Checks a call before its body is read, and returns its caller. Returns undefined for a call that needs no key. Rejects with Connect's
+ * error if the caller lacks permission or exceeds a quota.
  */
 export type Gate = (arrival: IncomingCall) => Promise<Principal | undefined>;
 
@@ -89,8 +92,8 @@ export function createGate(options: GateOptions): Gate {
       watchCall(openCalls, identify, call);
       return principal;
     } catch (error) {
-      // This check of the caller runs before all interceptors of Connect, so no interceptor can convert the error. The error becomes
-      // Connect's error here. The function that called this check sends it to the client.
+      // This check of the caller runs before all interceptors of Connect, so no interceptor can convert the error. It is converted to
+      // Connect's error here, and the calling function sends it to the client.
       throw toConnectError(mapError(error, call));
     }
   };
@@ -107,8 +110,8 @@ function enterWait(admission: Admission, { projectId, quotas }: ProjectPrincipal
 }
 
 /**
- * Watches a call that may run long (streams stay open for hours, and calls may wait). It is ended if the caller's key ends. A call of a
- * console page is ended if its session ends, or loses the key in use (seat).
+ * Watches a call that may run long: a stream can stay open for hours, and a call may wait. The call is ended if the caller's key ends. A
+ * call from a console page is also ended if the session ends, or if the session loses the key that the call uses.
  */
 function watchCall({ watch }: OpenCalls, identify: () => Promise<Principal>, call: Call | undefined): void {
   if (call?.end === undefined) return;
@@ -183,7 +186,10 @@ function assertUnbound(method: DescMethod, principal: Principal): void {
   throw bindingFaults.CALL_NOT_FOR_BOUND(`${method.parent.typeName}/${method.name}`, principal.binding);
 }
 
-/** True if a text that should be a generated key has a typing error. Bootstrap keys have no form to check. */
+/**
+ * True if a text that should be a generated key contains a typing error. Keys of the bootstrap configuration have no fixed form, so they
+ * are not checked.
+ */
 function isMistyped(bearer: string): boolean {
   return bearer.startsWith("svc_") && !isWellFormedApiKey(bearer);
 }

@@ -7,7 +7,10 @@ import { createFreshCache } from "./fresh-cache.ts";
 
 /** Caches API keys by the digest of their text for at most a second, with their project's quotas and confirmation policy. */
 export type KeyCache = {
-  /** Returns the key, even if it is expired or revoked; undefined if none exists. Rejects if the database is unavailable or late. */
+  /**
+   * Returns the key with this digest, even if it is expired or revoked. Returns undefined if no key has it. Rejects if the database is
+   * unavailable or too slow.
+   */
   find(digest: Buffer): Promise<CallerKey | undefined> | CallerKey | undefined;
   /** Removes a key from the cache, so that the next call reads it again. The node that revokes the key calls this function. */
   forget(id: KeyId): void;

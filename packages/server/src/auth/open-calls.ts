@@ -1,9 +1,9 @@
 import { type Clock, Fault } from "@svc/core";
 import { startLoop } from "../loop.ts";
 
-/** Running calls that must end if their callers lose permission. These are streams, and all calls that take longer than a second. */
+/** Running calls that must end if their callers lose their permission: streams, and all calls that take longer than a second. */
 export type OpenCalls = {
-  /** Watches a call: checks it once a second with `authenticate`, and calls `end` if `authenticate` rejects with a fault. */
+  /** Watches a call. Calls `authenticate` once a second, and calls `end` if it rejects with a fault. */
   watch(authenticate: () => Promise<unknown>, end: (fault: Fault) => void): CallWatch;
   /** Stops watching calls. */
   stop(): Promise<void>;
@@ -12,8 +12,8 @@ export type OpenCalls = {
 /** A running call whose permission is checked once a second. */
 export type CallWatch = {
   /**
-   * Checks the caller's permission again before the answer. Returns undefined if the call took less than a second, so that no check is
-   * needed. Rejects with the fault that ends the call.
+   * Checks the caller's permission once more before the answer is sent. Returns undefined if the call took less than a second, because no
+   * check is then needed. Rejects with the fault that ends the call.
    */
   confirm(): Promise<unknown> | undefined;
   /** Stops the repeated checks of this call's permission. */
@@ -26,9 +26,12 @@ type WatchedCall = {
   readonly sinceMs: number;
 };
 
-/** Interval of checking calls, milliseconds. Keys and sessions are cached for one second, so a call ends within two seconds. */
+/**
+ * Interval in milliseconds between checks of running calls. Keys and sessions are cached for one second, so a call without permission ends
+ * within two seconds.
+ */
 const everyMs = 1_000;
-/** Maximum number of callers that are checked at once. The limit leaves the database time for other work. */
+/** Maximum number of callers that are checked at the same time, so that the database has time for other work. */
 const atOnce = 20;
 
 /** Starts checking calls once a second. An unavailable database ends no call; `onError` receives the error. */

@@ -2,7 +2,7 @@ import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { BoundKey, bound_key, Role, required_role } from "@svc/gen/options";
 
-/** Role that a call requires. `member` is any key of a project. */
+/** Role that a call requires. `member`: any key of a project is sufficient. */
 export type RequiredRole = "member" | "approver" | "admin";
 
 /** Requirements of a router's calls. `roles`: required role; `unbound`: calls that no scoped key may make. */

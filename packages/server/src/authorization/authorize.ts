@@ -41,7 +41,7 @@ import type { ServiceUrlsOf } from "./metadata.ts";
 import { type Choice, type OfferSources, offerOf, readChoice } from "./scopes.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, readForm } from "./serve.ts";
 
-/** Dependencies for identifying a person. */
+/** Dependencies for finding out which person uses the consent page. */
 type IdentifyOptions = {
   readonly clock: Clock;
   readonly keys: KeyCache;
@@ -155,8 +155,8 @@ async function vouch(
 
 /**
  * Returns the principal of the key with which the person vouches for the client: a key of the console session, or a key that the person
- * typed. The form contains one of the session's two secret halves. Rejects with SESSION_INVALID, KEY_NEEDED, API_KEY_INVALID or
- * SIGN_INS_EXCEEDED, or if the database is unavailable.
+ * typed. The session is proved by two secret halves, and the form contains one of them. Rejects with SESSION_INVALID, KEY_NEEDED,
+ * API_KEY_INVALID or SIGN_INS_EXCEEDED, or if the database is unavailable.
  */
 async function identify(
   form: URLSearchParams,
@@ -197,7 +197,7 @@ async function decide(
     : { fault: "Nothing was decided: press Allow or Deny." };
   if (!("fault" in binding)) {
     const { projectId, keyId, clientId } = vouched;
-    // The actor is the key that the person uses, because the grant can do at most what this key can do.
+    // The audit log shows the key of the person as the actor, because the grant can do at most what this key can do.
     const about = { projectId, subject: clientId, entityId: binding.entityId, actor: { kind: "key", keyId } as const };
     const code = await auditAction(parts.audit, { ...about, action: "GrantPage.Allow" }, () =>
       makeCode(vouched, binding, parts),
@@ -230,7 +230,7 @@ async function makeCode(vouched: VouchedRequest, binding: Choice, { db, clock }:
   return code;
 }
 
-/** Redirects the browser to the client. Call it only after the person has pressed a button. */
+/** Redirects the browser to the client. Must be called only after the person has pressed a button. */
 function leave(res: ServerResponse, request: ConsentRequest, parameters: Readonly<Record<string, string>>): void {
   res.writeHead(303, { ...pageHeaders, location: answerUrl(request, parameters), "content-length": 0 }).end();
 }

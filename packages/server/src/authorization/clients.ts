@@ -1,19 +1,21 @@
 import { isIPv4 } from "node:net";
 import { isPrintableText } from "@svc/core";
 
-/** A client: a program that asks a person for a grant. */
+/** An OAuth client: a program that asks a person for access (a grant). */
 export type Client = {
   readonly id: string;
-  /** Name that the client gave itself, unverified; empty if it gave none. */
+  /** Name that the client gave itself; not verified. Empty if it gave none. */
   readonly name: string;
   readonly redirectUris: readonly string[];
-  /** Host of the client's metadata document; undefined if the client registered itself. */
+  /**
+   * Host of the client's metadata document (a JSON file in which the client describes itself). Undefined if the client registered itself.
+   */
   readonly host: string | undefined;
 };
 
 const redirectUrisMax = 10;
 const nameCharacters = 100;
-/** Invisible characters, and characters that change the writing direction. With them, a name could look like another name. */
+/** Pattern for invisible characters and characters that change the writing direction. With them, a name could look like another name. */
 const unseen = /\p{Cf}/u;
 
 /** Returns the redirect URIs of a client; a text with the reason if they are not accepted. */
@@ -41,8 +43,8 @@ export function readClientName(value: unknown): string | undefined {
 
 const uriCharactersMax = 1_024;
 /**
- * URL schemes that browsers or operating systems handle, so they cannot belong to a client. A page or another program would receive the
- * code, or the code would start a program.
+ * URL schemes that browsers or operating systems handle themselves, so no client can own them. With such a redirect URI, a page or another
+ * program would receive the authorization code, or be started with it.
  */
 const unsafeSchemes = new Set(
   `javascript livescript mocha vbscript jscript data blob about file filesystem view-source wyciwyg jar mhtml mk res resource cid mid urn
@@ -63,8 +65,8 @@ const unsafeSchemes = new Set(
 const unsafePrefix = /^(?:ms-|microsoft[.-]|windows|x-apple|com\.apple\.|moz-|chrome-|web\+|ext\+|itms|android|intent)/;
 
 /**
- * Returns why a redirect URI may not receive codes; undefined if it may. Accepted are https, http to the person's own machine, and schemes
- * that belong to the client itself (RFC 8252).
+ * Returns the reason why authorization codes may not be sent to a redirect URI, or undefined if they may. Accepted are https, http to the
+ * person's own machine, and URL schemes that belong to the client itself (RFC 8252).
  */
 export function redirectUriFault(text: string): string | undefined {
   const url = URL.parse(text);
@@ -73,7 +75,8 @@ export function redirectUriFault(text: string): string | undefined {
   if (text.includes("#")) return "a redirect URI must not have a fragment";
   if (url.username !== "" || url.password !== "") return "a redirect URI must not have a user name or a password";
   const isWeb = url.protocol === "https:" || url.protocol === "http:";
-  // URL accepts more characters in a host. Some of them have a meaning in a content security policy: a semicolon begins another rule.
+  // The class URL accepts more characters in a host. Some of them have a meaning in a content security policy: a semicolon, for example,
+  // begins another rule.
   if (isWeb && !/^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])$/.test(url.hostname))
     return "the host of a redirect URI must be an address, or letters, digits, dots, hyphens and underscores";
   if (url.protocol === "https:") return undefined;

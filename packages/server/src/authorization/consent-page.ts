@@ -9,7 +9,10 @@ import type { AccessScope, Offer } from "./scopes.ts";
 const script = readFileSync(fileURLToPath(new URL("session-script.js", import.meta.url)), "utf8");
 const nothing = html``;
 
-/** Returns the page that identifies the person. `sealed`: the sealed request. `refusal`: the error of the previous attempt. */
+/**
+ * Returns the page on which the person proves who he or she is. `sealed`: the client's request, encrypted. `refusal`: the error of the
+ * previous attempt.
+ */
 export function identityPage(
   request: ConsentRequest,
   sealed: string,
@@ -40,12 +43,15 @@ ${refusal === undefined ? nothing : faultNotice(refusal.fault)}
   };
 }
 
-/** Contents of the decision page, in addition to the request. */
+/** Contents of the decision page, apart from the client's request. */
 export type DecisionDetails = {
   readonly projectName: string;
   readonly keyName: string;
   readonly offer: Offer;
-  /** The person's previous choice. Undefined when the page is first shown; the page then preselects what the client asks for. */
+  /**
+   * The person's previous choice. Undefined when the page is shown for the first time; the page then preselects the access that the client
+   * asks for.
+   */
   readonly form?: URLSearchParams | undefined;
   /** Reason why the previous choice was not accepted. */
   readonly fault?: string;
@@ -133,7 +139,7 @@ ${agentTools.map((one) => checkBox("agent-tools", one, agentToolWords[one], chos
 </fieldset>`;
 }
 
-/** Returns the page of an error that ends the request. */
+/** Returns the page for an error that ends the client's request. */
 export function errorPage(status: number, message: string, help = ""): HtmlPage {
   return {
     status,

@@ -12,13 +12,13 @@ export type ConsentRequest = ServiceUrls & {
   readonly clientHost: string | undefined;
   readonly redirectUri: string;
   readonly challenge: string;
-  /** The client's state parameter; empty if it sent none. */
+  /** The `state` parameter of the client's request; empty if it sent none. */
   readonly state: string;
   readonly scopes: readonly AccessScope[];
   readonly toolkitSlugs: readonly string[];
   /** Digest of the cookie of the browser that opened the page, base64url. */
   readonly browser: string;
-  /** Epoch milliseconds. */
+  /** Time when the request expires, in epoch milliseconds. */
   readonly expiresAt: number;
 };
 
@@ -33,7 +33,7 @@ export class UntrustedClientError extends Error {
   override readonly name = "UntrustedClientError";
 }
 
-/** A request that no person can grant. svc may report the refusal to the client. */
+/** A client's request that no person can grant. svc may report the refusal to the client. */
 export type RefusedRequest = Pick<ConsentRequest, "redirectUri" | "state" | "issuer" | "clientName"> & {
   readonly refusal: AuthorizationRefusal;
 };
@@ -120,8 +120,8 @@ function readToolkits(parameters: URLSearchParams): string[] {
 }
 
 /**
- * Seals that protect the requests that the pages contain: one seal before the person is identified, another afterwards. Each seal opens
- * only texts that the same seal created.
+ * Encrypts the requests that the consent pages contain. One seal is used before the person is identified, another afterwards. Each seal
+ * decrypts only texts that it has encrypted itself.
  */
 export type Seals = {
   readonly asked: Seal<ConsentRequest>;
@@ -138,7 +138,10 @@ export type Seal<Value> = {
   open(text: string): Value | undefined;
 };
 
-/** Creates the seals. They use a separate subkey, because browsers receive the sealed texts. */
+/**
+ * Creates the seals for the consent pages. They use a separate key derived from the service's key, because browsers receive the encrypted
+ * texts.
+ */
 export function createSeals(sealer: Sealer, clock: Clock): Seals {
   const own = createSealer(sealer.subkeys("grants"));
   const sealOf = <Value extends ConsentRequest>(use: string): Seal<Value> => ({

@@ -12,27 +12,26 @@ import { accessScopes, firstScopes, scopeText } from "./scopes.ts";
 /** Authenticates agents at the MCP address, by an API key or by the access token of a grant. */
 export type McpDoor = {
   /**
-   * Returns the principal of a request. The credential is a key, or the access token of a grant. Rejects like Authenticate, and with
-   * GRANT_INVALID.
+   * Returns the principal of a request that has a key or the access token of a grant. Rejects like Authenticate, and with GRANT_INVALID.
    */
   authenticate(req: IncomingMessage, wait: KeyLookupWait): Promise<Principal>;
   /** Returns the headers for a request without valid credentials. They name the address where the client can ask for a grant. */
   challenge(req: IncomingMessage): AnswerHeaders;
   /**
-   * Returns the headers for an error caused by a missing scope of a grant. They name the scopes that the client can ask for. Undefined for
-   * keys and for other errors.
+   * Returns the headers of the answer if the scopes of a grant are not sufficient. They name the scopes that the client can ask for.
+   * Undefined for keys and for other errors.
    */
   stepUp(req: IncomingMessage, error: unknown): AnswerHeaders | undefined;
 };
 
-/** Dependencies of the door. */
+/** Dependencies of the check of callers at the MCP address. */
 export type McpDoorOptions = {
   readonly authenticate: Authenticate;
   readonly cache: GrantCache;
   readonly urlsOf: ServiceUrlsOf;
   readonly use: KeyUse;
   readonly clock: Clock;
-  /** Loads the data keys of the caller's project. */
+  /** Loads the data keys of the caller's project, which decrypt its data. */
   readonly sealer: Pick<Sealer, "ready">;
 };
 

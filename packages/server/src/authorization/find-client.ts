@@ -23,7 +23,7 @@ import { AuthorizationRefusal } from "./serve.ts";
 export type ClientDocuments = {
   /** Returns the client that a document describes. Throws ClientDocumentError if the document cannot be read or is not valid. */
   find(id: string): Promise<Client>;
-  /** Closes the connections. */
+  /** Closes the connections over which documents are read. */
   close(): Promise<void>;
 };
 
@@ -35,12 +35,12 @@ export class ClientDocumentError extends Error {
 const bytesMax = 16_384;
 const depthMax = 8;
 const timeoutDefaultMs = 5_000;
-/** Maximum number of concurrent requests for metadata documents (each describes an OAuth client). Any caller can cause such a request. */
+/** The grant gets the confirmation rules of the key with which the person gave it. */
 const underWayMax = 16;
 const keptMax = 500;
 /**
- * Time for which a document is cached, in milliseconds. `minMs` and `maxMs`: limits. `defaultMs`: used if the document's server names no
- * time.
+ * Milliseconds for which a client's metadata document is cached. `minMs` and `maxMs`: limits. `defaultMs`: used if the server of the
+ * document gives no time.
  */
 const kept = { minMs: 60_000, defaultMs: 300_000, maxMs: 3_600_000 };
 
@@ -128,7 +128,8 @@ async function fetchDocument(
     return { json, keptMs: keptOf(String(answer.headers["cache-control"] ?? "")) };
   } catch (error) {
     if (error instanceof ClientDocumentError) throw error;
-    // The message does not contain the exact reason. The page is public, so it would otherwise show which addresses answer, and how.
+    // The message does not contain the exact reason, because anyone can see this page. With the reason, it would show which addresses
+    // answer, and how.
     throw unreadable("its server gave no valid answer in time");
   }
 }
@@ -164,7 +165,7 @@ function readDocument(id: string, json: JsonObject): Client {
 }
 
 /**
- * Returns the client with an id; undefined if the client is unknown. Throws ClientDocumentError if its metadata document cannot be used.
+ * Returns the client with an id, or undefined if the client is unknown. Throws ClientDocumentError if its metadata document cannot be used.
  */
 export type FindClient = (id: string, req: IncomingMessage) => Promise<Client | undefined>;
 

@@ -6,7 +6,7 @@ import { createFreshCache } from "../auth/fresh-cache.ts";
 import { isValidKey } from "../auth/key-cache.ts";
 import { storeDeadlineMs } from "../store-deadline.ts";
 
-/** The grant of an access token: the key that its calls use, and the address at which the token is valid. */
+/** The grant that an access token belongs to: the key that its calls use, and the address at which the token is valid. */
 type CallerGrant = {
   readonly key: CallerKey;
   /** The key with which the person gave the grant. */
@@ -46,7 +46,7 @@ export function createGrantCache({ db, clock }: { db: Executor; clock: Clock }):
   };
 }
 
-/** Prefixes of codes and tokens. They differ from the prefix of API keys, so that secret scanners can find each kind. */
+/** Prefixes of authorization codes and tokens. They differ from the prefix of API keys, so that secret scanners can find each kind. */
 const prefixes = { code: "svcac_", access: "svcat_", refresh: "svcrt_" } as const;
 
 /** Returns a new code or token: a prefix and 32 random bytes. */

@@ -29,7 +29,7 @@ export type HtmlPage = {
    * itself.
    */
   readonly formTarget?: string;
-  /** Script of the page. The page works without it. */
+  /** Script of the page. Without scripts, the page works too. */
   readonly script?: string;
 };
 
@@ -72,7 +72,7 @@ ${script === undefined ? "" : `<script>${script}</script>`}
 /** Headers of every answer to a person's browser. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
-  // With `no-referrer`, the request of the form would have the origin `null`.
+  // With `no-referrer`, the browser would send the form with the origin `null`.
   "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",

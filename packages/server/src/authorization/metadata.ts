@@ -40,10 +40,7 @@ function namedBy({ headers: { host } }: IncomingMessage, isTls: boolean): string
   return host === undefined ? undefined : URL.parse(`${isTls ? "https" : "http"}://${host}`)?.origin;
 }
 
-/**
- * Path of the OAuth metadata for the MCP address of this service (RFC 9728). The metadata names the server from which a client gets an
- * access token.
- */
+/** Path of the issuer's OAuth metadata. */
 export const resourceMetadataPath = "/.well-known/oauth-protected-resource";
 /** Path of the metadata of the issuer. */
 const issuerMetadataPath = "/.well-known/oauth-authorization-server";
@@ -55,7 +52,7 @@ export const authorizationPaths = {
   revoke: "/oauth/revoke",
 } as const;
 
-/** Returns the metadata of the resource (RFC 9728). */
+/** Returns the OAuth metadata of the MCP address (RFC 9728). */
 function resourceMetadata({ issuer, resource }: ServiceUrls): object {
   return {
     resource,
@@ -66,7 +63,9 @@ function resourceMetadata({ issuer, resource }: ServiceUrls): object {
   };
 }
 
-/** Returns the metadata of the issuer (RFC 8414, RFC 9207, and the draft of client id metadata documents). */
+/**
+ * Returns the OAuth metadata of this service as the issuer of tokens (RFC 8414, RFC 9207, and the draft of client id metadata documents).
+ */
 function issuerMetadata({ issuer }: ServiceUrls): object {
   const { authorize, token, register, revoke } = authorizationPaths;
   return {

@@ -23,7 +23,7 @@ import type { OfferSources } from "./scopes.ts";
 import { serve } from "./serve.ts";
 import { createToken, type TokenOptions } from "./token.ts";
 
-/** Dependencies of all authorization paths. */
+/** Dependencies of all HTTP paths for OAuth authorization. */
 type AuthorizationOptions = AuthorizeOptions & RegisterOptions & TokenOptions;
 
 /**
@@ -68,7 +68,7 @@ function createSourcesOf({
   };
 }
 
-/** Objects of authorization that other parts of the server also use. */
+/** Objects of the OAuth authorization that other parts of the server also use. */
 export type GrantParts = {
   readonly cache: GrantCache;
   readonly urlsOf: ServiceUrlsOf;

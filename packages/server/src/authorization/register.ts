@@ -8,7 +8,7 @@ import { createMinuteCount } from "../minute-count.ts";
 import { readClientName, readRedirectUris } from "./clients.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readJson } from "./serve.ts";
 
-/** Counts a request from an address. Returns undefined if the request is within the limit; otherwise the time to wait in milliseconds. */
+/** Counts a request from an address. Returns undefined if the request is within the limit, and else the time to wait in milliseconds. */
 type AddressLimit = (req: IncomingMessage) => number | undefined;
 
 /** Creates a limit of `most` requests per minute, for each address on each node. */

@@ -18,7 +18,7 @@ export type EndGrantOptions = {
 };
 
 /**
- * Audited actions that end a grant without an API call. `GrantToken.Revoke`: the client revoked a token. `GrantToken.Reuse` and
+ * Audited actions that end a grant without a call of the API. `GrantToken.Revoke`: the client revoked a token. `GrantToken.Reuse` and
  * `GrantCode.Reuse`: a token or a code was used a second time.
  */
 type GrantEndAction = "GrantToken.Revoke" | "GrantToken.Reuse" | "GrantCode.Reuse";
@@ -39,7 +39,9 @@ export async function endGrantFor(
   onEnded(keyId);
 }
 
-/** Creates the handler with which a client ends the grant of a token (RFC 7009). The answer is the same for an unknown token. */
+/**
+ * Creates the handler with which a client ends the grant that a token belongs to (RFC 7009). For an unknown token, the answer is the same.
+ */
 export function createRevoke(
   options: AuthorizationOptions & EndGrantOptions,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {

@@ -16,7 +16,7 @@ export type AccessScope = StoredAccessClass;
 /** All access scopes of grants. Each is an OAuth scope with the name of an access class of tools (for example `read`). */
 export const accessScopes: readonly AccessScope[] = accessClasses;
 
-/** Scopes that a client should request first. The client requests others when a call needs them. */
+/** Scopes that a client should request first. It can request more when a call needs them. */
 export const firstScopes: readonly AccessScope[] = ["read", "write"];
 
 /** Returns the OAuth scope text of a grant: its access classes, and its toolkits if it is limited to some. */
@@ -101,7 +101,7 @@ export function readChoice(
     return { fault: "Choose the toolkits that it may use, or all of them." };
   const given = form.getAll("agent-tools");
   const binding = { entityId: isAnyEntity ? "" : entityId, accessClasses: classes, toolkitSlugs: chosen };
-  // A grant for one entity or some toolkits cannot use tool groups that show the whole project.
+  // A grant that is limited to one entity or some toolkits cannot use groups of tools that show the whole project.
   const isUsable = (group: AgentToolGroup) => mayUseAgentTools({ agentTools: [group], binding }, group);
   // An empty list means all toolkits. If the key itself is limited to some toolkits, the list names them.
   const all = offer.isAnyToolkit ? [] : offer.toolkits.map(({ slug }) => slug);

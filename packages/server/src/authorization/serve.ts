@@ -53,7 +53,7 @@ function answerRefusal(res: ServerResponse, refusal: AuthorizationRefusal): void
   });
 }
 
-/** Dependencies of every authorization path. */
+/** Dependencies of every HTTP path for OAuth authorization. */
 export type AuthorizationOptions = { readonly intake: Intake; readonly mapError: CallErrorMapper };
 
 type PathHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;

@@ -1,4 +1,5 @@
-// Run in the page that asks who the person is: offers the keys that this browser is signed in to the console with. The page works without it.
+// Runs in the page that asks who the person is. Offers the keys with which this browser is signed in to the console. Without this script,
+// the page works too.
 {
   const box = document.querySelector("#signed-in");
   const seats = document.querySelector("#signed-in select");
@@ -7,7 +8,7 @@
   try {
     session = JSON.parse(localStorage.getItem("svc-session") ?? "{}") ?? {};
   } catch {
-    // Storage may be off: then the key is typed.
+    // The browser's storage may be switched off. Then the person types the key.
   }
   const open = Array.isArray(session.seats) ? session.seats.filter(({ projectId }) => projectId) : [];
   for (const { keyId, keyName, projectName } of open) {

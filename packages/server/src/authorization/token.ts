@@ -19,7 +19,7 @@ const accessTokenMs = 3_600_000;
 /** Lifetime of a refresh token, in milliseconds. A grant that is not used for this time ends. */
 const refreshTokenMs = 30 * 86_400_000;
 
-/** Answer with new tokens (RFC 6749, 5.1). */
+/** Answer of the token endpoint with new tokens (RFC 6749, 5.1). */
 type TokenAnswer = {
   readonly access_token: string;
   readonly token_type: "Bearer";
@@ -113,7 +113,7 @@ async function changeCode({ form, clientId, resource }: TokenRequest, options: T
   if (code === undefined) throw invalid("code");
   const answer = await withTransaction(db, async (tx) => {
     if (!(await spendGrantCode(tx, digest, nowMs))) return "replayed";
-    // Any mismatch makes the code unusable, so that an attacker has only one attempt.
+    // Any mismatch makes the code unusable, so that an attacker has only one attempt to use it.
     const isFit = code.clientId === clientId && code.redirectUri === redirectUri && code.resource === resource;
     if (!isFit || code.expiresAt <= nowMs || !isVerifierOf(verifier, code)) return "unfit";
     if (!(await isKeyValid(code.voucherKeyId, nowMs, options))) return "unfit";
@@ -127,7 +127,7 @@ async function changeCode({ form, clientId, resource }: TokenRequest, options: T
   return answer;
 }
 
-/** Ends the grant of a code that was used twice. Such a code was stolen, before or after its client used it. */
+/** Ends the grant of an authorization code that was used twice. Such a code was stolen, before or after the client used it. */
 async function endGrantOfCode(digest: Buffer, options: TokenOptions): Promise<void> {
   const code = await findGrantCode(options.db, digest);
   const grant = code?.grantId == null ? undefined : await findGrant(options.db, code.grantId);
@@ -153,7 +153,7 @@ async function changeRefreshToken(
     return issueTokens(tx, { grantId: token.id, scope: scopeText(key), nowMs });
   });
   if (answer !== undefined) return answer;
-  // Two parties have the refresh token, and svc cannot know which one is the client. So the grant ends for both.
+  // Two parties have used the same refresh token, and svc cannot know which one is the client. So the grant ends for both.
   await endGrantFor("GrantToken.Reuse", token, options);
   throw invalid("refresh token");
 }
@@ -170,7 +170,10 @@ function isVerifierOf(verifier: string, { challenge }: Pick<GrantCode, "challeng
   );
 }
 
-/** Returns the resource of a request; the parameter is optional. Throws AuthorizationRefusal if the resource is not this service. */
+/**
+ * Returns the resource that a token request names; the parameter is optional. Throws AuthorizationRefusal if the resource is not this
+ * service.
+ */
 function requireResource(form: URLSearchParams, req: IncomingMessage, { urlsOf }: TokenOptions): string {
   const { resource } = urlsOf(req);
   const named = form.get("resource") ?? resource;

@@ -9,8 +9,8 @@ import { version } from "../version.ts";
 type Store = Pick<Config, "vaultKeys" | "dataDir">;
 
 /**
- * Copies the embedded database of a data folder into one file, like `backUpStore`. Records this version in the file and seals the file with
- * the first vault key.
+ * Copies the embedded database of a data folder into one file, with `backUpStore`. Records this version of svc in the file and encrypts the
+ * file with the first vault key.
  */
 export async function backUp({
   store,
@@ -25,7 +25,9 @@ export async function backUp({
   return backUpStore({ ...options, dataDir: store.dataDir, version, key });
 }
 
-/** Restores a backup into an empty data folder, like `restoreStore`. One of the vault keys of this server must have sealed the backup. */
+/**
+ * Restores a backup into an empty data folder, with `restoreStore`. The backup must be encrypted with one of the vault keys of this server.
+ */
 export async function restore({
   store,
   ...options

@@ -1,9 +1,9 @@
 import type { Clock } from "@svc/core";
 
 /**
- * The share of the memory budget for request bodies that one body uses. Posts use the share of their toolkit. Calls use the share of their
- * key's project, or of the administrator. Requests without a key use `keyless`. `lookup`: bytes that arrived with the headers, while svc
- * looks up the key.
+ * The share of the memory budget to which the bytes of a request body are charged. Posts use the share of their toolkit. Calls use the
+ * share of their key's project, or of the administrator. Requests without a key use `keyless`. `lookup`: bytes that arrived with the
+ * headers, while svc looks up the key.
  */
 export type BodyShare = `toolkit:${string}` | `project:${string}` | "administrator" | "keyless" | "lookup";
 
@@ -57,7 +57,7 @@ export type BodyBudgetOptions = {
    * bodies.
    */
   shareBytesMax?: number;
-  /** Maximum number of body bytes that all requests without a key from one address may hold in memory together. Default 64 KiB. */
+  /** Maximum number of body bytes that all requests without a key from one address may hold in memory. Default 64 KiB. */
   keylessBytesMax?: number;
 };
 
@@ -80,7 +80,7 @@ const keylessBytesDefault = 64 * 1024;
  */
 const slowMs = 2_000;
 
-/** Bytes that the bodies of one address use in one share. `arriving`: the incomplete bodies of this address, oldest first. */
+/** Body bytes that one address uses in one share. `arriving`: the incomplete bodies of this address, oldest first. */
 type Holder = {
   readonly share: Share;
   readonly address: string;
@@ -251,7 +251,7 @@ class Charge implements BodyCharge {
     const holder = this.#budget.take(this.#share, this.#address, bytes);
     if (holder === undefined) return false;
     if (this.#isReleased) {
-      // To make room, this body itself was discarded. So the bytes that were just charged are given back.
+      // This body itself was discarded to make room. So the bytes that were just charged are given back.
       this.#budget.give(holder, bytes);
       return false;
     }

@@ -3,13 +3,13 @@ import type { Socket } from "node:net";
 
 /** Reads the connections with large bodies a few at a time. */
 export type BodyPace = {
-  /** Pauses reading the connection of a request until its turn. Call it inside the request's `data` event. */
+  /** Pauses reading the connection of a request until it is this connection's turn. Call it inside the request's `data` event. */
   yield(req: IncomingMessage): void;
 };
 
 /**
- * Number of connections read per turn of the event loop, each with one piece of 64 KiB. libuv accepts one new connection per turn, so turns
- * must be short.
+ * Number of connections that are read in one turn of the event loop, each with one piece of 64 KiB. libuv accepts one new connection per
+ * turn, so turns must be short.
  */
 const atOnce = 2;
 /** Pause between two reads of discarded bodies, in milliseconds. It limits such reading to 25 MB a second. */
@@ -38,8 +38,8 @@ function createPace(schedule: (turn: () => void) => void): BodyPace {
     if (waiting.size > 0) schedule(turn);
   };
   /**
-   * At the end of the current turn of the event loop, Node's request object resumes its connection in order to read more. So this function
-   * pauses the connection again.
+   * At the end of the current turn of the event loop, Node resumes reading from the connection of the request. So this function pauses the
+   * connection a second time.
    */
   const pauseAgain = () => {
     for (const socket of fresh) if (waiting.has(socket)) socket.pause();

@@ -2,8 +2,8 @@ import { BodyError } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 
 /**
- * Size in bytes. The values in a smaller body are not charged to the memory budget. Small bodies are frequent, and their values need less
- * memory than a node reserves for each call anyway.
+ * Size in bytes up to which the values of a body are not charged to the memory budget. Small bodies are frequent, and their values need
+ * less memory than a node reserves for each call.
  */
 const smallBytes = 4_096;
 /**

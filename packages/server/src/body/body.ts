@@ -31,7 +31,7 @@ const messages = {
  */
 export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCharge): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // Node's parser ensures that the body has the declared length.
+    // Node's HTTP parser ensures that the body has exactly this length.
     const length = req.headers["content-length"];
     const endBytes = length === undefined ? bytesMax : Number(length);
     const body = new ArrivingBody(charge, Math.min(endBytes, bytesMax));
@@ -43,8 +43,8 @@ export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCha
       body.drop();
       if (reason === "no_room") charge.refuse();
       else charge.release();
-      // Reads the rest of the body without keeping it. Otherwise a client that reads the answer only after sending everything would not
-      // receive it.
+      // Reads and drops the rest of the body. Otherwise, a client that reads the answer only after it has sent the whole body would never
+      // get the answer.
       discardBody(req);
       reject(new BodyError(reason));
     };
@@ -107,9 +107,11 @@ const discarded = new WeakSet<IncomingMessage>();
 
 /** Number of body bytes that are read per turn of the event loop. */
 const paceBytes = 16_384;
-/** Cost of reading one piece of a body, expressed in bytes. One read of a connection may contain sixty thousand chunks of one byte. */
+/**
+ * Cost of reading one piece of a body, expressed in bytes. One read of a connection may contain up to sixty thousand pieces of one byte.
+ */
 const pieceBytes = 64;
-/** Maximum number of chunks whose average size is below `pieceBytes`. No honest client sends more. */
+/** Maximum number of chunks whose average size is below `pieceBytes`. No normal client sends more. */
 const fineChunksMax = 512;
 const fineBytes = 16;
 
@@ -126,7 +128,7 @@ export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
     bytes += chunk?.byteLength ?? 0;
     if (chunks === fineChunksMax && bytes < fineChunksMax * fineBytes) {
       onTooFine();
-      // Further chunks are dropped before they reach a handler. So the data that was already read from the connection costs only its
+      // The rest of the data is dropped before it reaches a handler. So the data that was already read from the connection costs only its
       // parsing.
       req.push = (rest: Buffer | null) => (rest === null ? push(rest) : true);
       return push(chunk);
@@ -138,7 +140,7 @@ export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
 
 /** Counts the pieces of a body as they arrive. */
 class Pieces {
-  /** Bytes of the body that were read since its connection last had to pause. */
+  /** Bytes of the body that were read after the connection last had to pause. */
   #read = 0;
 
   /** Counts a piece of the body. Returns true if reading must now pause for other connections, false if it may continue. */
@@ -153,7 +155,7 @@ class Pieces {
 const empty = Buffer.alloc(0);
 /** A piece of an arriving body that is smaller than this number of bytes is copied into a common block with other small pieces. */
 const pageBytes = 4_096;
-/** Size of a body, in bytes, from which it is stored in slabs (large blocks of memory). */
+/** Size in bytes from which a body is stored in slabs (large blocks of memory). */
 const slabsFromBytes = 65_536;
 /**
  * Size of a slab (block of memory for a large body), in bytes. It is so large that the allocator returns it to the system after use. A slab
@@ -172,7 +174,7 @@ class ArrivingBody {
   /** Maximum size of the body. */
   readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
-  /** Number of free bytes at the end of the memory block that was added last. The next bytes of the arriving body are copied there. */
+  /** Number of free bytes at the end of the memory block that was added last. The next bytes of the body are copied there. */
   #free = 0;
   /**
    * True if the last stored piece is a slab (large block), which is charged as it is filled. False if it is a smaller piece, which is
@@ -200,7 +202,7 @@ class ArrivingBody {
   whole(): Buffer {
     const [first] = this.#pieces;
     if (first !== undefined && this.#pieces.length === 1) {
-      // The returned body is not part of this object any more. The caller that reads it frees it before the request ends.
+      // The returned body no longer belongs to this object. The caller that reads the body frees it before the request ends.
       this.#pieces.length = 0;
       return first;
     }

@@ -7,7 +7,7 @@ import type { BodyCharge } from "./body-budget.ts";
 /** Options for decoding. `bytesMax`: maximum decoded size in bytes. `charge`: account in the body budget. */
 export type DecodeOptions = { readonly bytesMax: number; readonly charge: BodyCharge };
 
-/** Creates a stream that decodes one encoding, in pieces of at most `pieceBytes`. */
+/** Creates a stream that decodes one content encoding, in pieces of at most `pieceBytes`. */
 export type ContentCodec = (pieceBytes: number) => Transform;
 
 /**
@@ -15,7 +15,7 @@ export type ContentCodec = (pieceBytes: number) => Transform;
  * pieces it kept 100 MB after a flood. A page uses no memory until it is written.
  */
 const pieceBytesMax = 262_144;
-/** Number of decoded bytes for which the body uses the memory budget before decoding starts. */
+/** Number of decoded bytes that are charged to the memory budget before decoding starts. */
 const firstBytes = 65_536;
 
 const codecs: ReadonlyMap<string, ContentCodec> = new Map<string, ContentCodec>([
@@ -71,8 +71,8 @@ async function decode(codec: ContentCodec, sent: Uint8Array, { bytesMax, charge 
   // limit of 1 KiB per body hold at most 64 KiB in total.
   const charged = Math.min(firstBytes, bytesMax);
   try {
-    // The memory of the decoder is charged to the request before the decoder is created. A decoder alone needs more memory than most
-    // bodies.
+    // The memory of the decoder is charged to the request before the decoder is created, because a decoder alone needs more memory than
+    // most bodies.
     if (!charge.take(charged)) throw new BodyError("no_room");
     decoder = codec(Math.min(pieceBytesMax, bytesMax));
     decoder.end(sent);

@@ -6,13 +6,13 @@ import { StoreLateError, withinDeadline } from "../store-deadline.ts";
 import { BodyError, hasBody } from "./body.ts";
 import type { BodyBudget, BodyCharge, BodyShare } from "./body-budget.ts";
 
-/** Receives requests for the handlers. It charges arriving bytes to their sender, and remembers which senders have a key. */
+/** Receives request bodies for the handlers. It charges arriving bytes to their sender, and remembers which senders have a key. */
 export type Intake = {
   /** Returns a new `BodyCharge`, which counts the bytes of this request's body. The bytes count in the memory budget for all bodies. */
   charge(req: IncomingMessage, share: BodyShare): BodyCharge;
   /**
-   * Returns the result of `lookup` (the lookup of the caller's key), and does not read the request's body in the meantime. Body bytes that
-   * came with the headers may exceed the limit for requests without a key. Then a slow lookup rejects with NODE_OVERLOADED.
+   * Returns the result of `lookup` (the lookup of the caller's key). The request's body is not read during the lookup. Body bytes that came
+   * with the headers may exceed the limit for requests without a key. In this case a slow lookup rejects with NODE_OVERLOADED.
    */
   keepBack<Found>(req: IncomingMessage, lookup: Promise<Found>): Promise<Found>;
   /** Records that the sender of a request has a valid key or signature. */
@@ -28,7 +28,7 @@ export function shareOf(principal: Principal | undefined): BodyShare {
   return principal.kind === "project" ? `project:${principal.projectId}` : "administrator";
 }
 
-/** Returns the fault for a body that did not arrive completely. */
+/** Returns the error for a body that did not arrive completely. */
 export function bodyFault({ reason }: BodyError, bytesMax: number): Fault {
   switch (reason) {
     case "too_large":
@@ -75,18 +75,18 @@ export function createIntake({ connections, bodies }: { connections: Connections
     noteKey: (req) => connections.noteKey(req.socket),
     async keepBack(req, lookup) {
       if (!hasBody(req)) return lookup;
-      // Several callers may share this lookup of a key, and each of them handles its error. The empty handler here only prevents that the
-      // error counts as unhandled.
+      // Several callers may share this lookup of a key, and each of them handles its error. This empty handler only prevents that Node
+      // reports an unhandled error.
       lookup.catch(() => {});
       req.socket.pause();
-      // Data that was read together with the headers is parsed during this pause.
+      // Data that was read together with the headers is parsed during this `await`.
       await Promise.resolve();
       const own = charge(req, "keyless");
       const more = charge(req, "lookup");
       try {
         if (own.take(req.readableLength)) return await lookup;
-        // Bytes above the normal share may be kept while the key is looked up. Many calls whose key is not cached are not an attack. One
-        // lookup takes milliseconds and serves all of them.
+        // More bytes than normal may be kept while the key is looked up. Many calls whose keys are not cached are not an attack: one lookup
+        // takes milliseconds and serves all of them.
         if (more.take(req.readableLength)) return await withinDeadline(lookup, lookupMs).catch(overloadedIfLate);
         own.refuse();
         throw serverFaults.NODE_OVERLOADED();

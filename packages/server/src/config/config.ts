@@ -18,7 +18,10 @@ import { defaultOf } from "./variables.ts";
 export type Config = {
   readonly host: string;
   readonly port: number;
-  /** Host names that the server accepts, in addition to the host of `publicUrl` and loopback. They have the form that URL uses. */
+  /**
+   * Host names that the server accepts in requests, in addition to the host of `publicUrl` and loopback. They have the form that the class
+   * URL uses.
+   */
   readonly hosts: readonly string[];
   /** Separate address for AdminService and metrics. If undefined, both use the main address. */
   readonly adminListen: ListenAddress | undefined;
@@ -28,7 +31,7 @@ export type Config = {
   readonly dataDir: string;
   readonly toolkitFolders: readonly string[];
   readonly deploymentFile: string | undefined;
-  /** Receivers of webhook events if the deployment file does not set them. Undefined if the variable is not set. */
+  /** The projects that receive webhook events, if the deployment file does not say this. Undefined if the variable is not set. */
   readonly webhookAudience: Audience | undefined;
   /** Vault keys. If undefined, the server uses the key file in `dataDir`. Never undefined if `databaseUrl` is set. */
   readonly vaultKeys: readonly VaultKey[] | undefined;
@@ -164,8 +167,8 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
     bodyBytesMax: reader.integer("SVC_MAX_BODY_BYTES", { fallback: 1_048_576, min: 1_024, max: 104_857_600 }),
     connectionsMax,
     connectionsPerAddressMax: reader.integer("SVC_CONNECTIONS_PER_ADDRESS", {
-      // By default one address may have a quarter of all connections. More would be a risk: closing many connections at once keeps the node
-      // busy for 0.1 ms each.
+      // By default one address may have a quarter of all connections. More would be a risk, because closing one connection keeps the node
+      // busy for 0.1 ms.
       fallback: Math.floor(connectionsMax / 4),
       ...{ min: 8, max: 1_000_000 },
     }),
@@ -247,8 +250,8 @@ function checkTogether(config: Config, reader: ConfigReader): void {
 }
 
 /**
- * Returns the configuration of one of several processes. With roles, those of even numbers take no requests. A node with a role of its own
- * (`SVC_ROLE`) has processes without roles.
+ * Returns the configuration of one of several processes. If the processes have roles, those with even numbers take no requests. If the node
+ * has a role itself (`SVC_ROLE`), its processes have no roles.
  */
 export function configOfProcess(config: Config, number: number): Config {
   if (!config.hasProcessRoles || config.processes === 1 || config.role !== "all") return config;
@@ -294,8 +297,8 @@ function checkDataDir({ dataDir }: Config, reader: ConfigReader): void {
 function defaultDataDir({ checkout, isRoot, packageHome }: ConfigFolders): string {
   if (packageHome !== undefined) return isRoot ? "/var/lib/svc" : join(packageHome, ".local", "share", "svc");
   if (!isRoot) return join(checkout, ".svc");
-  // PostgreSQL does not run as root. Its own account could not open a folder below /root, so root's data folder is in /var/lib/svc. The
-  // hash keeps several checkouts apart.
+  // PostgreSQL does not run as root, and its own account could not open a folder below /root. So if the user is root, the data folder is in
+  // /var/lib/svc. The hash makes the folder of each checkout different.
   const hash = createHash("sha256").update(checkout).digest("hex").slice(0, 8);
   return join("/var/lib/svc", `${basename(checkout) || basename(dirname(checkout))}-${hash}`);
 }

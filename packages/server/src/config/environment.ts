@@ -29,8 +29,8 @@ function faultsOfEnvFile(text: string): string[] {
 }
 
 /**
- * Returns the fault of a quoted value and its number of further lines; undefined if the value is not quoted. After a quote that is not
- * closed, the following lines are checked one by one.
+ * Returns the fault of a quoted value, and the number of lines that the value continues on. Undefined if the value is not quoted. If a
+ * quote is not closed, the following lines are checked one by one.
  */
 function quotedValue(value: string, following: readonly string[]): { fault: string; furtherLines: number } | undefined {
   const [, quote] = /^[ \t]*(["'`])/.exec(value) ?? [];
@@ -45,7 +45,7 @@ function quotedValue(value: string, following: readonly string[]): { fault: stri
 }
 
 function faultOfPlain(value: string): string {
-  // parseEnv would take the next line as the value.
+  // Node's function parseEnv would take the next line as the value.
   if (/^[ \t]+$/.test(value)) return "has only blanks as its value; end the line after the =";
   // Node's function parseEnv cuts a value at a `#` that is not in quotes.
   if (/^[^#]*[^\s#]#/.test(value)) return "has a # within its value; put the value in quotes";
@@ -55,7 +55,7 @@ function faultOfPlain(value: string): string {
 /** A variable with an invalid value. The message contains the value (unless it is a secret) and the correct form. */
 export type ConfigFault = { readonly variable: string; readonly message: string };
 
-/** An invalid configuration. `faults` holds every fault; the message lists them. */
+/** Error for an invalid configuration. `faults` contains every fault; the message lists them. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly faults: readonly ConfigFault[];
@@ -85,7 +85,7 @@ type Reload = {
 
 /** Variables of the process and of SVC_ENV_FILE. If both set a variable, the value of the process is used. */
 export type Environment = {
-  /** Returns the current value of a variable; undefined if it is unset or empty. */
+  /** Returns the current value of a variable, or undefined if it is not set or empty. */
   get(name: string): string | undefined;
   /** Returns the names of all set variables: those of the process environment and those of the file SVC_ENV_FILE. */
   names(): string[];

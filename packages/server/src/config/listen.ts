@@ -34,7 +34,7 @@ export function checkApart(main: ListenAddress, admin: ListenAddress | undefined
 
 function overlap(one: string, other: string): boolean {
   const hosts = [one.toLowerCase(), other.toLowerCase()];
-  // The host `::` listens on all addresses, IPv4 addresses too. So it overlaps with every other host.
+  // The host `::` listens on all addresses, also on IPv4 addresses. So it overlaps with every other host.
   return hosts[0] === hosts[1] || hosts.includes("::") || (hosts.includes("0.0.0.0") && !hosts.some(isIPv6));
 }
 

@@ -81,7 +81,7 @@ async function answerConsent(req: IncomingMessage, { sandbox, intake, url }: Con
   const answer = req.method === "POST" ? oauth.decide(await readForm(req, intake)) : oauth.authorizePage(url);
   const headers = {
     "cache-control": "no-store",
-    // With `no-referrer`, the request of the form would have the origin `null`.
+    // With `no-referrer`, the browser would send the form with the origin `null`.
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
   };

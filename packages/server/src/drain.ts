@@ -8,7 +8,9 @@ type DrainParts = { http: Listeners; shutdown: AbortController };
 /** Time for writing the answers of calls that were ended, in milliseconds. */
 const answeringMs = 1_000;
 
-/** Finishes the work of a stopping server. Running requests get at most half of the time; the node's other work gets the rest. */
+/**
+ * Finishes the work of a server that is stopping. Running requests get at most half of the time; the other work of the node gets the rest.
+ */
 export async function drain(
   { config, store, health, node }: ServerParts,
   { http, shutdown }: DrainParts,
@@ -16,7 +18,7 @@ export async function drain(
   const { clock } = store;
   const until = clock.now() + config.drainMs;
   health.drain();
-  // Ends the waiting of calls that wait for the end of a job. Each such call is answered with the present state of its job. The jobs
+  // Ends the wait of calls that wait for the end of a job. Each such call is answered with the present state of its job. The jobs
   // themselves continue.
   node.jobs.waits.end();
   const requestsMs = config.drainMs / 2;

@@ -57,7 +57,7 @@ export const serverFaults = defineFaults({
     says: "the query has percent-encoded bytes that are not UTF-8",
     help: "Encode each character of the query as UTF-8.",
   },
-  /** A person who wants to give consent entered no key. */
+  /** A person entered no key on the page that asks for consent to an agent's access. */
   KEY_NEEDED: {
     code: "unauthenticated",
     reason: "API_KEY_MISSING",
@@ -207,7 +207,7 @@ const roleNames = {
 
 const adminElsewhere = " AdminService may have a listener of its own (SVC_ADMIN_LISTEN): call it there.";
 
-/** Returns the fault that ends a call after its client has disconnected. */
+/** Returns the error that ends a call after its client has disconnected. */
 export function callerGone(): Fault {
   return new Fault("canceled", "the caller went away", []);
 }

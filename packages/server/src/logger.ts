@@ -29,9 +29,9 @@ const secretFields: ReadonlySet<string> = new Set([
 type LogFields = Record<string, unknown>;
 
 /**
- * Returns the fields of a line. Those with a secret's name are hidden, also in objects of the line and in `headers` of these. Without such
- * a field it returns the same object. pino's own `redact` reads its paths again for each field of each line: 200 KB of garbage a job.
- * `depth`: 0 for the line, 1 for its objects, 2 for their headers.
+ * Returns the fields of a log line with those hidden that have a secret's name, also in objects of the line and in their `headers`. Returns
+ * the same object if nothing is hidden. pino's own `redact` is not used: it reads its paths again for each field of each line, which makes
+ * 200 KB of garbage for each job. `depth`: 0 for the line, 1 for its objects, 2 for their headers.
  */
 function withoutSecrets(fields: LogFields, depth = 0): LogFields {
   let shown = fields;
@@ -47,7 +47,9 @@ function withoutSecrets(fields: LogFields, depth = 0): LogFields {
   return shown;
 }
 
-/** True if a value has fields of its own. An error has none in the log: `describeError` chooses what is shown. */
+/**
+ * True if a value is an object whose fields are logged. False for an error, because `describeError` chooses which of its fields are shown.
+ */
 function isOfFields(value: unknown): value is LogFields {
   return typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && !(value instanceof Error);
 }
@@ -76,6 +78,7 @@ export async function openStandardOutput(): Promise<DestinationStream> {
     const { default: pretty } = await import("pino-pretty");
     return pretty({ sync: true, colorize: true, singleLine: true, translateTime: "SYS:HH:MM:ss.l" });
   }
-  // Asynchronous, because a slow reader of the log must not block the event loop. Lines that are still waiting are written at exit.
+  // Lines are written asynchronously, because a slow reader of the log must not block the event loop. Lines that are not written yet are
+  // written when the process exits.
   return pino.destination({ dest: 1, sync: false });
 }

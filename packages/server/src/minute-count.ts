@@ -1,10 +1,13 @@
 import { type Clock, LeastRecentlyUsed } from "@svc/core";
 
-/** Counts an occurrence of a name. Returns undefined if the name is within its limit; otherwise the time to wait in milliseconds. */
+/**
+ * Counts one occurrence of a name, for example of an address. Returns undefined if the name is within its limit, and else the time to wait
+ * in milliseconds.
+ */
 export type MinuteCount = (name: string) => number | undefined;
 
 const windowMs = 60_000;
-/** Maximum number of names whose counts are kept in memory. Above it, the least recently used name is removed. */
+/** Maximum number of names whose counts are kept in memory. If there are more, the least recently used name is removed. */
 const namesMax = 10_000;
 
 /** Creates the counter of a node. Each name may occur at most `most` times within a minute. */

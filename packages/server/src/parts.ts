@@ -140,7 +140,7 @@ function createOwnNode(opened: OpenedStore, observer: NodeParts["observer"]): No
     ...{ db: store.db, clock: store.clock, sealer: vault.sealer, nodeId: vault.nodeId },
     ...{ catalog, deployment, publicUrl, version, mcpOffers, observer },
     restored: restored.last,
-    // A worker does not serve the console, but sends people its address.
+    // A worker node does not serve the console, but it sends the console's address to people.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
   });
 }

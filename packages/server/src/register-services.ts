@@ -25,8 +25,8 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
   const { db, clock } = store;
   const services = () => new Set(router.handlers.map(({ service }) => service.typeName));
   router.service(HealthRpc, createHealthService({ health, clock, services }), {
-    // gRPC and gRPC-Web are disabled here once more. Options that are given for one service replace the options for all services, so the
-    // service would otherwise accept these protocols.
+    // gRPC and gRPC-Web are switched off for this service as well. Options that are given for one service replace the options for all
+    // services, so the service would otherwise accept these protocols.
     ...{ grpc: false, grpcWeb: false },
     readMaxBytes: keylessBodyBytesMax,
   });
@@ -58,8 +58,8 @@ function forgetKeys({ keys, grants, console }: ServerParts): (ids: readonly KeyI
 }
 
 /**
- * Creates AdminService. If one of its calls ends something (for example a project), AdminService also removes the cached data of it from
- * this node at once.
+ * Creates AdminService. If one of its calls ends something (for example a project), the cached data about it is removed from this node at
+ * once.
  */
 function createAdministration(parts: ServerParts): ReturnType<typeof createAdminService> {
   const { config, store, vault, node, keys, admission, grants } = parts;

@@ -38,7 +38,10 @@ function overlap(one: string, other: string): boolean {
   return hosts[0] === hosts[1] || hosts.includes("::") || (hosts.includes("0.0.0.0") && !hosts.some(isIPv6));
 }
 
-/** Returns the host names and addresses in SVC_HOSTS, in the form that URL uses. Reports a fault for an entry with a port or a scheme. */
+/**
+ * Returns the host names and addresses in SVC_HOSTS, in the form that the class URL uses. Reports a fault for an entry with a port or a
+ * scheme.
+ */
 export function readHosts(reader: ConfigReader): string[] {
   const hosts: string[] = [];
   for (const entry of reader.list("SVC_HOSTS")) {

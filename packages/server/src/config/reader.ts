@@ -3,30 +3,30 @@ import type { ConfigFault, Environment } from "./environment.ts";
 import type { VariableName } from "./variables.ts";
 
 /**
- * Reads variables as typed values. For an invalid value, it returns the fallback and adds a fault to `faults`, so that all faults can be
+ * Reads variables as typed values. For an invalid value, returns the default and adds a fault to `faults`, so that all faults can be
  * reported together.
  */
 export type ConfigReader = {
   readonly faults: ConfigFault[];
   text(name: VariableName): string | undefined;
-  /** Returns a whole number. */
+  /** Returns the value of a variable as a whole number. */
   integer(name: VariableName, bounds: { fallback: number; min: number; max: number }): number;
-  /** Returns a duration in milliseconds. */
+  /** Returns the value of a variable as a duration in milliseconds. */
   duration(name: VariableName, bounds: { fallbackMs: number; minMs: number; maxMs: number }): number;
   choice<Choice extends string>(name: VariableName, choices: readonly [Choice, ...Choice[]], fallback: Choice): Choice;
-  /**
-   * Returns the value of an environment variable that must be one of `choices`, like `choice`. Returns undefined if the variable is not
-   * set.
-   */
+  /** Returns the value of a variable that must be one of `choices`. Returns undefined if the variable is not set. */
   optionalChoice<Choice extends string>(
     name: VariableName,
     choices: readonly [Choice, ...Choice[]],
   ): Choice | undefined;
-  /** Returns the entries of a list, separated by commas or white space. */
+  /** Returns the entries of a variable that contains a list, separated by commas or white space. */
   list(name: VariableName): string[];
-  /** Returns a secret: visible ASCII of at least 32 characters. A fault contains only the length of the value. */
+  /**
+   * Returns the value of a variable that contains a secret: visible ASCII of at least 32 characters. A fault contains only the length of
+   * the value.
+   */
   secret(name: VariableName): string | undefined;
-  /** Returns the result of `parse`. If `parse` throws, its message becomes the fault. */
+  /** Returns the value of a variable after `parse` was applied. If `parse` throws, its message becomes the fault. */
   parsed<Value>(name: VariableName, parse: (text: string) => Value): Value | undefined;
   fault(name: VariableName, message: string): void;
 };

@@ -4,7 +4,7 @@ import type { ConfigFault } from "./environment.ts";
 /** `certFile`: file of the certificate with its chain. `keyFile`: file of the private key. Both are PEM files. */
 export type TlsFiles = { readonly certFile: string; readonly keyFile: string };
 
-/** Content of a file, or the code of the error while reading it. */
+/** Content of a file, or the error code if it could not be read. */
 export type ReadFile = { readonly text: string } | { readonly code: string };
 
 /** Certificate and private key as PEM texts. `digest` changes if the certificate or the key changes. */

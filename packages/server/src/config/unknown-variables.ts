@@ -4,7 +4,7 @@ import { nearest } from "@svc/catalog/nearest";
 import { type ConfigFault, type Environment, secretPrefix } from "./environment.ts";
 import { configVariables } from "./variables.ts";
 
-// Variables that start with SVC_ but belong to the command line, the benchmarks and the tests.
+// Pattern for variables that start with SVC_ but belong to the command line, the benchmarks or the tests.
 const others = /^SVC_(URL|API_KEY|BENCH.*|TEST.*|CRASH.*)$/;
 
 /**
@@ -24,19 +24,19 @@ export function unknownVariablesText(environment: Environment): string | undefin
 const prefix = "SVC_";
 
 function hintOf(name: string, known: readonly string[]): string {
-  // The common prefix is removed, because it would make all names similar.
+  // The common prefix of the names is removed, because it would make all names similar.
   const rest = (text: string) => text.slice(prefix.length);
   const meant = nearest(rest(name), known.map(rest));
   if (meant !== undefined) return ` (nearest: ${prefix}${meant})`;
-  // The name of a secret's variable ends in the name of a toolkit, so only the part before it is compared.
+  // The name of a webhook secret's variable ends with the name of a toolkit, so only the part before it is compared.
   const isSecret = nearest(rest(name).slice(0, rest(secretPrefix).length), [rest(secretPrefix)]) !== undefined;
   return isSecret ? ` (nearest: ${secretPrefix}<TOOLKIT>)` : "";
 }
 
 /**
- * Returns the faults of the file in SVC_DEPLOYMENT; empty if the variable is not set. A start that fails because of other faults calls it,
- * so that the faults of the file do not appear only at the next start. `loadConfig` does not do this, because commands that need no catalog
- * use it too.
+ * Returns the faults of the file in SVC_DEPLOYMENT; empty if the variable is not set. A start that fails for other reasons calls this
+ * function as well, so that the operator sees the faults of the file at the same time. `loadConfig` does not check the file, because
+ * commands that need no catalog also call it.
  */
 export async function deploymentFaults(environment: Environment): Promise<readonly ConfigFault[]> {
   const path = environment.get("SVC_DEPLOYMENT")?.trim() ?? "";

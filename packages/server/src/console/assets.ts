@@ -8,7 +8,7 @@ import type { BuiltConsole } from "./read-files.ts";
 /** Answers GET and HEAD of a path below `/console/`. */
 export type ServeAsset = (path: string, req: IncomingMessage, res: ServerResponse) => void;
 
-/** Console pages with their own path, and their files. Every other path shows the index page. */
+/** Pages of the console that have their own path, each with its file. Every other path shows the index page. */
 const pages: Readonly<Record<string, string>> = { answer: "answer.html", connect: "connect.html" };
 
 /**
@@ -32,7 +32,7 @@ export function createAssets(built: BuiltConsole): ServeAsset {
   };
 }
 
-/** True if a path names a file. The slug of a tool contains a dot too, so a path outside the asset folders is always a page. */
+/** True if a path names a file. A path outside the asset folders is always a page, because the slug of a tool may also contain a dot. */
 function isFileName(name: string): boolean {
   return name.startsWith("assets/") || (name.includes(".") && !/^(?:p|admin)\//.test(name));
 }

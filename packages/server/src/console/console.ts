@@ -29,7 +29,7 @@ export function createConsole(options: ConsoleOptions): Console {
   const { built, base } = options;
   const assets = createAssets(built);
   const session = servePageCall(createSignIn(options), options);
-  // Handlers of POST to these paths. GET of the same path returns a page.
+  // Handlers of POST requests, by path. A GET request to the same path returns a page.
   const posts = new Map([
     ["/console/answer", servePageCall({ POST: createAnswer(options) }, options)],
     ["/console/connect", servePageCall({ POST: createConnect(options) }, options)],

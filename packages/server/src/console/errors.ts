@@ -3,8 +3,8 @@ import { call, defineFaults, formatValue, text, wait } from "@svc/core";
 /** Errors of console sessions. */
 export const consoleFaults = defineFaults({
   /**
-   * A session proof that is not valid. It has only one of its two halves, its session is not open, or it names an unknown seat (key of the
-   * session). `why` says which of these.
+   * The proof of a console session is not valid: one of its two halves is missing, its session is not open, or it names an unknown seat
+   * (key of the session). `why`: says which of these is the case.
    */
   SESSION_INVALID: {
     code: "unauthenticated",
@@ -23,13 +23,15 @@ export const consoleFaults = defineFaults({
     says: (why: string) => `the request does not come from a page of this service: ${why}`,
     help: "Open the console at the address of the service; elsewhere send an API key. Behind a proxy, set SVC_PUBLIC_URL.",
   },
-  /** A console link that cannot be used: it is unknown, used, expired, or ended together with its key. `why` says which of these. */
+  /**
+   * The console link cannot be used: it is unknown, used, expired, or ended together with its key. `why`: says which of these is the case.
+   */
   LINK_INVALID: {
     code: "unauthenticated",
     says: (why: string) => why,
     help: (_why: string, help: string) => help,
   },
-  /** An address tried to sign in too often, or a key or link was used too often. `message` says which of these. */
+  /** An address tried to sign in too often, or a key or link was used too often. `message`: says which of these is the case. */
   SIGN_INS_EXCEEDED: {
     code: "resource_exhausted",
     says: (message: string) => message,

@@ -33,8 +33,8 @@ export type LinkOptions = {
 };
 
 /**
- * Runs `work`, in which the sender of a request tries a secret, within the limits of `SignInLimit.attempt`. The secret is counted by its
- * digest.
+ * Runs `work`, in which the sender of a request tries a secret. The attempts are limited as in `SignInLimit.attempt`. The secret is
+ * identified by its digest.
  */
 export function withinLimit<Result>(
   { limit, addressOf }: Pick<LinkOptions, "limit" | "addressOf">,

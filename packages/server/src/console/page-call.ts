@@ -12,8 +12,8 @@ import type { ConsoleOrigin } from "./proof.ts";
 export type PageAnswer = { readonly json?: JsonValue; readonly cookie?: string };
 
 /**
- * Handles one HTTP method of a path. `body` is empty if the request has no body. A Fault that it rejects with is answered in the same way
- * as the Fault of a call.
+ * Handles one HTTP method of a path of the console's pages. `body`: empty if the request has no body. If it rejects with a Fault, the
+ * answer has the same form as an error of an API call.
  */
 export type PageCall = (body: JsonObject, req: IncomingMessage) => Promise<PageAnswer>;
 
@@ -89,7 +89,7 @@ function parse(text: string): JsonObject {
   try {
     value = parseExactJson(text, { depthMax });
   } catch {
-    // The fault does not quote the body, because it may contain a key.
+    // The error does not quote the body, because the body may contain a key.
     throw malformed();
   }
   if (!isObject(value)) throw malformed();

@@ -15,7 +15,7 @@ export type SessionProof = {
   readonly cookie: string | undefined;
   /** The half of the proof that the page stores and sends in a header. Undefined if the request has none. */
   readonly half: string | undefined;
-  /** The seat that makes the call: the id of one of the session's keys, or `admin`. */
+  /** The seat (key of the session) that makes the call: the id of the key, or `admin`. */
   readonly seat: string | undefined;
   /** Reason why the request does not come from the console; undefined if it does. */
   readonly originFault: Fault | undefined;
@@ -76,8 +76,8 @@ function textOf(header: string | string[] | undefined): string | undefined {
 }
 
 /**
- * Returns the value of the last cookie of this name. Browsers send cookies with longer paths first, and a service on another port of the
- * host could set such a cookie. If svc used the first cookie, this browser could not sign in any more.
+ * Returns the value of the last cookie with this name. Browsers send cookies with longer paths first, and a service on another port of the
+ * host could set such a cookie. With the first cookie instead, this browser could not sign in any more.
  */
 function cookieOf(header: string, name: string): string | undefined {
   let last: string | undefined;

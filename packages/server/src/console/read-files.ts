@@ -40,5 +40,5 @@ function pageOf(html: Buffer, base: string, isSandbox: boolean): StaticFile | un
   return createFile("index.html", { body, br: brotliCompressSync(body), gzip: gzipSync(body) });
 }
 
-/** packages/console (session/base.ts) reads this tag. */
+/** The console reads this tag (session/base.ts in packages/console). */
 const sandboxTag = '<meta name="svc-sandbox" content="on">';

@@ -34,7 +34,7 @@ export async function createSignInLink(
   return { url: `${publicUrl()}${consolePath}#link=${token}`, expiresAt };
 }
 
-/** Dependencies of ConsoleService. `sessions` is undefined on a node without the console. */
+/** Dependencies of ConsoleService. `sessions`: undefined on a node without the console. */
 type ConsoleServiceOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ type ConsoleServiceOptions = {
   readonly sessions: Sessions | undefined;
 };
 
-/** Creates ConsoleService, which manages sign-in links and the sessions of a key. */
+/** Creates ConsoleService, which manages links for signing in to the console, and the console sessions of a key. */
 export function createConsoleService(options: ConsoleServiceOptions): ServiceImpl<typeof ConsoleService> {
   const { db, clock, sessions } = options;
   return {

@@ -77,7 +77,8 @@ export function createSessions({
   const authenticate: Sessions["authenticate"] = async (proof, wait) => {
     const session = await open(proof, wait);
     const { seat } = proof;
-    // The seat must be named even if the session has only one. Otherwise a page of one project could receive another project's data.
+    // The request must name its seat (key of the session), even if the session has only one. Otherwise a page of one project could receive
+    // another project's data.
     if (seat === undefined)
       throw consoleFaults.SESSION_INVALID("the request names no seat", "Send the id of a key, or admin, as Svc-Seat.");
     if (seat === "admin") {

@@ -20,8 +20,8 @@ export type SignInLimit = {
 const failuresMax = 10;
 const windowMs = 60_000;
 /**
- * Maximum number of client addresses whose failed sign-ins a node counts. An attacker with more addresses gains little from this maximum.
- * Ten attempts from each of so many addresses are allowed anyway.
+ * Maximum number of client addresses whose failed sign-ins a node counts. An attacker with more addresses gains little, because so many
+ * addresses may make ten attempts each anyway.
  */
 const addressesMax = 10_000;
 /** Maximum uses of one secret per minute, valid or not. Each sign-in writes rows to the database. */
@@ -33,12 +33,12 @@ const actsMax = 10;
 const waitingMax = 100;
 const busyWaitMs = 1_000;
 
-/** Current attempts of an address. `present`: number of running and waiting attempts. `underWay`: number of running attempts. */
+/** Current sign-in attempts of an address. `present`: number of running and waiting attempts. `underWay`: number of running attempts. */
 type AttemptCount = { present: number; underWay: number; readonly waiting: (() => void)[] };
 
 /**
- * Creates the limits of a node. After ten failed attempts of an address within a minute, further attempts are refused until the minute
- * ends. A running attempt counts as failed until it ends, so that simultaneous attempts cannot exceed ten; the others wait.
+ * Creates the sign-in limits of a node. After ten failed attempts of an address within a minute, its next attempts are refused until the
+ * minute ends. A running attempt counts as failed until it has ended, so simultaneous attempts cannot exceed ten; the others wait.
  */
 export function createSignInLimit({ clock }: { clock: Clock }): SignInLimit {
   const failed = new LeastRecentlyUsed<string, { count: number; untilMs: number }>(addressesMax);

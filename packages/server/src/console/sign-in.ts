@@ -53,7 +53,7 @@ export type SignInOptions = LinkOptions & {
 
 const userAgentCharacters = 200;
 
-/** The seat (access in the console) that a sign-in gives: that of a key, or that of the administrator. */
+/** The access in the console (seat) that a sign-in gives: the access of a key, or of the administrator. */
 type Seat = { readonly keyId: KeyId } | { readonly adminDigest: Buffer };
 
 /** Creates the methods of `/console/session`. */

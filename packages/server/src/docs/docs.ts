@@ -67,8 +67,8 @@ async function readSite(folder: string, base: string): Promise<Site> {
     const file = createFile(path, { body, br: all.get(`${path}.br`), gzip: all.get(`${path}.gz`) });
     return file === undefined ? [] : ([[path, file]] as const);
   });
-  // svc answers with the page 404.html for unknown paths of any depth. So relative links in this page need a base address (a `<base>` tag).
-  // Other pages have a fixed path and need none.
+  // The page 404.html is shown for unknown paths of any depth, so its relative links need a base address (a `<base>` tag). Other pages have
+  // a fixed path and need none.
   const page = all.get("404.html")?.toString("utf8") ?? unbuiltPage;
   return { files: new Map(files), notFound: Buffer.from(withBase(page, base)) };
 }

@@ -38,7 +38,7 @@ const lifetimeMs = { min: 1_000, fallback: 3_600_000, max: 86_400_000 };
 /** Maximum number of valid keys that one key may have created. */
 const madeKeysMax = 100;
 
-/** Returns the methods of GrantsService for keys that an approver creates for agents. */
+/** Returns the methods of GrantsService with which an approver creates keys for agents. */
 export function agentKeyMethods({
   db,
   clock,
@@ -91,8 +91,8 @@ export function agentKeyMethods({
 }
 
 /**
- * Locks the row of the caller's key and returns the key, so that the key does not end and creates no other key meanwhile. Throws
- * API_KEY_INVALID, AGENT_KEYS_EXCEEDED.
+ * Locks the row of the caller's key and returns the key, so that the key neither ends nor creates another key during the transaction.
+ * Throws API_KEY_INVALID, AGENT_KEYS_EXCEEDED.
  */
 async function requireMaker(tx: Executor, keyId: KeyId, nowMs: number): Promise<ApiKey> {
   await lockApiKey(tx, keyId);
@@ -112,8 +112,8 @@ function readLifetime(lifetime: Duration | undefined): number {
 }
 
 /**
- * Returns the scope of a new key: the requested scope, in which empty fields get the creator's values. Throws if the scope exceeds the
- * creator's, or if the new key would have no scope.
+ * Returns the scope of a new key: the requested scope, with the creator's values in its empty fields. Throws if the scope is larger than
+ * the creator's, or if the new key would have no scope.
  */
 function boundWithin(maker: Binding, asked: Binding): Binding {
   const binding = bindingOf(maker);

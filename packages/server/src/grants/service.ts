@@ -38,7 +38,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
       if (!isActive(grant)) throw grantFaults.GRANT_ENDED(grant.id);
       const seen = await views.forProject(principal.projectId);
       await withTransaction(db, async (tx) => {
-        // If two requests narrow a grant at the same time, the second uses the result of the first.
+        // The lock makes two requests that narrow the same grant run one after the other. The second one uses the result of the first.
         await lockApiKey(tx, grant.keyId);
         const present = await requireOwn(principal, id, { ...options, db: tx });
         const left = {
@@ -85,8 +85,8 @@ async function requireOwn(principal: ProjectPrincipal, text: string, options: Re
 }
 
 /**
- * Returns the new value of a list in a grant's scope. An empty request leaves the list unchanged. `present`: the current list. If an empty
- * current list means all values, any requested list is narrower. Throws GRANT_WIDENED for a value that is not in the current list.
+ * Returns the new value of a list in a grant's scope. If the request is empty, the list does not change. `present`: the current list. An
+ * empty current list means all values, so any requested list is narrower. Throws GRANT_WIDENED for a value that is not in the current list.
  */
 function narrowed<Name extends string>(
   field: "accessClasses" | "toolkitSlugs" | "agentTools",

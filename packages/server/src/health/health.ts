@@ -3,8 +3,8 @@ import type { Executor } from "@svc/db/connect";
 import { probeWrites } from "@svc/db/probe-writes";
 
 /**
- * State of a node. `ready`: it accepts requests. `draining`: it is stopping. `store_unavailable`: the database does not answer, or accepts
- * no writes.
+ * State of a node. `ready`: accepts requests. `draining`: is stopping. `store_unavailable`: its database does not answer, or accepts no
+ * writes.
  */
 export type HealthStatus = "ready" | "draining" | "store_unavailable";
 
@@ -23,8 +23,8 @@ export type Health = {
 
 const freshMs = 1_000;
 const answerMs = 2_000;
-// Time in milliseconds after which the next test of the database may start, although the last test is still running. It is long, because
-// tests of a hanging database would occupy every connection. It is limited, because a lost answer never arrives.
+// Milliseconds after which the database may be tested again although the last test is still running. The time is long, because tests of a
+// hanging database would occupy every connection. It is limited, because a lost answer never arrives.
 const givenUpMs = 10_000;
 
 /** Creates the health check of a node's database. */

@@ -32,7 +32,7 @@ export function createHealthService({
         const status = await statusOf(service);
         if (status !== sent) yield { status };
         sent = status;
-        // A stopping node will not serve again, so the watcher should use another node.
+        // A stopping node will not become healthy again, so the stream ends and the client should use another node.
         if (health.isDraining) return;
         await clock.wait(watchMs, signal);
       }

@@ -67,7 +67,7 @@ export function answerCaller(
 /** Prepared bodies of faults that svc answers often. */
 const prepared = new WeakMap<Fault, string>();
 
-/** Prepares the body of a fault once for all answers, and returns the fault. */
+/** Prepares the answer body of an error once for all later answers, and returns the error. */
 export function prepareError(fault: Fault): Fault {
   prepared.set(fault, errorText(fault));
   return fault;

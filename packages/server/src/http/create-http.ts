@@ -65,7 +65,7 @@ export function createHttp(parts: ServerParts, given: HttpParts): Listeners {
   return joinListeners(config, { main, admin });
 }
 
-/** Objects that all listeners use: the router of all services, and the reporting of calls. */
+/** Objects that all listeners use: the router of all services, and the functions that report calls. */
 type Calls = Pick<McpOptions, "mapError" | "createRequestId" | "onCall"> & {
   readonly onStoreUnavailable: ReturnType<typeof createStoreAlarm>;
   /** Returns the handler for the calls of those services for which `serves` returns true. */
@@ -127,7 +127,7 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
   const isApart = config.adminListen !== undefined;
   return createHttpServer({
     ...sharedOf(parts, given, config.host),
-    // The health service stays on the main listener, because load balancers check that listener.
+    // The health service stays on the main listener, because load balancers check the main listener.
     rpc: calls.rpcOf((service) => !isApart || service !== AdminService.typeName),
     webhooks: isWorker
       ? undefined

@@ -1,2 +1,2 @@
-/** Path at which agents reach the tools. */
+/** Path at which agents reach svc over MCP. */
 export const mcpPath = "/mcp";

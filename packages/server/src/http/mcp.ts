@@ -27,7 +27,7 @@ export type McpOptions = {
   intake: Intake;
   /** Records audited actions before they are executed. */
   audit: AuditLog;
-  /** Admits requests of a project within its quotas. */
+  /** Admits the requests of a project within the project's quotas. */
   admission: Admission;
   bodyBytesMax: number;
   /**
@@ -48,7 +48,7 @@ export type McpOptions = {
 /** Serves one request of an agent. `query`: query of the request's URL. */
 export type McpHandler = (query: string, req: IncomingMessage, res: ServerResponse) => void;
 
-/** A call whose method is set when the body has been read, because the body names it. */
+/** A call whose method is set after the body was read, because only the body names the method. */
 type McpCall = Omit<Call, "method"> & { method: string };
 
 /**
@@ -102,7 +102,7 @@ function refusalOf({ method = "", headers }: IncomingMessage): Refusal | undefin
 
 function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: Refusal): void {
   call.code = error.code;
-  // Events were already sent, and no more will follow. The client must send its request again.
+  // Events were already sent, and no more will follow. So the answer ends here, and the client must send its request again.
   if (res.headersSent) return void res.end();
   const answer = call.principal === undefined ? answerError : answerCaller;
   answer(res, spokenFault(error), status, headers ?? refusalHeadersOf(error));
@@ -230,7 +230,7 @@ function watchCaller(req: IncomingMessage, res: ServerResponse, { door, openCall
   return watched;
 }
 
-/** Returns the permissions of a caller as a text, so that they can be compared. */
+/** Returns the permissions of a caller as a text. Equal permissions give equal texts. */
 function reachOf(principal: Principal): string {
   if (principal.kind !== "project") return principal.kind;
   const { projectId, keyId, role, binding } = principal;

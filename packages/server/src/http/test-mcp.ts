@@ -26,11 +26,12 @@ import { createMcpHandler } from "./mcp.ts";
 type AccountAccess = NonNullable<NodeParts["accounts"]>;
 type AppTransport = NonNullable<NodeParts["transport"]>;
 type AppRequest = Parameters<AppTransport["send"]>[0];
-/** An app's answer. */
+/** An answer of the app that a test simulates. */
 export type McpAppAnswer = Awaited<ReturnType<AppTransport["send"]>>;
 
 /**
- * Bearers of the tests: of a project, of one with an empty catalog, of the administrator, and one for which the database is unavailable.
+ * Credentials that the tests send: the key of a project, the key of a project with an empty catalog, the administrator's token, and a key
+ * for which the database is unavailable.
  */
 export const bearers = {
   project: "the-key-of-a-project",
@@ -39,7 +40,7 @@ export const bearers = {
   away: "away",
 };
 
-/** Calls of a reading and of a destructive tool, as arguments of call_tool. */
+/** Arguments with which a test calls call_tool: for a tool that reads, and for a destructive tool. */
 export const listEvents = { slug: "calendar.list_events", arguments: { calendar_id: "primary" }, entity_id: "ada" };
 export const deleteEvent = {
   slug: "calendar.delete_event",
@@ -47,29 +48,29 @@ export const deleteEvent = {
   entity_id: "ada",
 };
 
-/** MCP's endpoint on its own server and database, with the deployment's definitions and an app that the test plays. */
+/** The MCP endpoint on a server and database of its own, with the definitions of the deployment. The test itself answers for the app. */
 export type TestMcp = {
   readonly url: string;
   readonly database: TestDatabase;
   readonly views: CatalogViews;
   readonly projectId: ProjectId;
   readonly shutdown: AbortController;
-  /** Requests to the app, reported POSTs, and log lines. */
+  /** The requests that the app received, the POSTs that were reported, and the log lines. */
   readonly sent: AppRequest[];
   readonly calls: Call[];
   readonly logs: string[];
-  /** The app's answer. */
+  /** Returns the app's answer to a request. */
   app: (request: AppRequest) => Promise<McpAppAnswer>;
-  /** Error for reading the catalog. */
+  /** Error with which reading the catalog fails. Undefined if it succeeds. */
   storeFault: Error | undefined;
-  /** Posts like a client. A body that is neither text nor bytes is sent as JSON. */
+  /** Sends a POST as a client would. A body that is neither text nor bytes is sent as JSON. */
   post(body: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Clears the records and lets the app answer an empty object. */
+  /** Clears the recorded requests and lets the app answer with an empty object. */
   reset(): void;
   stop(): Promise<void>;
 };
 
-/** Starts it on a loopback address: bodies of at most 8 KiB, exchanges of 2 s. */
+/** Starts the endpoint on a loopback address. A body may have at most 8 KiB, and a request may take 2 s. */
 export async function startTestMcp(): Promise<TestMcp> {
   const database = await createTestDatabase();
   const { db } = database;
@@ -108,7 +109,7 @@ export async function startTestMcp(): Promise<TestMcp> {
   return whole;
 }
 
-/** Returns an answer of the app. */
+/** Returns an answer of the app with this JSON body. */
 export function answers(json: unknown, status = 200, headers: Record<string, string> = {}): McpAppAnswer {
   const body = Buffer.from(typeof json === "string" ? json : JSON.stringify(json));
   return { kind: "answer", status, headers: { "content-type": "application/json", ...headers }, body };
@@ -127,12 +128,14 @@ export function toolCall(id: number, name: string, args: object): object {
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
 type AnyJson = any;
 
-/** Returns the JSON of an answer. */
+/** Returns the parsed JSON body of an answer. */
 export async function jsonOf(res: Promise<Response> | Response): Promise<AnyJson> {
   return (await res).json();
 }
 
-/** Returns the node of the deployment, one without toolkits, and one whose database answers with the test's fault. */
+/**
+ * Returns three nodes: the node of the deployment, one without toolkits, and one whose database fails with the error that the test sets.
+ */
 async function createNodes(mcp: Pick<TestMcp, "database" | "sent" | "app" | "storeFault">) {
   const { db } = mcp.database;
   const transport: AppTransport = {
@@ -197,7 +200,7 @@ async function createHandler(
   });
 }
 
-/** Every entity has an account with the credential `secret`. */
+/** Every entity has a connected account with the credential `secret`. */
 const accounts: AccountAccess = {
   async resolve({ entityId }) {
     if (entityId === "") return { kind: "no_account", message: "no entity is named" };

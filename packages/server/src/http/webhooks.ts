@@ -102,7 +102,7 @@ type ReceivedPost = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number
 
 /**
  * Receives a post and returns its outcome. If the deadline passes first, the post may still be stored later. The provider then sends the
- * post again, and svc recognizes it as a duplicate. The body keeps its memory, which counts in the memory budget, until the ingest engine
+ * post a second time, and svc recognizes it as a duplicate. The memory of the body is charged to the memory budget until the ingest engine
  * releases it.
  */
 async function receive(
@@ -129,7 +129,8 @@ function headersOf(req: IncomingMessage): Record<string, string> {
 function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome, bodyBytesMax: number): void {
   switch (outcome.outcome) {
     case "accepted":
-      // The answer counts the post, or the elements of its list, because the sender must not learn how many projects receive it.
+      // The answer contains the number of posts, or of elements if the post is a list. It does not contain the number of projects that
+      // receive the post, because the sender must not learn it.
       answerAccepted(res, outcome.items ?? 1);
       break;
     case "ignored":
@@ -170,7 +171,7 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
   }
 }
 
-/** Answers a handshake. A browser never reads a text as a page, because the answer says that its type is not to be guessed. */
+/** Answers a handshake. A header forbids browsers to guess the content type, so that they never show the text as a page. */
 function answerHandshake(
   res: ServerResponse,
   { status, contentType, body }: Extract<IngestOutcome, { outcome: "challenge" }>["answer"],
@@ -181,8 +182,8 @@ function answerHandshake(
 }
 
 /**
- * Answers an accepted post, the most frequent answer. With a content length, Node writes head and body together; without one, Node would
- * send chunks.
+ * Answers an accepted post, which is the most frequent answer. With a content length, Node writes head and body together. Without it, Node
+ * would send the body in chunks.
  */
 function answerAccepted(res: ServerResponse, events: number): void {
   if (res.destroyed) return;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Finds the address of the client that sent a request, also if the request came through trusted proxies. */
+/** Finds the address of the client that sent a request, even if the request came through trusted proxies. */
 export type ClientAddresses = {
   /** True if an address is a trusted proxy. The address must have the form that `addressOf` returns. */
   isTrusted(address: string): boolean;
@@ -60,7 +60,7 @@ export function addressGroup(address: string): string {
   return `${groups.map((group) => group.replace(/^0+(?=.)/, "")).join(":")}::/64`;
 }
 
-/** Returns an entry of X-Forwarded-For without a port. Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+/** Returns an entry of X-Forwarded-For without its port. Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(hop);
   if (bracketed !== null) return bracketed[1] ?? "";

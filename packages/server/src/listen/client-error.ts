@@ -29,7 +29,7 @@ function answerOf(status: string): string {
 const lingerMs = 1_000;
 /**
  * Maximum time in milliseconds for closing late connections in one turn of the event loop. The server finds all late connections at once,
- * so the rest are closed in later turns.
+ * so the other ones are closed in later turns.
  */
 const timeSliceMs = 5;
 

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 const promptMs = 250;
 /** Time in milliseconds for a request without a key to arrive after the server begins to stop. A post may be large. */
 const requestTimeMs = 2_000;
-/** Maximum time in milliseconds for answering a request without a key; after it, the connection may be closed. */
+/** Maximum time in milliseconds for answering a request without a key. After that, the connection may be closed. */
 const answeringMs = 1_000;
 /** Maximum number of connections that are checked before one is closed or refused. */
 const looksMax = 64;
@@ -18,7 +18,7 @@ export type KeyState = "halfOpen" | "keyless" | "keyed";
 
 /** An open connection, with the data that decides when svc may close it. */
 export type HeldConnection = {
-  /** Socket on which the connection's requests arrive. Before the TLS handshake is complete, no requests can arrive. */
+  /** Socket on which the requests of the connection arrive. No requests can arrive before the TLS handshake is complete. */
   socket: HttpSocket;
   readonly address: string;
   readonly isProxied: boolean;
@@ -29,7 +29,7 @@ export type HeldConnection = {
   keyState: KeyState;
   usedMs: number;
   orderedMs: number;
-  /** Number of requests of this connection in the present turn of the event loop. */
+  /** Number of requests that arrived on this connection in the present turn of the event loop. */
   burst: number;
   /** Counts a refused request of the connection. Returns the delay of the answer in milliseconds. */
   readonly refusalWaitMs: (req: IncomingMessage) => number;
@@ -64,7 +64,7 @@ export function mark(socket: HttpSocket, connection: HeldConnection): void {
   socket[marked] = connection;
 }
 
-/** Return value of a parser callback that stops the parser. */
+/** Value that a callback of the parser returns to stop the parser. */
 const endParsing = -1;
 
 /**
@@ -132,8 +132,8 @@ function findWaiting(ring: Set<HeldConnection>, untilMs: number): HeldConnection
     if (!isAnswered && connection.usedMs <= untilMs) return connection;
     looks += 1;
     if (looks === looksMax) break;
-    // A connection with a running request moves to the end of the ring (list in order of last use). The next search then looks at other
-    // connections first.
+    // A connection with a running request is moved to the end of the ring (list in order of last use), so that the next search looks at
+    // other connections first.
     if (isAnswered) promote(connection, connection.keyState);
   }
   return undefined;

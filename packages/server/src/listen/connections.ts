@@ -19,8 +19,8 @@ import {
 import { createRefusalPace } from "./refusal-pace.ts";
 
 /**
- * Registry of the connections of a node's listeners. It knows their senders, and decides which connections are closed if there are too
- * many.
+ * Registry of the connections of a node's listeners. It knows the sender of each connection, and decides which connections are closed if
+ * there are too many.
  */
 export type Connections = {
   /**
@@ -74,7 +74,8 @@ export type ConnectionLimits = {
 
 const keyedReserve = 0.25;
 /**
- * Maximum requests in one read of a connection. One read may contain thousands of small requests, and they must not all be served at once.
+ * Maximum number of requests in one read of a connection. A read may contain thousands of small requests, and they must not all be served
+ * at the same time.
  */
 const burstMax = 64;
 /**
@@ -84,8 +85,8 @@ const burstMax = 64;
 const punishedMax = 8;
 const punishedWithinMs = 1_000;
 /**
- * Interval in milliseconds at which svc begins to read connections that it held back. Each time, it takes a few connections of every
- * address.
+ * Interval in milliseconds at which svc begins to read connections that it has held back. At each interval, it takes a few connections of
+ * every address.
  */
 const heldMs = 100;
 const heldAtOnce = 2;

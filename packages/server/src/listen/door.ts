@@ -22,7 +22,7 @@ export type DoorOptions = {
   logger: Logger;
 };
 
-/** Reason why a request is refused. The connection is also closed if the request violates HTTP/1.1 (RFC 9112). */
+/** Reason why a request is refused. The connection is closed as well if the request violates HTTP/1.1 (RFC 9112). */
 export type DoorRefusal = { error: Fault; status?: number; headers?: AnswerHeaders };
 
 /** Checks the line and headers of a request. Returns undefined if the request may continue to its handler, otherwise the refusal. */
@@ -76,16 +76,16 @@ function countHostLines({ rawHeaders }: IncomingMessage): number {
 const healthPrefix = `/${HealthRpc.typeName}/`;
 
 /**
- * True if requests to a path may use any host name. Providers post to the configured address, and load balancers check health by IP
- * address. The answers reveal nothing to a page.
+ * True if requests to a path may use any host name: providers post to the address that is configured at them, and load balancers check
+ * health by IP address. The answers reveal nothing to a web page.
  */
 function comesByAnyName(path: string): boolean {
   return path.startsWith(webhookPrefix) || path === "/healthz" || path === "/readyz" || path.startsWith(healthPrefix);
 }
 
 /**
- * True if pages of any origin may send requests to a path. Pages of apps send a person's browser to two of these paths, and those requests
- * are sealed. Schemas are public.
+ * True if pages of any origin may send requests to a path. Two of these paths are opened by the browser when an app redirects a person, and
+ * their data is encrypted. The others are public schemas.
  */
 function comesFromAnyPage(path: string): boolean {
   return path === "/oauth/start" || path === "/oauth/callback" || path.startsWith("/schemas/");
@@ -93,7 +93,8 @@ function comesFromAnyPage(path: string): boolean {
 
 type Names = Record<"hostFault" | "originFault", (req: IncomingMessage) => Fault | undefined>;
 
-// Maximum number of hosts that are remembered as the server's own. The limit is needed because an own name may occur with any port.
+// Maximum number of hosts that are remembered as the server's own hosts. A limit is needed, because the server's name may occur with any
+// port.
 const rememberedMax = 100;
 
 function createNames({ publicUrl, hosts, isLoopbackOnly }: DoorOptions): Names {
@@ -107,7 +108,7 @@ function createNames({ publicUrl, hosts, isLoopbackOnly }: DoorOptions): Names {
     if (remembered.has(host)) return true;
     const hostname = hostnameOf(`http://${host}`);
     if (hostname === undefined) return false;
-    // An IP address cannot be rebound by DNS: if the client dialled it, it belongs to this node.
+    // An IP address cannot be redirected by DNS: if the client connected to it, it belongs to this node.
     if (!isNamed(hostname)) return hostname === dialledAddress(req);
     if (remembered.size < rememberedMax) remembered.add(host);
     return true;

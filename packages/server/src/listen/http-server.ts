@@ -89,7 +89,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
   const { connections } = options;
   const server = options.tls?.createServer(settings) ?? createServer(settings);
-  // The size limit covers the headers. Node would silently drop headers above a number (by default 2,000).
+  // The total size of the headers is limited already. This setting removes Node's limit on their number (2,000), because Node would
+  // silently drop the headers above it.
   server.maxHeadersCount = 0;
   server.on("connection", (socket) => connections.accept(socket, options.tls !== undefined));
   server.on("secureConnection", (socket) => connections.secure(socket));
@@ -97,7 +98,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (!connections.noteRequest(req.socket)) return;
     if (req.headers["transfer-encoding"] !== undefined) watchChunks(req, () => connections.punish(req.socket));
     if (mayBeLarge(req)) {
-      // The answer has been written, so request data that was not read by now is not needed. It is read and discarded.
+      // The answer has been written, so request data that was not read until now is no longer needed. It is read and discarded.
       res.once("prefinish", () => {
         if (!req.complete) discardBody(req);
       });
@@ -105,8 +106,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     route(options, req, res);
   };
   server.on("request", serve);
-  // For an unknown Expect header, Node would answer 417 itself. This answer would skip the checks that every request must pass first, and
-  // it would lack the headers of the path.
+  // For an unknown Expect header, Node would answer with 417 itself. That answer would skip the checks of every request and would lack the
+  // headers of the path.
   server.on("checkExpectation", serve);
   server.on("clientError", createClientErrorHandler());
   return {
@@ -127,7 +128,7 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
     const refusal = options.door(req, path);
     const probe = options.probes.get(path);
     const page = options.pages.get(path);
-    // No handler reads this body, and some answers take time.
+    // The handlers of these requests do not read a body, and some answers take time. So the body is discarded now.
     if ((probe !== undefined || req.method === "GET") && hasBody(req)) discardBody(req);
     if (refusal !== undefined) answerError(res, refusal.error, refusal.status, refusal.headers);
     else if (probe !== undefined) probe(req, res);

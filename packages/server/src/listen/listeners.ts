@@ -48,7 +48,7 @@ export function joinListeners(
   return {
     async listen(shared) {
       if (processRole === "rows") return closedUrls(shared);
-      // The main listener opens last, so that the other one is open when the first request is answered.
+      // The main listener opens last, so that the listener for administration is already open when the first request is answered.
       const adminUrl = await listenApart(shared);
       try {
         return { url: urlOf(host, (await main.listen(placeOf({ host, port }, shared?.main))).port), adminUrl };

@@ -25,9 +25,9 @@ const ofNode: Bounds = { atOnce: 200, perSecond: 1_000, waitMaxMs: 1_000 };
 const addressesMax = 10_000;
 
 /**
- * Creates the limits of a node. A refusal costs half a millisecond, so a client that sends the next request at once would otherwise occupy
- * the whole event loop. A delayed refusal only keeps its connection open. Requests with a valid key are never delayed here, and the limit
- * of one address does not affect other addresses.
+ * Creates the limits of a node. Sending a refusal costs half a millisecond, so a client that immediately sends its next request could
+ * occupy the whole event loop. A delayed refusal only keeps its connection open. Requests with a valid key are never delayed here, and the
+ * limit of one address does not affect other addresses.
  */
 export function createRefusalPace(nowMs: () => number): RefusalPace {
   const addresses = new LeastRecentlyUsed<string, number>(addressesMax);
@@ -54,8 +54,8 @@ function nextAnswerAt(
 }
 
 /**
- * Returns a promise that resolves when svc may send a refusal. Returns undefined if svc may send the refusal now. While the refusal waits,
- * the rest of the request's body is discarded.
+ * Returns a promise that resolves when svc may send a refusal, or undefined if it may be sent now. While the refusal waits, the rest of the
+ * request's body is discarded.
  */
 export function untilRefused(res: ServerResponse): Promise<void> | undefined {
   const { req } = res;

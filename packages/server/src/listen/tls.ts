@@ -19,8 +19,8 @@ export type Tls = {
 };
 
 /**
- * Default interval for reading the files, in milliseconds. File watching is not used, because a mounted secret is replaced through symbolic
- * links.
+ * Default interval for reading the certificate files, in milliseconds. The files are read and not watched, because a mounted secret is
+ * replaced through symbolic links.
  */
 const lookMs = 2_000;
 // Maximum time for a TLS handshake in milliseconds. Node's default is 120 s, in which a client could keep a silent connection.
@@ -43,7 +43,8 @@ export async function openTls(files: TlsFiles, logger: Logger, everyMs: number =
         "SVC_TLS_CERT and SVC_TLS_KEY are read again: new connections get the new certificate",
       );
     } catch (error) {
-      // The fault may be temporary: while the files are being replaced, one file may be new and the other old.
+      // The error may be temporary: while the files are being replaced, one file may be new and the other old. So the current certificate
+      // stays in use.
       const { message } = error as Error;
       if (message !== warned) logger.warn(`the earlier certificate stays in use: ${message}`);
       warned = message;
@@ -53,8 +54,8 @@ export async function openTls(files: TlsFiles, logger: Logger, everyMs: number =
   return {
     createServer(options) {
       const server = createServer({ ...options, ...contextOf(pair), handshakeTimeout });
-      // A client whose handshake failed cannot read an answer, so its connection is closed at once. Node would pass it to the handler of
-      // invalid requests.
+      // A client whose handshake failed cannot read an answer, so its connection is closed at once. Otherwise Node would pass it to the
+      // handler of invalid requests.
       server.removeAllListeners("tlsClientError").on("tlsClientError", (_error, socket: Socket) => socket.destroy());
       servers.add(server);
       server.once("close", () => servers.delete(server));

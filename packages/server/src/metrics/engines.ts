@@ -61,7 +61,7 @@ export function registerEngines(registers: Registry[]): Pick<Metrics, "toolCalle
   };
 }
 
-/** Registers the metrics of jobs, by final status. */
+/** Registers the metrics of jobs: their number by final status, and others of the job engine. */
 export function registerJobs(
   registers: Registry[],
 ): Pick<Metrics, "jobEnded" | "jobParked" | "jobLeaseLost" | "jobEngineFailed"> {
@@ -147,7 +147,7 @@ export function registerStanding(
   return {
     standingDecided({ kind, state, reason, count, lagMs, backfillId }) {
       runs.inc({ kind, state, reason }, count);
-      // Runs of a backfill are left out: they were due long ago, so their delay is expected.
+      // Runs of a backfill are not measured. They were due long ago, so their delay is intended.
       if (state === "started" && backfillId === undefined) lags.observe(lagMs / 1000);
     },
     standingPolled: (outcome) => polls.inc({ outcome }),
@@ -157,7 +157,7 @@ export function registerStanding(
   };
 }
 
-/** Registers the metrics of the project's own events, and of polls of events. */
+/** Registers the metrics of events that projects publish, and of polls of events. */
 export function registerEvents(registers: Registry[]): Pick<Metrics, "eventPublished" | "eventsPolled"> {
   const published = new Counter({
     name: "svc_events_published_total",

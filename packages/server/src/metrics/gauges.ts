@@ -32,8 +32,8 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
   new Gauge({
     name: "svc_delivery_backlog",
     help: "Pending deliveries of the deployment, exact up to 100,000; NaN while the database is unavailable.",
-    // Every process reports the same number of deliveries of the whole deployment. So the number of the service is the maximum of the
-    // processes' numbers, not their sum.
+    // Every process reports the number of deliveries of the whole deployment. So the number for the service is the maximum of these numbers
+    // and not their sum.
     aggregator: "max",
     registers,
     async collect() {

@@ -16,7 +16,7 @@ import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import type { PostOutcome } from "../http/webhooks.ts";
 import type { Call } from "../rpc/call.ts";
 
-/** Values of metrics, in prom-client's form for aggregation. */
+/** Values of metrics, in the form in which prom-client can add them up. */
 export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 /** The content of `/metrics`. Labels have few values: toolkits, methods, and closed sets of outcomes, codes and states. */
@@ -46,7 +46,7 @@ export type Metrics = {
   jobEnded(job: EndedJob): void;
   /** Counts a job that the service or an administrator parked (paused until it is resumed). */
   jobParked(job: ParkedJob): void;
-  /** Counts a job whose lease (time-limited claim) was lost while this node ran the job. */
+  /** Counts a job whose lease (time-limited claim) was lost while this node was running the job. */
   jobLeaseLost(): void;
   /** Records that the event loop was blocked, with the cause. */
   heldLoop(held: BlockedLoop): void;

@@ -20,8 +20,8 @@ const headers: readonly (readonly [string, string])[] = [
   ["referrer-policy", "no-referrer"],
   ["cross-origin-opener-policy", "same-origin"],
   ["cross-origin-resource-policy", "same-origin"],
-  // This value is for refusals; files set their own. Otherwise a proxy could cache the 404 of a file, and a page of the next version could
-  // not load it.
+  // Answers without a file, such as refusals, are never cached; a file sets its own value. Otherwise a proxy could cache the 404 of a
+  // missing file, and a page of the next version could not load it.
   ["cache-control", "no-store"],
 ];
 

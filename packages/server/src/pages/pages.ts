@@ -33,7 +33,7 @@ export function createPages(options: {
     const deed = { ...about, action: "ConsentPage.Connect" };
     return auditAction(audit, deed, complete, (failure) => {
       if (failure === undefined) return "ok";
-      // The reason contains no secret of the OAuth exchange. The account's lastError shows the same text.
+      // The logged reason contains no secret of the OAuth exchange. The field lastError of the account shows the same text.
       logger.warn({ projectId, accountId, reason: failure }, "consent failed");
       return "failed_precondition";
     });
@@ -91,7 +91,7 @@ async function answerConsent(req: IncomingMessage, { sandbox, intake, url }: Con
     headers: {
       ...headers,
       "content-type": "text/html; charset=utf-8",
-      // `form-action` is not limited, because browsers also apply it to the redirect after the form.
+      // The policy does not limit `form-action`, because browsers apply it also to the redirect after the form was sent.
       "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
     },
     body: answer.html,
@@ -107,6 +107,6 @@ async function readForm(req: IncomingMessage, intake: Intake): Promise<URLSearch
   const body = await readBody(req, formBytesMax, charge);
   charge.release();
   const read = readForeignText(body, req.headers["content-type"]);
-  // The form's data is sealed. An unreadable form has no valid seal, so it counts as empty.
+  // The data of the form is encrypted by svc. A form that cannot be read cannot contain such data, so it counts as empty.
   return new URLSearchParams("text" in read && isReadableForm(read.text) ? read.text : "");
 }

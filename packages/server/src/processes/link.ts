@@ -11,13 +11,13 @@ export type ProcessLink = {
   readonly stopped: Promise<void>;
   /** Calls `reload` each time the supervisor requests that the files are read again. */
   onReload(reload: () => void): void;
-  /** Sends a message to the supervisor. Resolves when the message is sent. */
+  /** Sends a message to the supervisor. Resolves when the message has been sent. */
   tell(message: ProcessMessage): Promise<void>;
 };
 
 /**
- * Returns the link to the supervisor; undefined if this process has none. If the supervisor ends, this process ends too, because its
- * database has ended.
+ * Returns the link to the supervisor, or undefined if this process has no supervisor. If the supervisor ends, this process ends as well,
+ * because the supervisor holds the database.
  */
 export function openProcessLink(): ProcessLink | undefined {
   if (process.send === undefined) return undefined;
@@ -26,7 +26,7 @@ export function openProcessLink(): ProcessLink | undefined {
   const stopped = Promise.withResolvers<void>();
   const sums = new Map<number, (text: string) => void>();
   let requests = 0;
-  // True if the supervisor requested a reload before a callback was set. The callback is then called as soon as it is set.
+  // True if the supervisor requested a reload before `onReload` was called. The callback is then called as soon as it is set.
   let isReloadDue = false;
   let reload = () => {
     isReloadDue = true;

@@ -25,7 +25,7 @@ export type ProcessAddresses = ListenerUrls & Pick<Server, "consoleUrl">;
 export type ProcessMessage =
   | { readonly type: "loaded" }
   | (ProcessAddresses & { readonly type: "ready" })
-  /** The process cannot start. An operator can correct the cause. */
+  /** The process cannot start, for a reason that an operator can correct. */
   | { readonly type: "refused"; readonly message: string }
   | { readonly type: "metricsRead"; readonly request: number; readonly values: MetricValues }
   | { readonly type: "sumMetrics"; readonly request: number };

@@ -22,14 +22,14 @@ export function createMetricsSum(): MetricsSum {
       known.delete(process);
       if (counted.length > 0) ended = await aggregate([ended, counted]).getMetricsAsJSON();
     },
-    // Running processes come first, because values that cannot be added are taken from the first process.
+    // Running processes come first in the list, because a value that cannot be added is taken from the first process.
     text: () => aggregate([...known.values(), ended]).metrics(),
   };
 }
 
 /**
- * True for counters and histograms, whose values still count after a process has ended. prom-client gives the type as a text, unlike its
- * declared types.
+ * True for counters and histograms, whose values still count after a process has ended. prom-client returns the type as a text, although
+ * its type declaration says otherwise.
  */
 function isCounted(type: unknown): boolean {
   return type === "counter" || type === "histogram";

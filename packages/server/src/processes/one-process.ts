@@ -44,7 +44,7 @@ export function startProcess(
   }: { program: ProcessProgram; output: DestinationStream; receive: (message: ProcessMessage) => void },
 ): OneProcess {
   const child = fork(program.file, [...program.argumentsOf(number)], {
-    // The advanced format, because some metrics have the value NaN, which JSON cannot express.
+    // The format `advanced` is necessary, because some metrics have the value NaN, which JSON cannot express.
     serialization: "advanced",
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
@@ -63,7 +63,7 @@ export function startProcess(
 
 function endOf(child: ChildProcess): Promise<ProcessEnd> {
   return new Promise((resolve) => {
-    // The event `error` means that the process could not be started. The event `close` may not come then.
+    // The event `error` means that the process could not be started. The event `close` may be missing in this case.
     child.once("error", () => resolve({ code: child.exitCode, signal: child.signalCode }));
     child.once("close", (code, signal) => resolve({ code, signal }));
   });

@@ -40,7 +40,7 @@ export async function serveAsProcess({
     reloadEnvironment(config, logger);
     void server.reloadTls();
   });
-  // All processes receive the terminal's hang-up signal. It is ignored here, because the supervisor sends its own message.
+  // All processes receive the hang-up signal of the terminal. It is ignored here, because the supervisor sends its own message for it.
   process.on("SIGHUP", () => {});
   const { url, adminUrl, consoleUrl, nodeId } = server;
   logger.debug({ nodeId }, "serving with other processes");

@@ -13,7 +13,7 @@ export type ProcessShare = PreparedStore & {
    * arrives before it can be answered.
    */
   takePorts(): Promise<SharedPorts>;
-  /** Sets the function that returns this process's metrics when the supervisor asks for them. */
+  /** Sets the function with which this process returns its metrics when the supervisor asks for them. */
   answerMetrics(read: () => Promise<MetricValues>): void;
   /** Returns the metrics of all processes in Prometheus' text format. */
   sumMetrics(): Promise<string>;

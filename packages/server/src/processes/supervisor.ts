@@ -86,7 +86,7 @@ class Processes {
     };
   }
 
-  /** Keeps the process with this number running until all processes must stop. */
+  /** Runs the process with this number, and starts it again whenever it ends, until all processes must stop. */
   async #keep(number: number): Promise<void> {
     const { clock, logger } = this.#options;
     for (let failures = 0; !this.#stopping.signal.aborted; ) {
@@ -158,8 +158,8 @@ class Processes {
   }
 
   /**
-   * Records that a process could not start. During the first start, all processes would have the same problem, so it is reported only once.
-   * Later, a file may have become invalid; the other processes then continue.
+   * Records that a process could not start. During the first start, all processes have the same problem, so it is reported only once.
+   * Later, the problem may concern a single file that became invalid; the other processes then continue.
    */
   #noteRefusal({ number }: OneProcess, message: string): void {
     if (this.#isReady) this.#options.logger.error(`process ${number} cannot start: ${message}`);

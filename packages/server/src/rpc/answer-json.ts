@@ -4,7 +4,7 @@ import { isShared } from "@svc/core";
 /** Called between the parts of a long answer. Resolves when the writer may continue; undefined if it may continue at once. */
 export type TakeTurn = () => Promise<void> | undefined;
 
-/** Options of JSON messages. */
+/** Options of writing messages as JSON. */
 type JsonOptions = { readonly alwaysEmitImplicit: boolean };
 
 type ListField = DescField & { readonly fieldKind: "list"; readonly listKind: "message" };
@@ -17,10 +17,10 @@ type MessageField = DescField & { readonly fieldKind: "message" };
 type Shape = { readonly list: ListField | undefined; readonly parts: readonly MessageField[] };
 
 const shapes = new WeakMap<DescMessage, Shape>();
-/** JSON texts of shared messages. Several lists contain such a message, so its text is created only once. */
+/** Cached JSON texts of messages that several lists share, so that each text is created only once. */
 const texts = new WeakMap<object, string>();
 
-/** Number of items written between two checks of the time. */
+/** Number of items of a long list that are written between two checks of the time. */
 const itemsBetweenLooks = 16;
 const timeSliceMs = 4;
 /** Maximum number of items in a list that is written without pauses. */
@@ -44,7 +44,10 @@ export function writeJson(
   return Buffer.from(textOf(desc, message, options));
 }
 
-/** Size of an answer in characters. For a larger answer, writing the JSON takes longer than waiting in the queue of long work. */
+/**
+ * Size of an answer in characters from which it is written in the queue of long work. Writing such an answer as JSON takes longer than
+ * waiting in this queue.
+ */
 const largeMin = 16_384;
 
 /** True if writing a message may take a millisecond or more, estimated from its lists and texts, and those of the messages inside it. */

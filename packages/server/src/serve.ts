@@ -40,7 +40,7 @@ export async function serve({
   const output = await openStandardOutput();
   const logger = await createLogger({ level: config.logLevel, destination: output, processNumber });
   process.on("uncaughtException", (err) => endProcess(logger, err, "unexpected error, the process ends"));
-  // Node's own listener is removed, because it writes plain text.
+  // Node's own listener is removed, because it writes warnings as plain text and not as JSON lines.
   process.removeAllListeners("warning").on("warning", (err) => logger.warn({ err }, "the runtime warns"));
   if (processNumber !== undefined)
     return serveAsProcess({ config: configOfProcess(config, processNumber), logger, nextSignal, onLoaded, onStarted });
@@ -51,8 +51,8 @@ export async function serve({
   const server = await start(config, { logger, onLoaded });
   onStarted();
   const signalled = nextSignal();
-  // The promise `failed` rejects if the database of the server ends. The server can then not finish its work, so the process ends. The next
-  // start of the server sends the deliveries that are still stored.
+  // The promise `failed` rejects if the server's database ends. The server then cannot finish its work, so the process ends. Deliveries
+  // that are stored are sent after the next start.
   server.failed.catch((err: unknown) => endProcess(logger, err, "the service cannot continue"));
   process.on("SIGHUP", () => {
     reloadEnvironment(config, logger);

@@ -26,13 +26,13 @@ export type Server = {
   readonly url: string;
   /** Separate address of administration and metrics; undefined if they share `url`. */
   readonly adminUrl: string | undefined;
-  /** Key that this start created. It is shown only once. Undefined if this start created none. */
+  /** Key that this start created; it is shown only once. Undefined if this start created none. */
   readonly firstKey: FirstKey | undefined;
   /** Address of the console; undefined if it is not served. */
   readonly consoleUrl: string | undefined;
   /**
-   * Returns a link that opens the console once, with the access of the first key. Returns undefined if other people share or may reach the
-   * database, or if the first key is revoked or expired.
+   * Creates a link that opens the console once, with the access of the first key. Returns undefined if other people share this machine or
+   * may reach the database, or if the first key is revoked or expired.
    */
   createConsoleLink(): Promise<string | undefined>;
   readonly nodeId: NodeId;
@@ -65,8 +65,8 @@ export type ServerOptions = {
 };
 
 /**
- * Starts a server. Opens the database, migrations, catalog and node first and HTTP last, so that the server is ready when it listens. If a
- * part fails, closes everything and rejects with its error.
+ * Starts a server. Opens the database, runs migrations, and creates the catalog and the node. HTTP comes last, so that the server is ready
+ * when it listens. If a part fails, closes everything and rejects with its error.
  */
 export async function startServer(given: Config, options: ServerOptions): Promise<Server> {
   await using opened = new AsyncDisposableStack();
@@ -154,7 +154,7 @@ function closeParts({ openCalls, grants, keyUse, activity, node }: ServerParts, 
   opened.defer(() => openCalls.stop());
   opened.defer(() => grants.documents.close());
   opened.defer(() => keyUse.stop());
-  // Parts close in reverse order. So counting stops after the node, because the end of the node is counted too.
+  // Parts close in reverse order. So counting stops after the node has stopped, and the last work of the node is also counted.
   opened.defer(() => activity?.stop());
   opened.defer(() => node.close());
 }

@@ -15,12 +15,12 @@ export class StoreLateError extends Error {
   }
 }
 
-/** Maximum time in milliseconds that a request without a timeout of its own waits for the database. */
+/** Maximum time in milliseconds that a request without its own timeout waits for the database. */
 export const storeDeadlineMs = 15_000;
 
 /**
- * Settles like `pending`, or rejects with StoreLateError after `ms` milliseconds. The work itself continues: a hanging database cannot be
- * notified and may execute the work later.
+ * Settles like `pending`, or rejects with StoreLateError after `ms` milliseconds. The statement itself is not cancelled: a hanging database
+ * may still execute it later.
  */
 export function withinDeadline<Result>(pending: Promise<Result>, ms: number): Promise<Result> {
   return new Promise((resolve, reject) => {

@@ -20,9 +20,9 @@ export function lineOf(principal: Principal | undefined): string {
 const keptBytesMax = 32 * 1_048_576;
 
 /**
- * Returns the written answer of a call. Returns undefined if the client wants the binary form, which the caller of this function must
- * write. Rejects if the API caller has lost its permission. A large answer is written when the event loop has time for the API caller's
- * project. A message that all API callers get is written only once.
+ * Writes the answer of a call and returns it. Returns undefined if the client wants the binary form, which is written elsewhere. Rejects if
+ * the caller of the API has lost its permission. A large answer is written when the event loop has time for the caller's project. A message
+ * that all callers get is written only once.
  */
 export type WriteAnswer = (written: {
   readonly desc: DescMessage;
@@ -86,7 +86,7 @@ function createKept(): { get(message: Message): Answer | undefined; put(message:
 
 const gzipBytes = promisify(gzip);
 
-/** Returns a function that compresses one answer at a time, for projects in turn. Each compression occupies a CPU core. */
+/** Returns a function that compresses one answer at a time, because each compression occupies a CPU core. The projects take turns. */
 function createCompressor(): (line: string, body: Buffer) => Promise<Buffer> {
   const waiting = new Lines<() => void>();
   let isBusy = false;

@@ -25,7 +25,7 @@ export type CallBodyOptions = {
 export class CallBody {
   /** The bytes of the body. Undefined before they are read, and after they are released. */
   bytes: Buffer | undefined;
-  /** True if the body was refused because the node had no room for it. */
+  /** True if the body was refused because the node had no memory for it. */
   isRefused = false;
   readonly #req: IncomingMessage;
   readonly #call: Call;
@@ -93,7 +93,7 @@ export class CallBody {
     return toConnectError(bodyFault(error, this.bytesMax));
   }
 
-  /** Ends the use of the memory budget by the body, because the body is decoded or no longer needed. */
+  /** Ends the charge of the body to the memory budget, because the body is decoded or no longer needed. */
   letGo(): void {
     // Values parsed from JSON do not use the bytes of the body, so these are freed. A message in the binary form may use them, so its bytes
     // are not freed here.

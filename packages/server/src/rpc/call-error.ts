@@ -6,13 +6,13 @@ import { isStoreUnavailable, type StoreAlarm } from "../store-deadline.ts";
 import { type Call, callContext } from "./call.ts";
 import { createFaultInterceptor, createOutgoingError, type OutgoingError } from "./connect-error.ts";
 
-/** Returns the fault for any error of a call. The caller receives this fault. */
+/** Returns the fault that the caller receives for an error of a call. */
 export type CallErrorMapper = (error: unknown, call: Call | undefined, signal?: AbortSignal) => Fault;
 
 /**
- * Creates the mapper of errors. A Fault stays unchanged. If the call's signal ended it (timeout, shutdown), the result is the signal's
- * reason. If the database is unavailable, the code is `unavailable`. Any other error is logged with its stack (only here) and becomes
- * `internal`.
+ * Creates the function that converts errors of calls to faults. A Fault stays unchanged. If the call was ended by its signal (timeout,
+ * shutdown), the result is the signal's reason. If the database is unavailable, the code is `unavailable`. Any other error becomes
+ * `internal`; it is logged with its stack here and nowhere else.
  */
 export function createCallErrorMapper(logger: Logger, onStoreUnavailable: StoreAlarm): CallErrorMapper {
   return (error, call, signal) => {
@@ -44,7 +44,7 @@ export function createCallOutgoingError(
   );
 }
 
-/** Creates the outermost interceptor. It maps every error of a call, and ends a call when its signal aborts (timeout, shutdown). */
+/** Creates the outermost interceptor. It converts every error of a call, and ends a call when its signal aborts (timeout, shutdown). */
 export function createErrorInterceptor(outgoing: OutgoingError): Interceptor {
   const intercept = createFaultInterceptor(outgoing);
   return (next) => intercept((req) => withSignal(next(req), req.signal));

@@ -9,11 +9,11 @@ export type Call = {
   readonly method: string;
   /** Start of the call, in monotonic milliseconds. */
   readonly startedMs: number;
-  /** The caller. Set when the caller is known. */
+  /** The caller. Undefined until the caller is known. */
   principal: Principal | undefined;
   /** `ok`, or the code of the call's error. */
   code: FaultCode | "ok";
-  /** Trace of the call in W3C form, if the caller sent one. */
+  /** The caller's trace in W3C form, if the caller sent one. */
   traceparent?: string;
   /** Releases the part of the project's quotas that the call uses. Set when the call is admitted. */
   leave?: () => void;
@@ -37,7 +37,9 @@ export const callContext: ContextKey<Call | undefined> = createContextKey<Call |
   description: "svc call",
 });
 
-/** Returns a function that creates request ids. They are unique across nodes and restarts: the node's id and a number. */
+/**
+ * Returns a function that creates request ids. An id consists of the node's id and a number, so it is unique over all nodes and restarts.
+ */
 export function createRequestIds(nodeId: string): () => string {
   const prefix = nodeId.replace(/^node_/, "req_");
   let count = 0;
@@ -46,7 +48,9 @@ export function createRequestIds(nodeId: string): () => string {
 
 const saneRequestId = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 
-/** Returns the caller's own x-request-id, if it is valid in a header and in a log line. Otherwise undefined. */
+/**
+ * Returns the request id that the caller sent in x-request-id, if it is valid in a header and in a log line. Otherwise returns undefined.
+ */
 export function acceptRequestId(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" && saneRequestId.test(header) ? header : undefined;
 }

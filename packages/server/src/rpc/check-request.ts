@@ -16,7 +16,7 @@ export function checkRequest(desc: DescMessage, message: Message): void {
   checkOf(desc)(message as unknown as Record<string, unknown>, "");
 }
 
-/** Interceptor that checks each message of a stream when it arrives. It passes other requests on unchecked. */
+/** Interceptor that checks each message of a stream when it arrives. Other requests are checked elsewhere. */
 export const requestInterceptor: Interceptor = (next) => (req) =>
   next(req.stream ? { ...req, message: checkEach(req.message, checkOf(req.method.input)) } : req);
 
@@ -32,8 +32,8 @@ function checkOf(desc: DescMessage): Check {
   const known = checks.get(desc);
   if (known !== undefined) return known;
   const fields: Check[] = [];
-  // The check of this message type is stored in `checks` before the fields are examined. A message may contain a message of its own type,
-  // and its check must then already be found there.
+  // The check of this message type is stored in `checks` before its fields are examined. A message may contain a message of its own type,
+  // and the check of that type must then already exist.
   const check: Check = (message, path) => {
     for (const field of fields) field(message, path);
   };
@@ -101,8 +101,8 @@ function checkText(value: unknown, name: string): void {
   });
 }
 
-const firstSecond = -62_135_596_800n; // 0001-01-01T00:00:00Z
-const lastSecond = 253_402_300_799n; // 9999-12-31T23:59:59Z
+const firstSecond = -62_135_596_800n; // Smallest allowed time, 0001-01-01T00:00:00Z, in seconds since 1970.
+const lastSecond = 253_402_300_799n; // Largest allowed time, 9999-12-31T23:59:59Z, in seconds since 1970.
 
 /** Throws a fault if a time is out of range. Only the binary form can contain such a time. */
 function checkTime(value: unknown, name: string): void {

@@ -8,7 +8,7 @@ import type { Logger } from "../logger.ts";
 import type { CallBody } from "./call-body.ts";
 import { isFaultCode, toConnectError } from "./connect-error.ts";
 
-/** Returns the fault for a decoding error in terms of this API: with the field and its correct form. */
+/** Returns the fault for an error of the JSON decoder. It names the field and its correct form, as other faults of this API do. */
 function decodeFault(message: string, input: DescMessage): Fault {
   return unknownKey(message, input) ?? faultyField(message, input) ?? malformed(message);
 }
@@ -17,7 +17,7 @@ function decodeFault(message: string, input: DescMessage): Fault {
 const keyMax = 200;
 const messageMax = 1_000;
 
-/** Returns a shortened message of the decoder. The message may quote a value of any length. */
+/** Returns a message of the JSON decoder, shortened because it may quote a value of any length. */
 function cut(text: string): string {
   return text.length > messageMax ? `${text.slice(0, messageMax).toWellFormed()}...` : text;
 }
@@ -90,8 +90,8 @@ export type FailedCall = {
 };
 
 /**
- * Adds a detail to an error that has none. Such errors come from the protocol layer (decoding, limits, headers), and no interceptor sees
- * them. All other errors were made from a fault and stay unchanged.
+ * Adds a detail to an error that has none. Errors without a detail come from the protocol layer (decoding, limits, headers), where no
+ * interceptor sees them. All other errors were made from a fault and stay unchanged.
  */
 export function completeError(error: ErrorJson, call: FailedCall): { code: FaultCode; json: ErrorJson } {
   const code = isFaultCode(error.code) ? error.code : "internal";
@@ -120,7 +120,7 @@ function detailedFault(code: FaultCode, message: string, { method, requestId, bo
     case "unknown":
       if (message.startsWith(binaryFault)) return binaryMalformed(message, method);
       if (message === undeclaredCompression) return frameCompressed();
-      // An error without a detail was not logged by the error mapper, so it is logged here.
+      // An error without a detail did not pass the function that logs errors, so it is logged here.
       logger.error(
         { requestId, method: `${method.parent.typeName}/${method.name}`, code, message },
         "call failed in the protocol layer",

@@ -17,7 +17,7 @@ import { type AnsweredCall, failedOf, requestHeader } from "./rpc-request.ts";
 /** Called with the code of a failed call. If it returns a promise, svc answers only after the promise has resolved. */
 type NoteCode = (code: FaultCode) => Promise<void> | undefined;
 
-const headerBytes = 5; // flags (1 byte), length of what follows (4 bytes)
+const headerBytes = 5; // A frame begins with one byte of flags and four bytes with the length of its message.
 const compressedFlag = 1;
 
 /**

@@ -4,7 +4,7 @@ import { codeToHttpStatus } from "@connectrpc/connect/protocol-connect";
 import { Fault, type FaultCode, type FaultDetail, partedOf, retryAfterText, wireParts } from "@svc/core";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 
-// Connect's code for each code of a fault. No other file converts faults to errors of the wire.
+// The code of Connect for each code of a fault. Only this file converts faults to errors of the protocol.
 
 const codes = {
   canceled: Code.Canceled,

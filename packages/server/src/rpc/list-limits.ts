@@ -54,7 +54,7 @@ function limited(declared: ReadonlySet<ListLimit>, method: Method): Method {
     const principal = context.values.get(principalContext);
     const binding = principal?.kind === "project" ? principal.binding : undefined;
     const limitedTo = binding === undefined ? "" : limitText(declared, binding);
-    // The answer is copied, because callers may share the message.
+    // The answer is copied and not changed, because several callers may share the message.
     return limitedTo === "" ? answer : { ...answer, limitedTo };
   };
 }

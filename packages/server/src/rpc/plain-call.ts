@@ -95,8 +95,8 @@ function answerHeaders(added: Headers | undefined, isJson: boolean): OutgoingHea
 }
 
 /**
- * Returns the headers with a content length of 0. It is added here, because Connect's handlers write this header at the same position.
- * `send` replaces 0 by the true length.
+ * Returns the headers with a content length of 0. It is added at this position because Connect's handlers write this header here. `send`
+ * replaces the 0 with the true length.
  */
 function withLength(header: Headers): Headers {
   header.set("content-length", "0");

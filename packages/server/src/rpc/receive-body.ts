@@ -43,16 +43,16 @@ function endOfText(json: Uint8Array, start: number): number {
 type ReceivedCall = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
 
 /**
- * Size of a request body in bytes. Before svc decodes a larger body, it waits until the caller's project has its turn on the event loop.
- * Smaller bodies are decoded at once.
+ * Size in bytes from which decoding a request body waits for the turn of the caller's project on the event loop. Smaller bodies are decoded
+ * at once.
  */
 const largeBytes = 65_536;
 /** Maximum nesting of a request's JSON. Real requests need less than half of it. */
 const depthMax = 100;
 
 /**
- * Returns the whole body of a call that was admitted. A large body waits until it is the caller's turn. The size of the body is added to
- * the caller's measured work. Rejects with Connect's error type.
+ * Returns the whole body of a call that was admitted. A large body is decoded when it is the turn of the caller's project. The size of the
+ * body is added to the caller's measured work. Rejects with Connect's error type.
  */
 export async function receiveBody(
   req: IncomingMessage,
@@ -68,7 +68,8 @@ export async function receiveBody(
   if (isLarge) await work.turn();
   work.run(() => body.chargeValues());
   const type = req.headers["content-type"] ?? "";
-  // The text is checked here, because the decoder would replace bytes that are not UTF-8. In a stream, a frame starts with its length.
+  // The encoding of the text is checked here, because the decoder would silently replace bytes that are not UTF-8. In a stream, a frame
+  // starts with its length.
   const isFramed = /^application\/connect\+json/i.test(type);
   const message = isFramed ? bytes.subarray(frameHeadBytes) : bytes;
   if ((isFramed || isJsonType(type)) && !isUtf8(message)) throw toConnectError(notUtf8());

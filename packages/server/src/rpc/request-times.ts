@@ -4,9 +4,9 @@ import { type Fault, formatValue, readForeignText, readTime } from "@svc/core";
 import { serverFaults } from "../errors.ts";
 
 /**
- * Returns the fault of an invalid time in a request's JSON; undefined if all times are valid or the body is not JSON. The decoder is not
- * strict: it reads 30 February as 2 March and 24:00 as midnight, and ignores text after the s of a duration. Its errors name neither field
- * nor value.
+ * Returns the fault of an invalid time in a request's JSON. Returns undefined if all times are valid or the body is not JSON. The check is
+ * necessary because the decoder is not strict: it reads 30 February as 2 March and 24:00 as midnight, and ignores text after the s of a
+ * duration. Also, its errors name neither the field nor the value.
  */
 export function faultOfTimes(input: DescMessage, body: Uint8Array): Fault | undefined {
   const value = hasTimes(input) ? parseJson(body) : undefined;
@@ -85,6 +85,6 @@ function parseJson(body: Uint8Array): JsonValue | undefined {
     const read = readForeignText(body);
     return "text" in read ? (JSON.parse(read.text) as JsonValue) : undefined;
   } catch {
-    return undefined; // the decoder says what is wrong with it
+    return undefined; // The body is not valid JSON. The decoder reports this later.
   }
 }

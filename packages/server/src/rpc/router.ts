@@ -19,7 +19,7 @@ export type RouterOptions = Omit<GateOptions, "rules"> & {
   bodyBytesMax: number;
   /** Records audited calls. */
   audit: AuditLog;
-  /** Schedules the time for writing answers. */
+  /** Decides when large answers are written, so that projects take turns. */
   turns: Turns;
   /** Aborts to end every running call. */
   shutdownSignal: AbortSignal;
@@ -32,7 +32,7 @@ const timeoutMaxMs = 60_000;
 // Minimum bytes of a stream's message that svc compresses. Compressing a smaller message costs more than sending it.
 const compressMinBytes = 32_768;
 
-/** Calls of one node: streams with Connect's handlers, and unary calls by path. */
+/** The calls of one node: streams, which use Connect's handlers, and unary calls by path. */
 export type CallRouter = Pick<ConnectRouter, "handlers"> & {
   readonly unary: ReadonlyMap<string, UnaryCall>;
   /** True if a call requires a key. */

@@ -40,8 +40,8 @@ export function requestHeader(req: IncomingMessage, timeout?: string): Headers {
   const header = new Headers();
   const decoded = encodingOf(req)?.header;
   for (const [name, value] of Object.entries(req.headers)) {
-    // `content-length` is omitted, because Connect would allocate that many bytes. svc has already measured and decoded the body, so the
-    // header of its encoding is omitted too.
+    // `content-length` is left out, because Connect would allocate that many bytes. The header of the content encoding is left out as well,
+    // because svc has already decoded the body.
     if (value !== undefined && name !== "content-length" && name !== decoded)
       header.set(name, typeof value === "string" ? value : value.join(", "));
   }

@@ -31,16 +31,13 @@ export type ArrivedCall = {
   readonly call: Call;
   readonly isJson: boolean;
   readonly authorization: string | null;
-  /** The encoding of the body, if svc does not support it; otherwise null. */
+  /** The encoding of the body if svc does not support it, or else null. */
   readonly encoding: string | null;
   /** Value of the header Connect-Timeout-Ms, or its default. */
   readonly timeout: string;
   /** Returns all headers of the request. Only some methods need them, so they are converted only when this function is called. */
   readonly header: () => Headers;
-  /**
-   * The gate calls this function while it looks up the caller's key. The function waits for the lookup. The body of the request is not read
-   * in the meantime.
-   */
+  /** Waits for the lookup of the caller's key. During this wait, the body of the request is not read. */
   readonly wait: KeyLookupWait;
   /** Returns the whole body. Rejects with Connect's error type. */
   readonly read: () => Promise<Uint8Array>;
@@ -72,9 +69,9 @@ export type UnaryMethod = {
 };
 
 /**
- * Returns the function that creates unary calls. Their answers have the same bytes as those of Connect's handlers. Connect's handlers do
- * more work per call for streams, other runtimes and other protocols (headers copied three times, four signals, iterators), which is half
- * the cost of a small call.
+ * Returns the function that creates unary calls. Their answers have exactly the same bytes as those of Connect's handlers. Connect's
+ * handlers also do work for streams, other runtimes and other protocols (they copy headers three times, and create four signals and
+ * iterators). This work is half the cost of a small call.
  */
 export function createUnaryCalls(parts: UnaryParts): (method: UnaryMethod) => UnaryCall {
   const { shutdownSignal } = parts;
@@ -107,8 +104,8 @@ export function createUnaryCalls(parts: UnaryParts): (method: UnaryMethod) => Un
 }
 
 /**
- * Abort reason for the signal of an answered call. It is created once, because creating its stack costs more than everything else at the
- * end of a call.
+ * Reason with which the signal of an answered call is aborted. It is created once, because creating its stack costs more than everything
+ * else at the end of a call.
  */
 const answered = new DOMException("This operation was aborted", "AbortError");
 
@@ -169,8 +166,8 @@ class UnaryContext implements HandlerContext {
   readonly requestMethod = "POST";
   readonly protocolName = "connect";
   /**
-   * Returns the milliseconds until the timeout of the call; undefined if the call has no timeout. It is an arrow function, because methods
-   * may call it without its object (`this`).
+   * Returns the milliseconds until the timeout of the call, or undefined if the call has no timeout. It is an arrow function, so that it
+   * also works if a method calls it without the object.
    */
   readonly timeoutMs: () => number | undefined;
   readonly #arrived: ArrivedCall;

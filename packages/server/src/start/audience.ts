@@ -13,8 +13,8 @@ export function isAudienceDeclared({ deploymentFile, webhookAudience }: Config):
 }
 
 /**
- * Returns the error for a start with SVC_BOOTSTRAP_KEY that would create project `default` in addition to other projects. Each project
- * would receive all events, because no audience (rule of who receives them) is set.
+ * Returns the error for a start with SVC_BOOTSTRAP_KEY that would create project `default` next to other projects. Without an audience
+ * (rule of which projects receive events), each project would receive all events.
  */
 export function audienceFault(): ConfigError {
   const message =
@@ -36,14 +36,18 @@ export async function forgottenAudience(config: Config, db: Database, logger: Lo
 }
 
 /**
- * Stores the audience (rule of which projects receive events) of this start for later starts. Changes nothing if this start defines none.
+ * Stores the audience (rule of which projects receive events) of this start, so that later starts can use it. Changes nothing if this start
+ * defines none.
  */
 export async function noteAudience({ webhookAudience, deploymentFile }: Config, db: Database): Promise<void> {
   const audience = webhookAudience ?? (deploymentFile === undefined ? undefined : "accounts");
   if (audience !== undefined) await keepAudience(db, audience);
 }
 
-/** Logs a warning if several projects receive each other's events. Such projects were created before versions required an audience. */
+/**
+ * Logs a warning if several projects receive each other's events. This is possible if the projects were created with a version that did not
+ * require an audience (rule of which projects receive events).
+ */
 export async function warnOfAudience(config: Config, db: Database, logger: Logger): Promise<void> {
   if (isAudienceDeclared(config)) return;
   const projects = await listProjects(db, { after: undefined, limit: 2 });

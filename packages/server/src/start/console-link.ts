@@ -8,7 +8,7 @@ import { firstKeyFile } from "./first-key.ts";
 import { readIfThere } from "./vault-key.ts";
 
 /**
- * Returns a link that opens the console once, with the access of the first key. It is for a person who starts a service for themselves.
+ * Returns a link that opens the console once, with the access of the first key. It is meant for people who start svc for themselves.
  * Undefined if other people share or may reach the database, or if the first key is no longer valid.
  */
 export async function firstConsoleLink(

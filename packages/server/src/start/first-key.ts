@@ -36,8 +36,8 @@ export async function prepareFirstKey(
   if (!isEmbedded) return undefined;
   const file = join(config.dataDir, firstKeyFile);
   if ((await findProjectByName(db, projectName)) !== undefined) return unshownKey(file);
-  // The new key is written to its file before it is stored in the database. If the start is interrupted between the two, the next start
-  // reads the key from the file. So no key is lost.
+  // The new key is written to its file before it is stored in the database. If the start is interrupted between these two, the next start
+  // reads the key from the file, so no key is lost.
   const text = (await readIfThere(file))?.trim() || (await writeNewKey(file));
   await withTransaction(db, async (tx) => {
     const project = await createProject(tx, projectName, clock.now());
@@ -78,7 +78,7 @@ async function ensureProject(config: Config, db: Database, clock: Clock): Promis
     if (project === undefined) throw audienceFault();
     return project.id;
   } catch (error) {
-    // Another node created the project at the same time.
+    // Another node has created the project at the same time.
     const made = isUniqueViolation(error, "projects_name") ? await findProjectByName(db, projectName) : undefined;
     if (made === undefined) throw error;
     return made.id;

@@ -3,8 +3,8 @@ import type { Config } from "../config/config.ts";
 import { loopbackRanges } from "../config/loopback.ts";
 
 /**
- * Returns the parts of a node that run, as the configuration says. A node with the role api starts no engines; worker nodes process the
- * work that it stores.
+ * Returns the parts from which a node is created, as the configuration says. A node with the role `api` starts no engines; worker nodes
+ * process the work that it stores.
  */
 export function nodePartsOf(
   config: Config,

@@ -22,7 +22,7 @@ export function exposureText({ host, adminListen, tls, publicUrl, role }: Config
   return `listening on ${exposed.join(" and ")} without TLS: others can read keys and tokens on the network. Set SVC_TLS_CERT and SVC_TLS_KEY, or SVC_PUBLIC_URL to the https address of the proxy that terminates TLS, or listen on a loopback address`;
 }
 
-/** State of a database after a restore: whether it was restored, and when it may send again. */
+/** State of a database with regard to a restore: if it was restored from a backup, and when it may send requests again. */
 export type RestoredStore = {
   /** Returns the last restore that this node knows; undefined if there was none. */
   readonly last: () => Restore | undefined;
@@ -34,8 +34,8 @@ export type RestoredStore = {
 const lookEveryMs = 1_000;
 
 /**
- * Records that the database was restored since its last start, so that svc sends nothing until an operator resumes it. `svc restore` leaves
- * a marker in such a database. For an operator's own database, SVC_RESTORED names the time up to which the backup has data.
+ * Records that the database was restored after its last start, so that svc sends nothing until an operator allows it. `svc restore` leaves
+ * a marker in such a database. For an operator's own database, SVC_RESTORED contains the time up to which the backup has data.
  */
 async function noteRestored(config: Config, { db, clock, isEmbedded }: JoinedStore): Promise<void> {
   const note = isEmbedded ? await embeddedNote(config.dataDir) : ownNote(config.restoredFromMs);
@@ -56,8 +56,8 @@ function ownNote(endsAt: number | undefined): RestoreNote | undefined {
 }
 
 /**
- * Returns whether the database was restored from a backup. A restored database sends nothing until an operator resumes it. Until then, this
- * function checks every second if it was resumed.
+ * Returns if the database was restored from a backup. A restored database sends nothing until an operator resumes it. Until then, a loop
+ * checks every second if it was resumed.
  */
 export async function openRestored({ db, clock }: JoinedStore, logger: Logger): Promise<RestoredStore> {
   let last = await findRestore(db);
@@ -73,8 +73,8 @@ export async function openRestored({ db, clock }: JoinedStore, logger: Logger): 
     const { isNothingSince } = found;
     logger.info({ isNothingSince }, "the restored service was resumed: it sends deliveries and continues jobs");
     resolve();
-    // This function is called by the loop. The database was resumed, so the loop need not check again. The promise of `stop` is not
-    // awaited, because it resolves only after this call has ended.
+    // This code is called by the loop itself. The loop stops, because the database was resumed. The promise of `stop` is not awaited,
+    // because it resolves only after this call has ended.
     void loop.stop();
   };
   const onError = (err: unknown) => logger.warn({ err }, "svc could not read if the restored service was resumed");

@@ -2,7 +2,7 @@ import type { Catalog, Toolkit } from "@svc/catalog";
 import type { Config } from "../config/config.ts";
 import type { FirstKey } from "./first-key.ts";
 
-/** Returns the line that shows the address of the running service and where its data is stored. */
+/** Returns the line that shows the address of the running server and the place where it stores its data. */
 export function startText({ databaseUrl, dataDir, isSandbox }: Config, url: string, version: string): string {
   const data = databaseUrl === undefined ? `data in ${dataDir}` : "data in the database of SVC_DATABASE_URL";
   const apps = isSandbox ? "; the sandbox answers tool calls in place of real apps (SVC_SANDBOX)" : "";
@@ -35,7 +35,10 @@ export function consoleText(link: string): string {
   return `Console: ${link}\n(once, within ten minutes; later: npx svc console)\n\n`;
 }
 
-/** Returns a text that says which toolkits have a host for their calls; undefined if the emulator (sandbox) answers for all toolkits. */
+/**
+ * Returns a text that says for which toolkits a host is set, so that their tools can be called. Undefined if the emulator (sandbox) answers
+ * for all toolkits.
+ */
 export function bindingsText({ isSandbox }: Config, { toolkits }: Catalog): string | undefined {
   if (isSandbox) return undefined;
   const all = [...toolkits.values()];
@@ -48,7 +51,10 @@ export function bindingsText({ isSandbox }: Config, { toolkits }: Catalog): stri
   return `toolkits bound to a host: ${bound.join(", ") || "none"}; ${rest}`;
 }
 
-/** True if the deployment's values in a toolkit's base URL are set. Values that the connecting person enters do not matter. */
+/**
+ * True if the values that a toolkit's base URL takes from the deployment are set. Values that the connecting person enters are not
+ * considered.
+ */
 function isBound({ baseUrl }: Toolkit): boolean {
   return !baseUrl.includes("{provider_base_url}");
 }

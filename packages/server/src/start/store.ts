@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import type { Logger } from "../logger.ts";
 import { startLoop } from "../loop.ts";
 
-/** The database of a running server, and its clock. */
+/** The database of a running server, and a clock that follows the database's clock. */
 export type Store = JoinedStore & {
   /** Rejects if the embedded PostgreSQL ends unexpectedly; otherwise never settles. */
   readonly failed: Promise<never>;
@@ -23,7 +23,7 @@ export type JoinedStore = {
   close(): Promise<void>;
 };
 
-/** A running and migrated database that this process owns. */
+/** A running and migrated database that was opened by this process. */
 export type HeldStore = {
   /** Address of the database, including its password. */
   readonly url: string;
@@ -36,8 +36,8 @@ export type HeldStore = {
 
 const connectionsMax = 20;
 const clockCheckMs = 30_000;
-// Difference of two clocks up to which it counts as an error of measurement, in milliseconds. The clocks of two processes on one machine
-// are equal.
+// Difference of two clocks, in milliseconds, up to which it is regarded as an error of measurement. The clocks of two processes on one
+// machine are equal.
 const clockToleranceMs = 50;
 
 /** Opens the database: the embedded PostgreSQL or the one at SVC_DATABASE_URL, migrated to this version. */
@@ -114,7 +114,7 @@ function watchExit(embedded: Embedded): { failed: Promise<never>; stop: () => Pr
       if (!isStopping) reject(new Error(`the embedded PostgreSQL ended: ${exit.log.trim() || "it wrote nothing"}`));
     });
   });
-  // Prevents an unhandled rejection. Callers that await it receive the error.
+  // Prevents an unhandled rejection. Code that awaits the promise still receives the error.
   failed.catch(() => {});
   return {
     failed,

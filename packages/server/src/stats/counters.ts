@@ -12,7 +12,7 @@ export type Counters = {
   jobEnded(job: EndedJob): void;
   /** Returns the counts by minute, and removes them here. Each combination of minute, project, series, subject and outcome occurs once. */
   take(): ActivityCount[];
-  /** Adds counts back that could not be stored. */
+  /** Adds counts back to the counters, because they could not be stored. */
   giveBack(counts: readonly ActivityCount[]): void;
 };
 

@@ -4,8 +4,8 @@ import { type Database, withTransaction } from "@svc/db/connect";
 import type { Counters } from "./counters.ts";
 
 /**
- * Dependencies of the loop that stores a node's activity counts in the database. `onError`: called if one round of the loop fails. The
- * counts of that round are kept for the next round.
+ * Dependencies of the loop that stores a node's activity counts in the database. `onError`: called if a round of the loop fails. The counts
+ * of that round are stored with the next round.
  */
 export type FlushOptions = {
   readonly db: Database;
@@ -22,7 +22,7 @@ export type Flush = {
 
 const everyMs = 10_000;
 const batchMax = 1_000;
-/** Maximum number of counts kept while the database is unavailable. If there are more, the oldest are dropped. */
+/** Maximum number of counts that are kept while the database is unavailable. If there are more, the oldest are dropped. */
 const keptMax = 200_000;
 
 /**

@@ -36,8 +36,8 @@ export const bucketBounds: readonly number[] = Array.from({ length: 23 }, (_, in
 export function bucketOf(ms: number): number {
   if (ms <= 1) return 0;
   const guess = Math.min(bucketBounds.length, Math.ceil(Math.log(ms) / logOfStep));
-  // The first guess may be wrong by one bucket, because the upper limits of the buckets and the logarithm are rounded. So the limits below
-  // and above the guess are checked too.
+  // The first guess may be wrong by one bucket, because the bucket limits and the logarithm are rounded. So the neighboring buckets are
+  // also checked.
   if (guess > 0 && ms <= (bucketBounds[guess - 1] ?? 0)) return guess - 1;
   return guess < bucketBounds.length && ms > (bucketBounds[guess] ?? Number.POSITIVE_INFINITY) ? guess + 1 : guess;
 }
@@ -75,8 +75,8 @@ const names: readonly (readonly [Series, ActivitySeries])[] = [
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 /**
- * Age in milliseconds up to which minute counts are used. They are deleted after 48 hours, and the last hour may already be deleted in
- * part.
+ * Age in milliseconds up to which the counts per minute are used. They are deleted after 48 hours, so those of the last hour before that
+ * may be incomplete.
  */
 const minutesKeptMs = 47 * hourMs;
 const stepsMax = 1_500;
@@ -144,8 +144,8 @@ function readRequest(request: QuerySeriesRequest, nowMs: number): StatsRequest {
 }
 
 /**
- * True if a request that names no series gets this one. A request for only a subscription gets the series of deliveries. One for only a
- * tool gets the series of calls. Any other gets all.
+ * True if a request that names no series gets this one. A request for a subscription gets only the series of deliveries, a request for a
+ * tool only the series of calls, and any other request all series.
  */
 function isOfSubject(name: ActivitySeries, { subscriptionId, toolSlug }: QuerySeriesRequest): boolean {
   if (subscriptionId !== "" && toolSlug === "") return name.startsWith("delive");

@@ -31,14 +31,14 @@ const kindNumbers = {
 } as const satisfies Readonly<Record<WatchedKind, NoticeKind>>;
 
 /**
- * Longest interruption of a watch, in milliseconds, after which svc still sends the missed rows. The next constant, `lateMs`, is the
- * longest time between the creation of a row and its commit.
+ * Longest interruption of a watch, in milliseconds, after which svc still sends the missed rows. `lateMs`: longest time between the
+ * creation of a row and its commit.
  */
 const backMaxMs = 600_000;
 const lateMs = 5_000;
 /**
- * Maximum number of rounds (reads of changes, one a second) that wait for a slow caller. If there are more, one gap replaces them: it says
- * that changes were left out.
+ * Maximum number of rounds (one read of changes a second) whose messages wait for a slow caller. If there are more, one message with a gap
+ * replaces them. A gap says that changes were left out.
  */
 const waitingMax = 30;
 
@@ -59,7 +59,7 @@ export async function* watchProject(
       queue.push(news);
       arrived.abort("told");
     },
-    // A failed round needs no message, because the next round reports all changes.
+    // Nothing is reported if a round fails, because the next round reports all changes.
     fail: () => {},
   });
   try {

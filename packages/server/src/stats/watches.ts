@@ -97,8 +97,8 @@ function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Prom
       readNewOfProject(db, projectId, watchedKinds, (fromMs ?? nowMs) - lateMs),
       isFirst ? readOpenOfProject(db, projectId, unfinished) : open.length === 0 ? [] : readWatchedAgain(db, open),
     ]);
-    // The first read also returns older rows whose work has not ended. These rows are stored in `known` and not reported. So their later
-    // changes can be found. New rows of the last seconds are reported.
+    // The first read also returns older rows whose work has not ended. They are stored in `known` and not reported, so that later changes
+    // to them can be found. New rows of the last seconds are reported.
     if (isFirst) for (const row of again) known.set(row.id, { row, readMs: nowMs });
     const changed = new Map<string, WatchedRow>();
     for (const row of [...fresh, ...again]) {

@@ -10,9 +10,9 @@ import type { KeySource, VaultLimits } from "./key-source.ts";
  */
 export type RotationFaultPoint = "keys-made" | "page-written" | "before-done";
 
-/** A process's copy of the vault's state in the database. */
+/** This process's copy of the vault's state in the database: keys and rotations. */
 export type VaultState = {
-  /** Reads the changes of the vault's state from the database. If it is already running, no second read starts. */
+  /** Reads the changes of the vault's state from the database. If a read is already running, no second read starts. */
   sync(): Promise<void>;
   /**
    * Returns a promise that resolves when the data keys of these projects are loaded, like `Sealer.ready`. Undefined if they are loaded

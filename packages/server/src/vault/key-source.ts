@@ -31,8 +31,8 @@ export function keySourceOf(config: Pick<Config, "vaultKeys" | "dataDir">): KeyS
       const old = `${file}.old`;
       const kept = (await readIfThere(old)) ?? "";
       const known = kept.trim() === "" ? [] : parseVaultKeys(kept);
-      // Retired keys (keys that finished rotations replaced) are moved from the key file to a second file that ends with `.old`. The second
-      // file is written first, so each key is always in at least one file.
+      // Retired keys (replaced by finished rotations) are moved from the key file to a second file that ends with `.old`. The second file
+      // is written first, so that each key is always in at least one file.
       const added = gone.filter(({ id }) => !known.some((one) => one.id === id));
       if (added.length > 0) await replace(old, `${kept}${textOf(added)}`);
       await replace(file, textOf(keys.filter(({ id }) => !ids.has(id))));
@@ -53,13 +53,14 @@ async function replace(file: string, text: string): Promise<void> {
 
 /** Times (in milliseconds) and sizes of a node's vault. */
 export type VaultLimits = {
-  /** Pause between two reads of the vault's state in the database. */
+  /** Milliseconds between two reads of the vault's state from the database. */
   readonly pollMs: number;
   /**
-   * Maximum age of this process's copy of the vault's state. If the copy is older, it is read again before data of other nodes is opened.
+   * Maximum age in milliseconds of this process's copy of the vault's state. An older copy is read again before data of other nodes is
+   * decrypted.
    */
   readonly freshMs: number;
-  /** Interval at which a node records in the database that it is running. */
+  /** Interval in milliseconds at which a node records in the database that it is running. */
   readonly noteMs: number;
   /**
    * A running node regularly records in the database that it runs. If its last record is older than this, the node counts as ended. In
@@ -67,17 +68,17 @@ export type VaultLimits = {
    */
   readonly goneMs: number;
   /**
-   * Pause before the next pass (complete reading of all tables). After this time, no node still uses values that it read before the last
-   * change.
+   * Pause in milliseconds before the next pass (complete reading of all tables). After this time, no node still uses values that it read
+   * before the last change.
    */
   readonly graceMs: number;
-  /** Duration of the lease with which a node does the work of a rotation. */
+  /** Duration in milliseconds of the lease with which a node does the work of a rotation. */
   readonly leaseMs: number;
-  /** Number of rows per batch. */
+  /** Number of rows that are encrypted again in one batch. */
   readonly pageRows: number;
 };
 
-/** The limits that a service uses. Tests use others. */
+/** The limits of a vault in production. Tests use other limits. */
 export const vaultLimits: VaultLimits = {
   pollMs: 10_000,
   freshMs: 15_000,

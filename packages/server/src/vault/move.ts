@@ -3,8 +3,8 @@ import { moveVaultRotation, type VaultRotation } from "@svc/db/vault/rotations";
 import type { VaultContext } from "./context.ts";
 
 /**
- * Commits the results of one step of a rotation, together with the rotation's new state. Rolls both back if another node has taken over the
- * rotation.
+ * Commits the results of one step of a rotation together with the rotation's new state. If another node has taken over the rotation, rolls
+ * back both.
  */
 export async function move(
   { nodeId, clock, limits }: VaultContext,

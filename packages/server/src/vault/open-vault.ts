@@ -75,8 +75,8 @@ async function keysToRotateTo({ keys }: VaultContext, current: string) {
 }
 
 /**
- * Throws VAULT_KEY_MISSING if a running node does not have the new vault key. Such a node could not open the values that the rotation
- * seals.
+ * Throws VAULT_KEY_MISSING if a running node does not have the new vault key. Such a node could not decrypt the values that the rotation
+ * encrypts.
  */
 async function requireEverywhere({ db, clock, limits }: VaultContext, to: string): Promise<void> {
   const nodes = await listVaultNodes(db, clock.now() - limits.goneMs);
@@ -84,7 +84,7 @@ async function requireEverywhere({ db, clock, limits }: VaultContext, to: string
   if (without.length > 0) throw adminFaults.VAULT_KEY_MISSING(to, without);
 }
 
-/** The vault of one process: its keyring, which follows the database, and its work for rotations. */
+/** The vault of one process: its keys, which are kept equal to those in the database, and its work for rotations. */
 export type Vault = {
   readonly sealer: Keyring;
   readonly nodeId: NodeId;
@@ -95,7 +95,7 @@ export type Vault = {
   rotate(): Promise<VaultRotation>;
   /** Reads the vault's state from the database now. This also happens every few seconds. */
   sync(): Promise<void>;
-  /** Does the next step of a running rotation, if this process may. Returns true if more steps can be done at once. */
+  /** Does the next step of a running rotation, if this process is allowed to. Returns true if more steps can follow immediately. */
   step(): Promise<boolean>;
   stop(): Promise<void>;
 };

@@ -6,14 +6,14 @@ import type { VaultRotation } from "@svc/db/vault/rotations";
 import type { VaultContext } from "./context.ts";
 import { move } from "./move.ts";
 
-/** Time of sealing in milliseconds after which other work may run. */
+/** Maximum time of encrypting in milliseconds before other work may run. */
 const timeSliceMs = 4;
 /** Maximum pause after a batch, in milliseconds. */
 const pauseMsMax = 100;
 
 /**
- * Seals the next batch of rows with the new key, and commits the rows and the position together. Returns `done` if a pass over all tables
- * found nothing to seal. That pass must begin long enough after the previous one: no node then still uses an old value that it read.
+ * Encrypts the next batch of rows with the new key, and commits the rows together with the position. Returns `done` if a pass over all
+ * tables found no row to encrypt. That pass must begin long enough after the previous one, so that no node still uses an old value.
  */
 export async function resealPage(context: VaultContext, rotation: VaultRotation): Promise<"more" | "done"> {
   const { db, clock, limits, onFaultPoint } = context;
@@ -27,7 +27,8 @@ export async function resealPage(context: VaultContext, rotation: VaultRotation)
     oldBefore: dataKeyHeader(rotation.lastOldNumber + 1),
     limit: limits.pageRows,
   });
-  // Loads or creates the projects' data keys. A project that has had no activity since this version was installed has none yet.
+  // Loads the data keys of the projects, and creates those that are missing. A project that had no activity under this version has none
+  // yet.
   await context.state.sealer.ready(projectsOf(page.rows));
   const { rows, found, problem } = await resealRows(context, table, page.rows);
   const following = page.next === undefined ? names[names.indexOf(table) + 1] : table;
@@ -75,7 +76,7 @@ async function resealRows({ state: { sealer }, logger }: VaultContext, table: st
       return sealed;
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
-      // The value could not be opened before the rotation either, so nothing is lost. The rotation reports it and continues.
+      // The value could not be decrypted before the rotation either, so nothing is lost. The rotation reports this and continues.
       problem = `${table} has values that cannot be decrypted: ${error.message}`;
       logger.warn({ table, err: error }, "a sealed value cannot be decrypted, and stays as it is");
       return undefined;

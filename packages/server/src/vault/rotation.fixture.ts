@@ -4,8 +4,8 @@ import { createLogger } from "../logger.ts";
 import type { RotationFaultPoint } from "./context.ts";
 import { openVault } from "./open-vault.ts";
 
-// A node that advances the rotation of the vault key up to its fault point and kills itself there, like kill -9. argv[2] is a document of
-// `RotationInput`.
+// Program for tests: a node that advances the rotation of the vault key up to its fault point and kills itself there, like kill -9. argv[2]
+// is a document of type `RotationInput`.
 
 type RotationInput = { databaseUrl: string; keys: string[]; point: RotationFaultPoint; nth: number };
 

@@ -2,7 +2,7 @@ import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { type SealedTable, sealedTables } from "@svc/db/schema/sealed-columns";
 
-/** A sealed value of a database: its place, and the context of its seal. */
+/** An encrypted value that a test inserted into the database: its place, and the context to which it is bound. */
 export type PlantedRow = {
   readonly table: string;
   readonly column: string;
@@ -11,7 +11,7 @@ export type PlantedRow = {
   readonly text: string;
 };
 
-/** Prefixes of tables' ids, for places that name them. */
+/** Prefixes of the ids of tables, for texts that name a row. */
 const prefixes: Readonly<Record<string, string>> = {
   "connected_accounts.id": "acc",
   "call_hooks.id": "hok",
@@ -28,7 +28,7 @@ const prefixes: Readonly<Record<string, string>> = {
   "audit_chains.project_id": "prj",
 };
 
-/** Returns a value for a required column, by its type. */
+/** Returns a value for a required column of this type, so that a test can insert a row. */
 function filler(type: string, n: number): string {
   if (type === "uuid") return `'${uuidOf(n)}'::uuid`;
   if (type === "bytea") return `decode('${hexOf(n)}', 'hex')`;
@@ -44,8 +44,8 @@ const hexOf = (n: number) => n.toString(16).padStart(64, "0");
 const uuidOf = (n: number) => `018bcfe5-6800-7000-8000-${n.toString(16).padStart(12, "0")}`;
 
 /**
- * Inserts rows into every table with sealed columns, `count` of each from number `from` on, with values sealed by `seal`. Owners come
- * first.
+ * Inserts rows into every table with encrypted columns: `count` rows into each, numbered from `number` on, with values from `seal`. Tables
+ * that others refer to come first.
  */
 export async function plantSealedRows(
   db: Database,
@@ -57,7 +57,7 @@ export async function plantSealedRows(
   }: { projectId: ProjectId; from: number; count: number; seal: (text: string, context: string) => Buffer },
 ): Promise<PlantedRow[]> {
   const numbers = Array.from({ length: count }, (_value, index) => from + index);
-  // A table with the project as its key has one row of each.
+  // A table that has the project as its key can have only one row for each project.
   const ofProjects = new Set(
     sealedTables.filter(({ key }) => key.length === 1).map(({ name, key }) => `${name}.${key[0]?.name}`),
   );
@@ -112,7 +112,7 @@ function placeOf(table: SealedTable, place: string, n: number): string {
   });
 }
 
-/** Returns the required columns of a table, and the given ones. */
+/** Returns the required columns of a table together with the columns in `given`. */
 function columnsOf(db: Database, table: string, given: readonly string[]): Promise<{ name: string; type: string }[]> {
   return db.sql.unsafe<{ name: string; type: string }[]>(
     `select attname as name, format_type(atttypid, null) as type from pg_attribute
@@ -122,7 +122,7 @@ function columnsOf(db: Database, table: string, given: readonly string[]): Promi
   );
 }
 
-/** Returns the current values at the places of planted ones, by context. */
+/** Returns the current values at the places of the inserted values, by context. */
 export async function readPlanted(db: Database, planted: readonly PlantedRow[]): Promise<Map<string, Buffer>> {
   const rows = await db.sql.unsafe<{ n: number; value: Buffer }[]>(
     planted

@@ -16,7 +16,7 @@ type StateOptions = Pick<VaultOptions, "db" | "clock" | "nodeId" | "keys" | "log
   readonly sealer: Keyring;
 };
 
-/** Creates a process's copy of the vault's state. It is empty until `sync` reads the database. */
+/** Creates this process's copy of the vault's state. The copy is empty until `sync` reads the database. */
 export function createVaultState({ db, clock, nodeId, keys, logger, limits, sealer }: StateOptions): VaultState {
   let version: VaultVersion | undefined;
   let known = new Map<string, VaultKey>();
@@ -82,8 +82,8 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
       if (last === undefined) break;
       after = last.number;
     }
-    // Numbers of the data keys in memory. They must be read before the database query. Otherwise a key that is added during the query would
-    // count as removed.
+    // Numbers of the data keys in memory. They must be taken before the database query. Otherwise, a key that is added during the query
+    // would look like a removed key.
     const held = sealer.numbers();
     const there = await listDataKeyNumbers(db);
     sealer.drop([...held].filter((number) => !there.has(number)));
@@ -133,7 +133,7 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
     take,
     sealer,
     ready(missing, ensure) {
-      // While the process is suspended, other nodes may change the keys. So the age of the copy is measured with `performance.now`, which
+      // Other nodes may change the keys while this process is suspended. So the age of the copy is measured with `performance.now`, which
       // also counts the time of a suspension.
       const isFresh = performance.now() - syncedMs < limits.freshMs;
       if (isFresh && missing.length === 0) return undefined;

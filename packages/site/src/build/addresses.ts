@@ -1,7 +1,8 @@
 import { dirname, posix } from "node:path";
 
-// Addresses of pages. The page `guides/jobs/undo` is served at the address `guides/jobs/undo`, and its Markdown at `guides/jobs/undo.md`. A
-// page named `index` is served at the address of its folder. All links are relative, so that the site works below any path.
+// Functions for the addresses of pages. The page `guides/jobs/undo` is served at the address `guides/jobs/undo`, and its Markdown at
+// `guides/jobs/undo.md`. A page named `index` is served at the address of its folder. All links are relative, so that the site works below
+// any path.
 
 /** Returns the address of a page, relative to the root of the site. */
 export function addressOf(path: string): string {

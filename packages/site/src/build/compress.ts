@@ -2,7 +2,7 @@ import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
-/** Minimum size of a file to compress, in bytes. The response of a smaller file fits into one network packet anyway. */
+/** Minimum size in bytes of a file that is compressed. A smaller file fits into one network packet anyway. */
 const bytesMin = 1_000;
 
 /**

@@ -13,7 +13,7 @@ export type PagePassage = { readonly headings: readonly Heading[]; readonly text
 /** A table row that begins with a name, such as a variable's. `first` and `last` are the indexes of its first and last token. */
 type NamedRow = { readonly name: string; readonly first: number; readonly last: number };
 
-/** A parsed page. */
+/** A page after its Markdown was parsed. */
 export type ParsedPage = {
   readonly title: string;
   /** The page's first paragraph as plain text. */
@@ -107,8 +107,8 @@ function anchorOf(heading: string): string {
 }
 
 /**
- * Returns the table rows that begin with the name of a reason, a variable or a metric, and gives each row an anchor: readers search for
- * these names.
+ * Returns the table rows that begin with the name of an error reason, a variable or a metric. Gives each of these rows an anchor, because
+ * readers search for such names.
  */
 function placeRowAnchors(tokens: readonly Token[]): NamedRow[] {
   return tokens.flatMap((token, first) => {

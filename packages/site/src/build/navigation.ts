@@ -1,4 +1,4 @@
-/** Order of the pages and folders whose order matters. In the navigation, all others follow these, sorted by title. */
+/** Paths of the pages and folders that come first in the navigation, in this order. All others follow, sorted by title. */
 const order: readonly string[] = [
   "index",
   "start",
@@ -30,7 +30,7 @@ const order: readonly string[] = [
   "changelog",
 ];
 
-/** Labels of folders in the navigation. By default, the label is the folder's name with a capital letter; this list has the exceptions. */
+/** Labels of folders in the navigation, if the label is not simply the folder's name with a capital letter. */
 const labels: Readonly<Record<string, string>> = {
   start: "Get started",
   "reference/api": "API",

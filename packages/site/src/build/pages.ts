@@ -3,7 +3,7 @@ import { dirname, join, posix } from "node:path";
 import { addressOf, linkBetween } from "./addresses.ts";
 import { type ParsedPage, parsePage } from "./markdown.ts";
 
-/** A page of the site, by its file in the repository. */
+/** A page of the site, made from a file of the repository. */
 export type SitePage = ParsedPage & {
   /** Path of the page in the site, without a file extension. */
   readonly path: string;

@@ -29,7 +29,7 @@ function isCall({ path }: SitePage): boolean {
   return path.startsWith("reference/api/");
 }
 
-/** Returns the page of a call or a message as one search section, because the headings are the same on every such page. */
+/** Returns the page of an API call or a message as a single search section, because the headings are the same on every such page. */
 function callSection({ path, title, summary, passages }: SitePage): UnnumberedSection {
   const described = passages.filter(({ headings }) => headings.at(-1)?.text !== "Example");
   return {

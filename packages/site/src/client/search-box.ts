@@ -3,7 +3,10 @@ import { excerptOf } from "./excerpt.ts";
 
 const shownMax = 12;
 
-/** Shows the search button. The keys `/` and Ctrl+K open the search too. Code and index of the search load when a reader first opens it. */
+/**
+ * Shows the search button, and opens the search when it is clicked or when the key `/` or Ctrl+K is pressed. The code and the index of the
+ * search are loaded when a reader first opens it.
+ */
 export function startSearch(): void {
   const button = document.querySelector<HTMLButtonElement>("[data-search]");
   if (button === null) return;

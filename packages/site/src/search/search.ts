@@ -10,9 +10,9 @@ export type Section = {
   readonly title: string;
   /** Heading of the section, after the headings above it. For the start of a page, the page's title. */
   readonly heading: string;
-  /** The remaining text of the section, as plain text. */
+  /** The text of the section without its heading, as plain text. */
   readonly text: string;
-  /** The part of the text that results show. */
+  /** The part of the section's text that search results show. */
   readonly shown: string;
 };
 
@@ -27,16 +27,16 @@ const options: Options<Section> = {
 };
 
 /**
- * Weights of sections in the ranking, each with the start of the page's path for which it holds. Guides rank higher than the reference,
- * because readers ask for tasks more often than for fields.
+ * Weights of sections in the ranking of search results, by the start of the page's path. Guides rank higher than the reference, because
+ * readers ask for tasks more often than for fields.
  */
 const weights: readonly (readonly [start: string, weight: number])[] = [
   ["guides/", 1.3],
   ["start/", 1.1],
   ["reference/api/", 0.6],
   ["reference/cli/", 0.7],
-  // The error reference has a low weight. Its rows have names that few other pages contain, so a question with such a name finds them
-  // anyway. Other questions are seldom about errors.
+  // The error reference has a low weight. A question with the name of an error finds its row anyway, because few other pages contain the
+  // name. Other questions are seldom about errors.
   ["reference/errors/", 0.5],
   ["reference/configuration", 0.9],
   ["reference/tables", 0.4],
@@ -50,7 +50,7 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
 ];
 /** Weight of a found synonym (a word that means the same as a word of the question). The word itself has the weight 1. */
 const sameWeight = 0.5;
-/** A page may contain only a synonym of a word in the question. The word then counts as answered with this share (1 is the whole word). */
+/** A page may contain only a synonym of a word in the question. The word then counts as answered by this share (1 is the whole word). */
 const sameShare = 0.8;
 /** Number of sections of a page in which the words of the question are searched, to rank the page. The page's best sections are used. */
 const sectionsRead = 4;
@@ -85,7 +85,7 @@ export function openSearch(indexText: string): Search {
     });
   };
   return (question) => {
-    // Searches first for whole names, such as `SVC_VAULT_KEY`. Only if no page has the whole name does the search use the parts of names.
+    // The search first looks for whole names, such as `SVC_VAULT_KEY`. It uses the parts of names only if no page has the whole name.
     const whole = find(question, wholeWordsOf);
     const [found, tokenize] = whole.length > 0 ? [whole, wholeWordsOf] : [find(question, wordsOf), wordsOf];
     return bestOfPages(found, new Set(tokenize(question).flatMap((word) => termOf(word) ?? []))).map(

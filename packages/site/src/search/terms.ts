@@ -9,7 +9,7 @@ const stopWords = new Set(
   would you your svc`.split(/\s+/),
 );
 
-/** Readers' words, each with the words that pages use for the same thing. */
+/** Words that readers search for, each with the words that pages use for the same thing. */
 const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     // Words that readers use for time and for states (for example `stuck`), and the words in the documentation with the same meaning.
@@ -47,7 +47,7 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     localhost: "loopback machine listen",
     tunnel: "listen forward",
     signature: "verify secret",
-    // The following synonyms are for words about schedules, jobs and people.
+    // Synonyms for words about schedules, jobs and people. Left: a reader's word. Right: the words that the pages use.
     automation: "schedule standing",
     cron: "schedule calendar",
     schedule: "standing",
@@ -76,7 +76,7 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
     email: "mail message",
     stop: "confirm pause cancel",
     abort: "cancel",
-    // From here on: search words about tools and accounts. On the left is a reader's word. On the right are the words that the pages use.
+    // Synonyms for words about tools and accounts. Left: a reader's word. Right: the words that the pages use.
     agent: "mcp confirm",
     llm: "model agent",
     ai: "model agent",
@@ -183,7 +183,7 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
   }).map(([word, others]) => [stemmer(word), others.split(" ").map((other) => stemmer(other))]),
 );
 
-/** Returns the words of a text. A name such as `SVC_VAULT_KEY` or `CreateApiKey` is a word, and so is each of its parts. */
+/** Returns the words of a text. A name such as `SVC_VAULT_KEY` or `CreateApiKey` counts as a word, and each of its parts as well. */
 export function wordsOf(text: string): string[] {
   return wholeWordsOf(text).flatMap((word) => {
     const parts = word.split(/_+|(?<=[a-z\d])(?=[A-Z])/).filter(Boolean);

@@ -60,11 +60,14 @@ type DueBackfill = PreparedBackfill & {
    */
   readonly runs: ReadonlyMap<string, SourceRun>;
   /**
-   * Events in the range of the backfill that reach the program normally, as new events. The backfill must not decide about them again.
-   * `isUndecided`: true if the normal decision is still to come; false if it was made.
+   * Events in the range of the backfill that also reach the program as new events. The backfill must not decide about them a second time.
+   * `isUndecided`: true if the decision about the new event is still to come; false if it was made.
    */
   readonly taken: ReadonlyMap<EventId, { readonly isUndecided: boolean }>;
-  /** Known dedupe keys. The value is the time until which svc remembers the key, in epoch milliseconds. */
+  /**
+   * Known dedupe keys (keys by which duplicates are recognized). The value is the time until which svc remembers the key, in epoch
+   * milliseconds.
+   */
   readonly known: ReadonlyMap<string, number>;
   /** Number of the program's waiting runs. Counted only up to `waitingMax`. */
   readonly waiting: number;
@@ -94,8 +97,9 @@ export function againKey(id: BackfillRecord["id"], sourceKey: string): string {
 }
 
 /**
- * The two keys under which svc remembers an occurrence for `dedupe`. `own`: compared with other occurrences of the same backfill. `live`:
- * compared with occurrences that became due without a backfill. `windowMs`: how long `dedupe` remembers a key, in milliseconds.
+ * The two keys under which svc remembers an occurrence for `dedupe` (the rule against duplicates). `own`: compared with other occurrences
+ * of the same backfill. `live`: compared with occurrences that became due without a backfill. `windowMs`: how long a key is remembered, in
+ * milliseconds.
  */
 type DedupeKey = { readonly own: string; readonly live: string; readonly windowMs: number };
 
@@ -348,8 +352,8 @@ class Step {
   }
 
   /**
-   * Remembers the dedupe key of an event or time that the backfill handles. If the same key later comes normally (not from a backfill), it
-   * is recognized as a duplicate and starts no run.
+   * Remembers the dedupe key of an event or time that the backfill handles. If an occurrence with the same key later comes without a
+   * backfill, it is recognized as a duplicate and starts no run.
    */
   #rememberLive(key: string, until: number): void {
     if (until > (this.#until(key) ?? 0)) this.#decisions.knownKeys.set(key, until);
@@ -359,8 +363,8 @@ class Step {
 /**
  * True if an occurrence is a duplicate, so that it gets no run.
  * - It is a duplicate of an earlier occurrence of the same backfill with the same dedupe key.
- * - Without `again`, it can also be a duplicate of an occurrence that became due without a backfill. The times of the two are then less
- *   than the dedupe window apart.
+ * - Without `again`, it can also be a duplicate of an occurrence that became due without a backfill, if their times are less than the
+ *   dedupe window apart.
  */
 function isKnown(
   { again, ...times }: Pick<BackfillRecord, "again" | "createdAt" | "since">,

@@ -58,9 +58,7 @@ type TriggerSource = Extract<ProgramSource, { kind: "trigger" }>;
 
 /** Maximum number of events that one query returns while svc reads the range of a backfill. */
 const walkedMax = 200;
-/**
- * Maximum bytes of events that one query reads. The query stops after the event that exceeds this maximum, and still returns that event.
- */
+/** Returns the first event that a query did not read because it had reached the maximum number of bytes. Deleted events are skipped. */
 const bytesMax = 8_388_608;
 
 /**
@@ -140,7 +138,7 @@ export function hasItsRun(run: { readonly state: StandingRunState } | undefined)
   return run !== undefined && runningStates.has(run.state);
 }
 
-/** Number of items whose runs are read by one statement. */
+/** Number of items whose existing runs are read by one statement. */
 const chunk = 100;
 
 /**

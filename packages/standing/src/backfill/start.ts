@@ -16,7 +16,7 @@ import { byPolicyOf, walkOf, walkRange, withRuns } from "./range.ts";
 
 /** A caller's request for a backfill. */
 export type BackfillRequest = {
-  /** Start of the range, in epoch milliseconds. */
+  /** Start of the range, in epoch milliseconds. Undefined if the caller gave none. */
   readonly sinceMs: number | undefined;
   readonly untilMs: number | undefined;
   readonly again: boolean;
@@ -29,7 +29,7 @@ export type BackfillRequest = {
 /** A backfill that began, or the result of a dry run. `isStored`: false for a dry run. */
 export type BegunBackfill = { readonly record: BackfillRecord; readonly isStored: boolean };
 
-/** Maximum items (times or events) of one backfill. */
+/** Maximum number of events that one query counts. `countMs`: maximum duration of the whole counting, in milliseconds. */
 const totalMax = 10_000;
 /** Maximum events that one query counts. The next constant, `countMs`, limits the total duration of counting, in milliseconds. */
 const countedMax = 50_000;
@@ -102,7 +102,8 @@ async function planBackfill(
   }
   if (collect !== undefined) throw collectsEvents();
   const range = rangeOf(program, request, nowMs);
-  // A stored position protects the events after it: svc does not delete them while the backfill runs. See `lock_swept_events`.
+  // svc deletes no events after the stored position of a running backfill. So a position is also stored for a backfill that has decided
+  // nothing yet. See `lock_swept_events`.
   const positionEventId = source.kind === "trigger" ? idOfUuid("evt", firstUuidAt(range.since)) : null;
   const ranged = { ...of, ...range, positionEventId };
   if (!again) assertRunsAreKept(program, ranged, nowMs - context.limits.runRetentionMs);
@@ -166,7 +167,7 @@ function assertRunsAreKept(
   );
 }
 
-/** Returns the number of times or events in a range. Throws BACKFILL_TOO_LARGE if there are too many. */
+/** Returns the number of times or events in the range of a backfill. Throws BACKFILL_TOO_LARGE if there are too many. */
 async function count(context: StandingContext, range: BackfillRecord, version: LoadedVersion): Promise<number> {
   const { source } = version.definition;
   if (source.kind === "poll") return 0;
@@ -204,8 +205,8 @@ async function countEvents(
     );
     found += part.count;
     if (found > totalMax) return found;
-    // The time for counting is over, because the range contains too many events of other entities. The function returns a number above the
-    // maximum. The backfill is then refused as too large.
+    // The time for counting is over, because the range contains too many events of other entities. A number above the maximum is returned,
+    // so that the backfill is refused as too large.
     if (part.last !== undefined && clock.now() > endMs) return totalMax + 1;
     fromUuid = part.last === undefined ? undefined : uuidAfterEvent(part.last);
   }

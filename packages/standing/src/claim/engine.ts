@@ -88,7 +88,8 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
   }
 
   /**
-   * Computes the times of schedules with the time zone data of this node, before the first claim. Older data may have produced wrong times.
+   * Computes the next times of schedules with the time zone data of this node, before the first claim. They may have been computed with
+   * older data, which gives wrong times.
    */
   async function rearmFirst(): Promise<void> {
     while (!stopped.signal.aborted) {
@@ -143,7 +144,7 @@ async function claimTasks(context: StandingContext, poller: Poller, bursts: Burs
     };
     const others = tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll" && kind !== "backfill");
     await decideOrSplit(context, others, work);
-    // Backfills are decided one at a time, because each takes long and must not delay other tasks.
+    // Backfills are decided one at a time, because each takes long and must not delay the other tasks.
     for (const task of tasks) if (task.kind === "backfill") await decideOrSplit(context, [task], work);
     for (const task of cancels) await cancelJob(context, task);
     return true;

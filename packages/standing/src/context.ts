@@ -9,7 +9,7 @@ import type { ToolCaller } from "@svc/tools";
 import type { StandingObserver } from "./observer.ts";
 import type { VersionCache } from "./versions.ts";
 
-/** Limits of the engine; times in milliseconds. */
+/** Limits of the engine of standing programs. Times are in milliseconds. */
 export type StandingLimits = {
   /** Maximum pause between two claims, in milliseconds. Default 1 s. */
   readonly pollMs: number;
@@ -28,7 +28,7 @@ export type StandingLimits = {
   readonly pollPagesMax: number;
   /** Maximum standing programs of a project (SVC_STANDING_MAX). Default 10,000. */
   readonly programsMax: number;
-  /** How long svc keeps a run after its end (SVC_STANDING_RUN_RETENTION). Default 30 days. */
+  /** Milliseconds for which svc keeps a run after its end (SVC_STANDING_RUN_RETENTION). Default 30 days. */
   readonly runRetentionMs: number;
 };
 
@@ -55,8 +55,8 @@ export type StandingContext = {
   /** Version of this node's time zone data, such as `2026a`. */
   readonly tzVersion: string;
   /**
-   * Hands claimed tasks of throttled replays to the engine that runs them. One statement claims these tasks together with the tasks of
-   * standing programs.
+   * Passes claimed tasks of throttled replays to the engine that runs them. The same statement claims these tasks and the tasks of standing
+   * programs.
    */
   readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
   /** Makes the delivery engine of this node claim at once, because new notices are queued. */

@@ -3,12 +3,12 @@ import { overlapPolicies } from "@svc/db/schema/words";
 import { faultsText } from "@svc/program";
 import type { StandingFault } from "./definition/faults.ts";
 
-/** Maximum faults in an answer. */
+/** Maximum number of faults that an answer lists. */
 const listedMax = 100;
 
-/** Faults of standing programs and backfills. */
+/** Errors of calls about standing programs and backfills. */
 export const standingFaults = defineFaults({
-  /** `field` of each fault is `definitionJson` and a JSON Pointer. */
+  /** The `field` of each fault is `definitionJson` followed by a JSON Pointer to the faulty part. */
   DEFINITION_FAULTY: {
     code: "invalid_argument",
     reason: "DEFINITION_MALFORMED",
@@ -41,7 +41,7 @@ export const standingFaults = defineFaults({
       `the project already has ${most} standing programs${triggerSlug === undefined ? "" : ` of the trigger ${triggerSlug}`}, the maximum`,
     help: text`Delete unused ones with ${call("DeleteStandingProgram")}.`,
   },
-  /** The project has no such program; `field`: the field of the request. */
+  /** The project has no such standing program. `field`: the field of the request that names it. */
   STANDING_PROGRAM_NOT_FOUND: {
     code: "not_found",
     field: (path: "id" | "standingProgramId") => path,

@@ -7,7 +7,7 @@ import type {
   StandingRunState,
 } from "@svc/db/schema/words";
 
-/** Data of a decision about one run, for a log line. The data contain no content of the project, such as inputs or payloads. */
+/** Data about a decision on one run, for a log line. It contains no content of the project, such as inputs or payloads. */
 export type DecidedRun = {
   readonly runId: StandingRunId;
   readonly programId: StandingProgramId;
@@ -30,12 +30,12 @@ export type EndedPoll = {
   readonly projectId: ProjectId;
   readonly version: number;
   readonly outcome: PollOutcome;
-  /** Reason of a failure; otherwise empty. */
+  /** Reason of a failed poll; empty if the poll succeeded. */
   readonly code: string;
   readonly pages: number;
   readonly rows: number;
   readonly found: number;
-  /** Failed polls in a row. */
+  /** Number of polls in a row that have failed. */
   readonly failuresInRow: number;
   readonly durationMs: number;
 };

@@ -11,14 +11,14 @@ import { sweepKnownKeys } from "@svc/db/standing/windows";
 /** Dependencies and retention time of the sweep that deletes old data of standing programs. Times are in milliseconds. */
 export type StandingSweepOptions = {
   readonly db: Database;
-  /** How long svc keeps a run after its end (SVC_STANDING_RUN_RETENTION). */
+  /** Milliseconds for which svc keeps a run after its end (SVC_STANDING_RUN_RETENTION). */
   readonly runRetentionMs: number;
 };
 
-/** Time for which a dedupe key is kept after it expires, in milliseconds. It is needed for events that are decided late. */
+/** Milliseconds for which a dedupe key is kept after it has expired. It is needed for events about which svc decides late. */
 const seenGraceMs = 86_400_000;
 /**
- * How long a program may stay paused before its backfill is cancelled, in milliseconds. Meanwhile svc keeps expired events for the
+ * Milliseconds for which a program may stay paused before its backfill is cancelled. During this time, svc keeps expired events for the
  * backfill.
  */
 const stillMaxMs = 30 * 86_400_000;

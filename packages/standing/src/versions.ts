@@ -61,8 +61,7 @@ export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin
       }
       const projects = new Map(missing.map(({ programId, projectId }) => [programId, projectId]));
       const works = new Map<ProjectId, Work>();
-      // A second meter measures the work of all projects together. Each project needs little time, but all of them together could block the
-      // node.
+      // Measures the work for all projects together. Each project needs little time, but all of them together could block the node.
       const all = meter.begin({ projectId: "" });
       for (const record of await loadStandingVersions(db, missing)) {
         const projectId = projects.get(record.programId);

@@ -329,8 +329,8 @@ const unstartedMax = 10;
 function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undefined {
   if (!(error instanceof StartsError)) return undefined;
   const { tasks, polls, calls, arrivals, startsMax, unstarted = new Map() } = batch;
-  // This function handles only failures of waiting runs and polls. For schedules and events, svc refuses the runs after too many attempts.
-  // A call returns its error to the caller.
+  // Only failures of waiting runs and of polls are handled here. For schedules and events, svc refuses the runs after too many attempts. A
+  // call returns its error to the caller.
   const isOther = calls.length + arrivals.length > 0 || tasks.some(({ kind }) => kind === "fire");
   if (isOther || new Set(error.runs.map(({ programId }) => programId)).size !== 1) return undefined;
   const isAdmit = polls.length === 0 && tasks.every(({ kind }) => kind === "admit");
@@ -349,7 +349,7 @@ function detailOf(cause: unknown): string {
   return cause instanceof Fault ? cause.message : "its job could not be created; the log of svc has the reason";
 }
 
-/** Cancels a job because a newer run replaced it. */
+/** Cancels the job of a run, because a newer run has replaced the run. */
 async function cancelJob({ db, clock, starter, observer }: StandingContext, task: ClaimedDueTask): Promise<void> {
   const { ownerId, projectId, subject } = task;
   try {

@@ -14,8 +14,8 @@ export type Poller = {
 };
 
 /**
- * Maximum polls that run at the same time on a node. The next constant, `runningOfProjectMax`, is the maximum for one project on a node, so
- * that one project's slow app does not delay other projects.
+ * Maximum number of polls that run at the same time on a node. `runningOfProjectMax`: maximum for one project on a node, so that one
+ * project's slow app does not delay other projects.
  */
 const runningMax = 32;
 const runningOfProjectMax = 8;
@@ -77,7 +77,7 @@ export function createPoller(context: StandingContext, record: (polled: Finished
     }
   }
 
-  /** Renews the leases of running and waiting polls. If a lease was lost, another node has the task, so this node aborts the poll. */
+  /** Renews the leases of running and waiting polls. If a lease was lost, another node has taken the task, so this node aborts the poll. */
   async function renew(): Promise<void> {
     while (running.size + waiting.length > 0 && !stopped.signal.aborted) {
       await clock.wait(limits.leaseMs / 3, stopped.signal);

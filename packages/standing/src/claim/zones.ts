@@ -19,8 +19,8 @@ type ZoneContext = Pick<StandingContext, "db" | "clock" | "versions" | "meter" |
 const rearmMax = 200;
 
 /**
- * Computes the next time of every schedule whose time zone is not UTC, if this node's time zone data is newer than the data used before.
- * Countries change their clock rules at short notice, so a stored time may be an hour wrong. Returns the number of changed times.
+ * Computes the next time of every schedule whose time zone is not UTC, if this node's time zone data is newer than the data that was used
+ * before. Countries change their clock rules at short notice, so a stored time may be an hour wrong. Returns the number of changed times.
  */
 export async function rearmZones(context: ZoneContext): Promise<number> {
   const { db, tzVersion } = context;
@@ -67,8 +67,7 @@ async function findMoved(
   const names = programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version }));
   const versionOf = await versions.get(db, names);
   const found: FoundMove[] = [];
-  // A second meter measures the work of all projects together. Each project needs little time, but all of them together could block the
-  // node.
+  // Measures the work for all projects together. Each project needs little time, but all of them together could block the node.
   const all = meter.begin({ projectId: "" });
   for (const [index, before] of programs.entries()) {
     const name = names[index];

@@ -22,7 +22,7 @@ export type DecidedBatch = {
   readonly held: readonly DueTaskLease[];
 };
 
-/** Locks the programs of a batch and decides everything that is due for them. Returns the decisions and writes nothing. */
+/** Locks the programs of a batch and decides about everything that is due for them. Returns the decisions and writes nothing. */
 export async function decideBatch(
   context: StandingContext,
   tx: Executor,
@@ -44,7 +44,7 @@ export async function decideBatch(
   return { decided, held };
 }
 
-/** Texts for people that explain why svc paused a program, by reason. */
+/** Texts for people that explain why svc paused a program, by the reason of the pause. */
 const detailOf = {
   key_revoked: (keyId: KeyId) => `the key ${keyId}, which owns its runs, was revoked or has expired`,
   approval: () => "the project's policy requires approval of its plan since the program was created",
@@ -55,7 +55,7 @@ type ProgramOutcome = {
   /** Runs that calls created, in the order of the calls. */
   readonly called: readonly NewStandingRun[];
   readonly outcomes: readonly SourceOutcome[];
-  /** True if `startsMax` was reached while more waiting runs could start. */
+  /** True if the maximum number of starts (`startsMax`) was reached although more waiting runs could start. */
   readonly isCut: boolean;
 };
 
@@ -146,8 +146,7 @@ function decideWaiting(
     else if (mayNotRun(version, due, rules)) decisions.decline(run, "approval", detailOf.approval());
     else naming(run, () => decisions.admit(run, version, openInput(sealer, run)));
   }
-  // If a run was refused, svc must soon read the later runs of the queue. Usually the end of a job triggers that, but a refused run has no
-  // job.
+  // A refused run has no job. The later runs in the queue are usually read when a job ends, so after a refusal they must be read soon.
   return decisions.declined.length > 0;
 }
 

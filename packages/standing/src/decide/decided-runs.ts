@@ -8,7 +8,7 @@ import type { NewStandingRun, StandingRunChange, StandingRunRecord } from "@svc/
 export class DecidedRuns {
   /** New runs, in the order of their decisions. */
   readonly added: NewStandingRun[] = [];
-  /** Changes of waiting runs. */
+  /** Changes of runs that were already waiting. */
   readonly changes: StandingRunChange[] = [];
   /** Closed windows (runs that collected events), with the decision about each. */
   readonly closed = new Map<StandingRunId, StandingRunRecord>();

@@ -35,8 +35,8 @@ export class DecisionContext {
   readonly cancels: Id<"job">[] = [];
   readonly rates = new Map<string, number>();
   /**
-   * Keys by which a program recognizes repeated occurrences (`dedupe`). Contains only the keys that the decisions of this transaction
-   * added. The value is the time until which svc remembers the key.
+   * Keys by which a program recognizes repeated occurrences (`dedupe`), as far as the decisions of this transaction added them. The value
+   * is the time until which svc remembers the key.
    */
   readonly knownKeys = new Map<string, number>();
   readonly windows: Windows;
@@ -117,8 +117,8 @@ export class DecisionContext {
   }
 
   /**
-   * Applies `dedupe` and `collect` to an occurrence. Returns the run if one of these two policies decided about it. Returns undefined if
-   * the other policies must decide.
+   * Applies the rules `dedupe` (against duplicates) and `collect` (several events in one run) to an occurrence. Returns the run if one of
+   * the two rules decided about it. Returns undefined if the other rules must decide.
    */
   #collect(occurrence: Occurrence, version: LoadedVersion, given: TemplateValues): NewStandingRun | undefined {
     const { dedupe, collect } = version.definition;
@@ -140,7 +140,9 @@ export class DecisionContext {
     return run;
   }
 
-  /** Closes a window of `collect` whose time is over, and decides about its events as about one occurrence. */
+  /**
+   * Closes a window (time in which events are collected for one run) whose time is over. Decides about its events as about one occurrence.
+   */
   close(window: ClosingWindow): void {
     const { nowMs } = this.facts;
     const { run, version } = window;
@@ -190,7 +192,7 @@ export class DecisionContext {
   }
 
   /**
-   * Decides again about a run that waits: it starts, waits longer or is declined. `input`: the input from the caller or from the event.
+   * Decides once more about a run that waits: it starts, waits longer or is refused. `input`: the input from the caller or from the event.
    * Undefined if it must be computed from the templates of the definition.
    */
   admit(run: StandingRunRecord, version: LoadedVersion, input: JsonObject | undefined): void {
@@ -215,7 +217,7 @@ export class DecisionContext {
     this.#start(started, { version, rateKey: run.rateKey, input: filled.value });
   }
 
-  /** Records missed times of a schedule as one skipped run. */
+  /** Records missed times of a schedule as a single skipped run. */
   miss({ count, firstMs, lastMs }: { count: number; firstMs: number; lastMs: number }): void {
     const occurrence = { kind: "schedule", fireAt: firstMs, missed: 0, previousAt: null, callerKeyId: null } as const;
     const run = this.#newRun(
@@ -232,7 +234,7 @@ export class DecisionContext {
     this.#refuse(this.#newRun(occurrence, version.record.version), reason, detail);
   }
 
-  /** Records the run of an occurrence as skipped. No policy is applied to it. */
+  /** Records the run of an occurrence as skipped. The rules of the program are not applied to it. */
   skip(occurrence: Occurrence, reason: StandingRunReason, version = this.facts.version): void {
     const run = this.#newRun(occurrence, version.record.version);
     this.skipped++;
@@ -269,7 +271,7 @@ export class DecisionContext {
   putBack(start: StartedRun, notBefore: number): void {
     const { run } = start;
     const waits = { state: "queued", reason: "quota", notBefore, startedAt: null, jobId: null } as const;
-    // The input is stored with the run. When svc decides about the run again, the occurrence is no longer available.
+    // The input is stored with the run, because the occurrence is no longer available when svc decides about the run again.
     const input = start.input === undefined ? null : this.facts.seal(run.id, start.input);
     if (!this.runs.rewrite(run.id, { ...waits, input })) this.runs.change({ ...changeOf(run), ...waits });
     this.started--;

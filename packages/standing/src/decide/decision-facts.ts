@@ -5,7 +5,7 @@ import type { StandingRunRecord } from "@svc/db/standing/runs";
 import type { LoadedVersion } from "../versions.ts";
 import type { LaneFacts, Used } from "./decision.ts";
 
-/** The data from which svc decides about new runs of a program. They were read from the database. */
+/** The data from which svc decides about new runs of a program, as read from the database. */
 export type DecisionFacts = {
   readonly program: StandingProgramRecord;
   /** The current version of the program. */
@@ -16,14 +16,17 @@ export type DecisionFacts = {
    * spread evenly. `rateAfter` computes it.
    */
   readonly rates: ReadonlyMap<string, number>;
-  /** Known keys of `dedupe`. The value is the time until which svc remembers the key. */
+  /** Known keys of `dedupe` (the rule against duplicates). The value is the time until which svc remembers the key. */
   readonly knownKeys: ReadonlyMap<string, number>;
-  /** Open windows of `collect`, for the keys of the events that are due. */
+  /** Open windows of `collect` (times in which events are collected for one run), for the keys of the events that are due. */
   readonly windows: readonly StandingRunRecord[];
   /** Runs, tool calls and writes of the current day, which the budget limits. */
   readonly used: Used;
   readonly nowMs: number;
-  /** Number of further unfinished runs that the project may have. All decision contexts of a project share this object. */
+  /**
+   * Number of unfinished runs that the project may have in addition to the present ones. All decision contexts of a project share this
+   * object.
+   */
   readonly room: { left: number };
   /** Encrypts the input of a run. */
   readonly seal: (runId: StandingRunId, input: JsonObject) => Buffer;
@@ -56,8 +59,8 @@ export function heldBack({ unstarted, nowMs }: DecisionFacts, sourceKey: string,
 type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued: StandingRunId | null };
 
 /**
- * The open runs (waiting or started) of each concurrency key about which svc decides now. It is filled with the stored runs, and each
- * decision then updates it.
+ * The open runs (waiting or started) of each concurrency key for which a decision is made. Starts with the stored runs; each decision then
+ * updates it.
  */
 export class OpenLanes {
   readonly #lanes: Map<string, Lane>;

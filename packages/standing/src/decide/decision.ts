@@ -51,8 +51,8 @@ export type RunDecision =
 const projectRetryMs = 60_000;
 
 /**
- * Returns whether a run starts, waits or is skipped. Four limits are checked in this order: rate, budget, overlap, and the project's
- * maximum of runs.
+ * Returns if a run starts, waits or is skipped. Four limits are checked in this order: rate, budget, overlap, and the project's maximum of
+ * runs.
  */
 export function decideStart(facts: StartFacts): RunDecision {
   return overRate(facts) ?? overBudget(facts) ?? overlapping(facts) ?? overRoom(facts) ?? { kind: "start" };
@@ -109,8 +109,8 @@ function overlapping(facts: StartFacts): RunDecision | undefined {
   const { overlap, lane, isWaiting } = facts;
   const isFull = lane.started >= overlap.max;
   if (isWaiting) return isFull ? { kind: "queue", reason: "overlap", notBefore: null } : undefined;
-  // A new run starts only after the runs that already wait for its concurrency key. With the policy `allow`, it may start before them,
-  // because those runs wait only for a rate or a budget.
+  // A new run starts only after the runs that already wait with its concurrency key. With the policy `allow`, it may start before them,
+  // because they can only be waiting for a rate or a budget.
   if (!isFull && (lane.queued === 0 || overlap.policy === "allow")) return undefined;
   const supersedes = lane.newestQueued ?? undefined;
   switch (overlap.policy) {

@@ -1,6 +1,6 @@
 import type { StandingProgramId } from "@svc/core";
 
-/** Names a run: its occurrence and its program. */
+/** Identifies a run by its occurrence and its program. */
 type RunName = { readonly sourceKey: string; readonly programId: StandingProgramId };
 
 /** Thrown if runs could not be started. The transaction that decided about them is rolled back. `cause`: the reason. */
@@ -19,5 +19,5 @@ export class StartsError extends Error {
  */
 export class NearBoundError extends Error {}
 
-/** Thrown if a program changed after the preparation of a batch. The batch must then be prepared again. */
+/** Thrown if a program changed after a batch was prepared. The batch must then be prepared again. */
 export class StaleBatchError extends Error {}

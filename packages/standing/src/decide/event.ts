@@ -6,10 +6,10 @@ import type { TemplateValues } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { Occurrence } from "./occurrence.ts";
 
-// No depth limit applies, because the payload's depth was checked when svc received the event.
+// The depth of the JSON needs no limit here, because it was checked when svc received the event.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
-/** Returns an event as the templates of definitions see it. */
+/** Returns an event in the form in which the templates of definitions can use it. */
 export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, payload }: InboxEvent): JsonObject {
   return {
     ...{ id, triggerSlug, entityId },

@@ -11,7 +11,7 @@ export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previ
   readonly given?: JsonObject | undefined;
 };
 
-/** Returns the template values of a run that `fire` (the cause of the run) gives. */
+/** Returns the values that a run's templates can use, computed from `fire`, the cause of the run. */
 export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZone: string): TemplateValues {
   const { date, time } = localTimeOf(fireAt, timeZone);
   return {

@@ -10,7 +10,7 @@ import type { DecisionBatch, PreparedDecision, SourceDue } from "../sources/sour
 import type { LoadedVersion, VersionName } from "../versions.ts";
 import type { ClosingWindow, DueCandidate } from "./occurrence.ts";
 
-/** A locked program, and everything about it that one transaction must decide. */
+/** A locked program, and everything about it for which one transaction must decide. */
 export type LockedProgram = {
   readonly program: StandingProgramRecord;
   /** The current version of the program. */
@@ -19,7 +19,7 @@ export type LockedProgram = {
   readonly counted: readonly RunToCount[];
   /** True if svc must check now which waiting runs of the program may start. False if only other work is due. */
   readonly isAdmitted: boolean;
-  /** Windows of `collect` that must close now. */
+  /** Windows (times in which events are collected for one run) that must close now. */
   readonly closing: readonly ClosingWindow[];
   readonly sources: readonly SourceDue[];
   readonly calls: readonly DueCandidate[];
@@ -33,7 +33,7 @@ export type LoadedBatch = {
   readonly held: readonly DueTaskLease[];
 };
 
-/** Kinds of tasks that need a decision about the program even if none of its sources is due. */
+/** Kinds of tasks that need a decision about the program even if none of its sources (schedule, trigger, poll) is due. */
 const ownKinds = ["fire", "close", "admit", "backfill"] as const;
 
 /**
@@ -89,7 +89,10 @@ export async function loadBatch(
   return { loaded, held };
 }
 
-/** Returns the windows that may still close: those that received no event after the preparation. */
+/**
+ * Returns the windows (times in which events are collected for one run) that may still close, because no event was added to them after the
+ * preparation.
+ */
 async function stillClosing(
   tx: Executor,
   { windows }: PreparedDecision,

@@ -24,8 +24,8 @@ export type Occurrence = Pick<
 };
 
 /**
- * The result of the condition `when` for an occurrence. `error`: evaluating the condition failed, or svc could not decide about the
- * occurrence.
+ * The result of the condition `when` for an occurrence. `error`: the reason why evaluating the condition failed, or why svc could not
+ * decide about the occurrence.
  */
 export type WhenResult =
   | { readonly isDue: boolean }
@@ -47,7 +47,7 @@ export function isWanted({ when }: DueCandidate): boolean {
   return "error" in when || when.isDue;
 }
 
-/** A window of `collect` that must close now, with the template values of its events. */
+/** A window (time in which events are collected for one run) that must close now, with the template values of its events. */
 export type ClosingWindow = {
   readonly run: StandingRunRecord;
   readonly version: LoadedVersion;

@@ -26,7 +26,7 @@ import { candidatesOf, isAnythingDue, type ProgramDue } from "./waiting.ts";
 /** Maximum number of runs that one batch starts in a project while other nodes may also start runs of that project. */
 const startsBesideMax = 200;
 
-/** Permissions of a batch: the keys that may be used, and the programs that need approval by the project's policy. */
+/** What a batch is allowed to do: the keys that may be used, and the programs that need approval by the project's policy. */
 export type Permits = {
   readonly isKeyUsable: (keyId: KeyId) => boolean;
   readonly isHeldByPolicy: (program: StandingProgramRecord, version: LoadedVersion) => boolean;
@@ -131,12 +131,14 @@ async function readUsage(
   return new Map((await readStandingUsage(tx, days)).map((one) => [one.programId, one]));
 }
 
-/** The known keys of `dedupe`, and the open windows of `collect`. */
+/**
+ * Known keys of `dedupe` (the rule against duplicates), and open windows of `collect` (times in which events are collected for one run).
+ */
 type KeyFacts = Pick<DecisionFacts, "knownKeys" | "windows">;
 
 /**
- * For the due occurrences, reads which keys of `dedupe` are known and which keys of `collect` have an open window. Returns a function that
- * gives these facts for one program.
+ * For the due occurrences, reads which keys of the rule `dedupe` are known and which keys of the rule `collect` have an open window.
+ * Returns a function that gives these facts for one program.
  */
 async function readKeys(tx: Executor, dues: readonly ProgramDue[]): Promise<(id: StandingProgramId) => KeyFacts> {
   const keys = dues.flatMap((due) =>
@@ -177,9 +179,9 @@ function distinct(keys: readonly WindowKey[]): WindowKey[] {
 }
 
 /**
- * Returns how many more runs of each project may start now. Near the project's maximum, only one transaction at a time may start its runs,
+ * Returns how many more runs each project may start now. Near a project's maximum, only one transaction at a time may start its runs,
  * because together they could exceed it. Throws NearBoundError if the project is near its maximum and other transactions may also start
- * runs. Parked runs do not count. But they are left out only if the result depends on it, because this needs a read of all job rows.
+ * runs. Parked runs do not count, but they are subtracted only if the result depends on it, because this requires reading all job rows.
  */
 async function roomsOf(
   { limits: { projectRunsMax, projectRunsMargin } }: Pick<StandingContext, "limits">,

@@ -22,7 +22,7 @@ import { type DueCandidate, givenOfOccurrence, givenOfWindow, isWanted, type Occ
 export type ProgramDue = LockedProgram & {
   /** Number of runs that were skipped because they waited longer than the program allows. */
   readonly late: number;
-  /** The concurrency keys about which svc decides now. Each key comes with its unfinished runs. */
+  /** The concurrency keys for which a decision is made now, each with its unfinished runs. */
   readonly lanes: readonly ConcurrencyKeyUsage[];
   /**
    * Waiting runs that have a free slot for their concurrency key. Each run has its own version, which may be older than the program's
@@ -37,14 +37,14 @@ export type ProgramDue = LockedProgram & {
 const admittedMax = 200;
 
 /**
- * Returns the new occurrences of a program (for example times or events for which a run may start). svc must decide about them by the
- * program's policies.
+ * Returns the new occurrences of a program (for example times or events for which a run may start). svc must decide about them by the rules
+ * of the program.
  */
 export function candidatesOf({ sources, calls }: Pick<LockedProgram, "sources" | "calls">): readonly DueCandidate[] {
   return [...sources.flatMap(({ candidates }) => candidates), ...calls];
 }
 
-/** True if this batch may result in a run of the program. False if nothing is due for it. */
+/** True if this batch may start a run of the program. False if nothing is due for the program. */
 export function isAnythingDue({ waiting, closing, calls, sources }: ProgramDue): boolean {
   return waiting.length + closing.length + calls.length > 0 || sources.some(({ isDue }) => isDue);
 }
@@ -107,7 +107,7 @@ async function readLanes(
 ): Promise<ConcurrencyKeyUsage[]> {
   const wanted = new Map<string, ConcurrencyKey & { readonly most: number }>();
   const want = (name: ConcurrencyKey, queueMax: number) => {
-    // Some waiting runs may start before the length of the queue is checked, so up to `admittedMax` runs more than `queueMax` are read.
+    // Some waiting runs may start before the length of the queue is checked. So up to `queueMax + admittedMax` runs are read.
     const most = Math.max(wanted.get(nameOf(name))?.most ?? 0, queueMax + admittedMax);
     wanted.set(nameOf(name), { ...name, most });
   };
@@ -131,8 +131,8 @@ function lanesDecided(due: LockedProgram): LaneDecided[] {
 }
 
 /**
- * Returns a list with the concurrency key of what starts a run (for example an event). Returns an empty list if the key's template cannot
- * be filled in, because such a run is refused.
+ * Returns the concurrency key for a new run, in a list. Returns an empty list if the key's template cannot be filled in, because such a run
+ * is refused.
  */
 function laneOf(version: LoadedVersion, given: () => TemplateValues): LaneDecided[] {
   const { key } = version.definition.overlap;
@@ -167,8 +167,8 @@ function lanesWithRoom(
 }
 
 /**
- * True if an occurrence is added to a window of `collect`. svc then decides when the window closes. False if svc decides about the
- * occurrence at once.
+ * True if an occurrence is added to a window of `collect` (time in which events are collected for one run), so that svc decides when the
+ * window closes. False if svc decides about the occurrence at once.
  */
 function isCollected({ kind, event }: Occurrence, { definition }: Pick<LoadedVersion, "definition">): boolean {
   return kind !== "hand" && definition.collect !== undefined && event !== undefined;

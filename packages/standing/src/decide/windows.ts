@@ -4,12 +4,15 @@ import type { StandingWindowChange } from "@svc/db/standing/windows";
 import type { Collect } from "../definition/definition.ts";
 
 /**
- * An event that is added to a window of `collect`. `atMs`: time at which svc received the event, in epoch milliseconds. `bytes`: size of
- * its payload.
+ * An event that is added to a window (time in which events are collected for one run). `atMs`: time at which svc received the event, in
+ * epoch milliseconds. `bytes`: size of its payload.
  */
 export type CollectedEvent = { readonly eventId: EventId; readonly atMs: number; readonly bytes: number };
 
-/** Maximum bytes of the events in a window. The event that exceeds this maximum is still added. */
+/**
+ * Maximum bytes of the events in a window (time in which events are collected for one run). The event that exceeds this maximum is still
+ * added.
+ */
 const windowBytesMax = 262_144;
 
 type Window = { run: NewStandingRun | StandingRunRecord; readonly isNew: boolean };
@@ -36,13 +39,13 @@ export class Windows {
   }
 
   /**
-   * Adds an event to the open window of its key. If no window of the key is open, `fresh` (a new run of the event's version) becomes the
+   * Adds an event to the open window of its key. If the key has no open window, `fresh` (a new run for the event's version) becomes the
    * window.
    */
   take(key: string, collect: Collect, event: CollectedEvent, fresh: NewStandingRun): void {
     const open = this.#open.get(key);
-    // The open window cannot take the event if the window belongs to another version, or if its time was already over when the event
-    // arrived. A new window then begins.
+    // The open window cannot take the event if it belongs to another version, or if its time was already over when the event arrived. In
+    // these cases a new window begins.
     const isOver =
       open !== undefined &&
       (open.run.version !== fresh.version ||
@@ -82,7 +85,10 @@ export class Windows {
     return [...this.#touched.values()].flatMap(({ run, isNew }) => (isNew ? [run as NewStandingRun] : []));
   }
 
-  /** Returns the changes of those windows that the database already contained before this transaction. */
+  /**
+   * Returns the changes of those windows (times in which events are collected for one run) that the database contained before this
+   * transaction.
+   */
   changes(): StandingWindowChange[] {
     return [...this.#touched.values()].flatMap(({ run, isNew }) => (isNew ? [] : [windowChangeOf(run)]));
   }

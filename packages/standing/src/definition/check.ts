@@ -44,11 +44,11 @@ export type CheckParts = {
   readonly meter: Pick<WorkMeter, "begin">;
 };
 
-/** A definition to check, with the project and the role of its caller. */
+/** A definition that is to be checked, and the project and role of the caller. */
 export type DefinitionCheck = {
   readonly projectId: ProjectId;
   readonly role: Role;
-  /** The access scope of the program; null for the whole project. */
+  /** The access scope of the program. Null if it may use the whole project. */
   readonly binding: Binding | null;
   readonly definitionJson: string;
   readonly nowMs: number;
@@ -60,7 +60,7 @@ export type DefinitionCheck = {
 export type CheckedDefinition = {
   readonly definition: Definition;
   readonly hash: string;
-  /** Hash of what a run does: see `planHashOf`. */
+  /** Hash of everything that a run does, as `planHashOf` returns it. */
   readonly planHash: string;
   readonly start: StartableProgram;
   /** When the program is first due after the check, in epoch milliseconds. Null if it is never due, or if the time is not known. */

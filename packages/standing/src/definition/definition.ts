@@ -12,7 +12,7 @@ export type Overlap = {
   readonly policy: OverlapPolicy;
   /** Maximum number of started runs with the same concurrency key. */
   readonly max: number;
-  /** Maximum number of runs that may wait at the same time with the same concurrency key. */
+  /** Maximum number of runs with the same concurrency key that may wait at the same time. */
   readonly queueMax: number;
   /** Maximum waiting time of a run, in milliseconds. */
   readonly queueForMs: number;
@@ -41,7 +41,7 @@ export type Collect = {
    * undefined, a pause between events does not close the window.
    */
   readonly quietMs: number | undefined;
-  /** The window closes at the latest this time after its first event, in milliseconds. */
+  /** Milliseconds after its first event at which the window closes at the latest. */
   readonly waitMs: number;
   /** Number of events at which the window closes. Undefined means no limit. */
   readonly max: number | undefined;
@@ -64,7 +64,7 @@ export type ProgramSource =
   | {
       readonly kind: "trigger";
       readonly slug: string;
-      /** The entity whose events count. Undefined means events of any account. */
+      /** The entity whose events start the program. Undefined if events of any entity do. */
       readonly entity: string | undefined;
     }
   | { readonly kind: "poll"; readonly poll: Poll };
@@ -94,7 +94,7 @@ export type Definition = {
   readonly programJson: string;
 };
 
-/** Values for the templates of a definition, by name. */
+/** Values that the templates of a definition can use, by name. */
 export type TemplateValues = JsonObject;
 
 const text = { type: "string" } as const;

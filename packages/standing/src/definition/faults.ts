@@ -27,14 +27,14 @@ export type StandingFault = DocumentFault<DefinitionFaultCode | ProgramFault["co
 export type StandingFaults = FaultList<DefinitionFaultCode>;
 
 /**
- * Creates the fault list of a definition. Readers that programs also use report codes of programs; this list translates them into codes of
- * definitions.
+ * Creates the list of faults of a definition. Some readers are shared with programs and report fault codes of programs; this list
+ * translates them into codes of definitions.
  */
 export function createDefinitionFaults(document: unknown): {
   readonly faults: StandingFaults;
   /**
-   * A fault list for readers that definitions and programs share. These readers report fault codes of programs. This list translates each
-   * code into a code of definitions and adds the fault to `faults`.
+   * List of faults for readers that definitions and programs share. These readers report fault codes of programs. Each code is translated
+   * into a code of definitions and added to `faults`.
    */
   readonly shared: FaultList;
 } {
@@ -77,7 +77,7 @@ type NotedDefinition = {
   readonly document: JsonObject;
 };
 
-/** Matches `fire.localDate` and `fire.localTime`, which depend on the time zone. */
+/** Pattern for `fire.localDate` and `fire.localTime`, whose values depend on the time zone. */
 const localNames = /\bfire\.local(?:Date|Time)\b/;
 
 /** Adds a note if local times of a definition are in UTC only because the definition declares no time zone. */

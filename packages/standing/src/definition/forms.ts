@@ -9,7 +9,7 @@ export const timesMax = 100;
 export const expressionsMax = 10;
 
 const day = 86_400_000;
-/** Minimum and maximum of the numbers and durations in a definition. Durations are in milliseconds. */
+/** Minimum and maximum of each number and duration in a definition. Durations are in milliseconds. */
 export const bounds = {
   every: { min: intervalMinMs, max: 366 * day },
   jitter: { min: 1_000, max: 3_600_000 },

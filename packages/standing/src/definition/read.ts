@@ -66,7 +66,7 @@ const definitionPlaces: JsonSchema = {
   },
 };
 
-/** Describes definitions to the readers that are shared with programs. The program inside a definition has its own readers. */
+/** Describes definitions to the readers that programs use as well. The program inside a definition has its own readers. */
 const definitionDocument: ReaderDocument = {
   schema: standingSchemaPath,
   places: placesOf(definitionPlaces, "source"),
@@ -78,7 +78,7 @@ const definitionCharactersMax = 327_680;
 /** The result of reading a text: a definition whose program is not checked yet, or faults. */
 export type DefinitionReading = {
   readonly faults: StandingFaults;
-  /** The same list as `faults`. It has the type that is needed by readers and checks which programs use too. */
+  /** The same list as `faults`, in the type that the readers and checks shared with programs need. */
   readonly shared: FaultList;
   /** Undefined if the text is not an object, or has no valid source or program. */
   readonly definition: Definition | undefined;
@@ -280,7 +280,7 @@ function isTimeZone(text: string): boolean {
     new Intl.DateTimeFormat("en", { timeZone: text });
     return true;
   } catch {
-    // Intl throws an error if the time zone is unknown.
+    // Intl throws an error for an unknown time zone.
     return false;
   }
 }

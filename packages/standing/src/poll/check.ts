@@ -32,7 +32,7 @@ export async function checkPoll(poll: Poll, { starter, projectId, binding, view,
     );
     return;
   }
-  // svc sets the cursor's arguments at each poll, so the definition need not contain them.
+  // The definition need not contain the cursor's arguments, because svc sets them at each poll.
   const cursor = action && foundBy(poll, action).cursor;
   const given = cursor === undefined ? [] : givenByCursor(cursor);
   const sorted = cursor?.kind === "newest" && isObject(cursor.args) ? (cursor.args as JsonObject) : {};

@@ -54,7 +54,7 @@ export type Poll = {
   readonly everyMs: number;
   readonly first: PollFirst;
   /**
-   * The rows that a poll returns. `new`: each row once, when its id is new. `changed`: also a known row, if one of its kept fields (the
+   * Kinds of rows that a poll returns. `new`: a row whose id was not known. `changed`: also a known row if one of its kept fields (the
    * fields that the program wants) has a new value.
    */
   readonly on: "new" | "changed";
@@ -67,7 +67,10 @@ export type Poll = {
   readonly cursor: PollCursorDocument | undefined;
 };
 
-/** How the rows of a poll are found. The definition sets a field first, else the tool does. A field is undefined if neither sets it. */
+/**
+ * How the rows of a poll are found. Each setting comes from the definition if it has it, and otherwise from the tool. It is undefined if
+ * neither has it.
+ */
 type FoundBy = {
   readonly rows: string | undefined;
   readonly id: string | undefined;
@@ -77,7 +80,7 @@ type FoundBy = {
 
 /**
  * Returns the settings with which a poll finds rows: the path of the list, the id field, the page size, and the order of reading. A setting
- * of the program's definition replaces the same setting of the tool.
+ * in the program's definition replaces the setting of the tool.
  */
 export function foundBy({ rows, id, size, cursor, on }: Poll, { poll }: Pick<Action, "poll">): FoundBy {
   const declared = on === "changed" ? (poll?.changed ?? poll?.cursor) : poll?.cursor;
@@ -114,7 +117,7 @@ export function walkSpecOf(poll: Poll, action: Action): WalkSpec | undefined {
   };
 }
 
-/** Returns the path of a list, such as `items[]`; `[]` alone is the answer itself. */
+/** Returns the path of a list that is written as a text such as `items[]`. The text `[]` means that the answer itself is the list. */
 function listPathOf(text: string): Path | undefined {
   return text === "[]" ? [] : parsePath(text.slice(0, -2));
 }

@@ -19,7 +19,7 @@ import { type PollResult, type ReadFault, type WalkBounds, walk } from "./walk.t
 type PollReader = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
-  /** The access scope of the program; null for the whole project. */
+  /** The access scope of the program. Null if it may use the whole project. */
   readonly binding: Binding | null;
   readonly call: string;
   readonly entity: string;
@@ -179,7 +179,7 @@ async function findPolling(
   const name = { programId, projectId: program.projectId, version: program.version };
   const version = (await versions.get(db, [name]))(name);
   const drift = await findDrift(context, program, version);
-  // The program was adapted to its changed tools and has a new version, so it is read again.
+  // The program follows the changes of its tools and has got a new version, so it is read again.
   if (drift === "moved") return findPolling(context, programId);
   return { program, version, drifted: drift === "none" ? undefined : drift.detail };
 }
@@ -190,7 +190,7 @@ function failed(code: string, message: string): PollResult {
 
 /**
  * Returns the state of a program's polls. If the program now polls another list or uses another id field, returns a new state. Rows that
- * already exist at that moment then start no run.
+ * exist at that moment then start no run.
  */
 function stateBefore(
   { sealer }: StandingContext,

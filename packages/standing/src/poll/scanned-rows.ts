@@ -51,7 +51,7 @@ type WalkOfRows = {
   readonly takesNumbers: boolean;
 };
 
-/** Number of rows that are scanned without a pause. After them, other work of the node runs. */
+/** Number of rows that are scanned without a pause. After that, other work of the node may run. */
 const turnRows = 200;
 
 /**
@@ -59,9 +59,7 @@ const turnRows = 200;
  */
 export class ScannedRows {
   readonly found: FoundRow[] = [];
-  /**
-   * Rows that svc must store so that later polls recognize them: rows with unknown ids, and rows with known ids whose kept fields changed.
-   */
+  /** Rows that svc must store so that later polls recognize them: rows with unknown ids, and known rows whose kept fields have changed. */
   readonly remembered = new Map<string, RememberedRow>();
   /** Known ids that were scanned again. The new time of their last scan must be stored. */
   readonly refreshed: string[] = [];
@@ -104,7 +102,7 @@ export class ScannedRows {
       const bound = boundOfRow(spec.cursor, item, { takesNumbers, nowMs });
       if (typeof bound === "object") return bound;
       if (bound !== undefined) this.highest = Math.max(bound, this.highest ?? bound);
-      // A row that this walk has already scanned may appear again, because new rows moved it to this page.
+      // New rows can move a row that was already scanned to this page. Such a row is skipped.
       if (this.#scanned.has(row.digest)) continue;
       this.#scanned.add(row.digest);
       rows.push(row);
@@ -214,7 +212,7 @@ function boundOfRow(
     if (!isJsonNumber(value)) return invalid("number");
     return Number(scalarText(value));
   }
-  // A numeric value is not read as a time, because it may be in seconds or milliseconds.
+  // A numeric value is not used as a time, because it may be in seconds or in milliseconds.
   const atMs = typeof value === "string" && !/^[\s\d.+-]*$/.test(value) ? readProviderTime(value) : undefined;
   return atMs === undefined ? invalid("time") : Math.min(atMs, nowMs);
 }

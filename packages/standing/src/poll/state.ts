@@ -45,8 +45,8 @@ export type PollState = {
   readonly bound: JsonValue;
   readonly walk: OpenWalk | null;
   /**
-   * Start times of walks that read the whole list: at most one a day, oldest first. Times older than the period for which ids are
-   * remembered are removed.
+   * Start times of readings of the whole list: at most one a day, oldest first. Times older than the period for which ids are remembered
+   * are removed.
    */
   readonly wholeWalks: readonly number[];
 };

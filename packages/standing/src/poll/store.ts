@@ -25,7 +25,7 @@ export type FinishedPoll = {
   readonly nextAt: number;
   readonly found: readonly FoundRow[];
   readonly remembered: readonly RememberedRow[];
-  /** Number of ids in `remembered` that were unknown before this poll. */
+  /** Number of ids in `remembered` that were not known before this poll. */
   readonly unknown: number;
   readonly refreshed: readonly string[];
   readonly forgetBefore: number | undefined;
@@ -45,7 +45,7 @@ export type FinishedPoll = {
   readonly hold: { readonly reason: "key_revoked" | "drift"; readonly detail: string } | undefined;
 };
 
-/** Maximum number of ids that one poll deletes. They are the ids that svc forgets now, and the ids left over from earlier states. */
+/** Maximum number of ids that one poll deletes. These are ids that svc forgets now, and ids of rows of earlier states. */
 const goneMax = 10_000;
 /**
  * Number of row ids that a program remembers if its polls never read the list to the end. svc forgets the oldest ids when there are

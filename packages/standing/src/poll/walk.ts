@@ -31,7 +31,7 @@ export type WalkPort = {
   readonly known: KnownReader;
 };
 
-/** Limits of one poll. When a limit is reached, the poll ends and the next poll continues the walk. */
+/** Limits of one poll. When a limit is reached, the poll ends, and the next poll continues to read the list. */
 export type WalkBounds = {
   readonly pagesMax: number;
   readonly rowsMax: number;
@@ -60,7 +60,7 @@ export type PollResult =
        * wants) have changed.
        */
       readonly remembered: readonly RememberedRow[];
-      /** Number of ids in `remembered` that were unknown before this poll. */
+      /** Number of ids in `remembered` that were not known before this poll. */
       readonly unknown: number;
       /** Known ids that were scanned again. The time of their last scan must be updated. */
       readonly refreshed: readonly string[];
@@ -115,7 +115,7 @@ class Walker {
     this.#takesNumbers = spec.cursor.kind === "after" && takesNumbers(action, spec.cursor.arg);
     const rowsOf = { spec, state, nowMs, startedAt: this.#startedAt, takesNumbers: this.#takesNumbers };
     this.#scanned = new ScannedRows(rowsOf, port.known);
-    // Rows from before the program began are not needed, so the poll requests only rows from the current time on.
+    // Rows from the time before the program began are not needed, so the poll requests only rows from now on.
     const isFromNow = !state.isPrimed && state.first === "skip" && spec.cursor.kind === "after" && !this.#takesNumbers;
     this.#bound = state.bound === null && isFromNow ? this.#startedAt : state.bound;
   }
@@ -215,15 +215,15 @@ class Walker {
     const { spec, action, state } = this.#asked;
     const size = spec.size === undefined ? undefined : sizeOfPage(spec.size, action, args);
     if (size === undefined || count < size) return { kind: "end" };
-    // The page is full, so the list may have more rows. But after new rows, the next poll starts reading from a later value (`bound`). So
-    // the next poll finds the remaining rows.
+    // The page is full, so the list may have more rows. Because there were new rows, the next poll reads from a later value (`bound`), so
+    // it finds these rows.
     if (spec.cursor.kind === "after" && unknown > 0) return { kind: "cap" };
     if (spec.cursor.kind === "newest" && (!state.isPrimed || unknown < count)) return { kind: "end" };
     const message = `${count} rows fill the only page of the list: later rows cannot be read`;
     return { fault: { code: "PAGE_LIMIT", message, isFinal: true } };
   }
 
-  /** Returns the result of a poll that reached a limit. The next poll continues the walk. */
+  /** Returns the result of a poll that reached a limit. The next poll continues to read the list. */
   #cut(): PollResult {
     const walk = this.#open(this.#page);
     const state = { ...this.#asked.state, bound: this.#bound, walk };

@@ -34,7 +34,10 @@ export async function prepare(context: StandingContext, batch: DecisionBatch): P
   return { sources: prepared, drifts, windows: await prepareWindows(context, batch) };
 }
 
-/** Maximum windows that one transaction decides. The next constant, `windowBytesMax`, limits the bytes of their events. */
+/**
+ * Maximum number of windows (times in which events are collected for one run) that one transaction closes. `windowBytesMax`: maximum bytes
+ * of their events.
+ */
 const windowsMax = 100;
 const windowBytesMax = 8_388_608;
 
@@ -63,7 +66,10 @@ async function prepareWindows(
   });
 }
 
-/** Returns the first windows whose events fit together into `windowBytesMax`, at least one window. The remaining windows stay due. */
+/**
+ * Returns the first windows (times in which events are collected for one run) whose events fit together into `windowBytesMax`, at least one
+ * window. The other windows stay due.
+ */
 function withinBytes(runs: readonly StandingRunRecord[]): StandingRunRecord[] {
   let bytes = 0;
   return runs.filter((run, index) => {

@@ -41,7 +41,7 @@ export async function testWhenOfRows(
   const bindings = { fire, params } as Parameters<typeof evaluator.test>[1];
   const results: WhenResult[] = [];
   while (results.length < rows.length) {
-    // The evaluator stops at a row for which the condition fails with an error. Evaluation continues with the row after it.
+    // The evaluator stops at a row for which the condition fails with an error. The evaluation then continues with the next row.
     const left = rows.slice(results.length);
     for (const outcome of await evaluator.testRows(when, left, bindings, { work, isDue: () => false }))
       results.push(resultOf(outcome));

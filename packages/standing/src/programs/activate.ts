@@ -19,7 +19,7 @@ import type { Definition, ProgramSource } from "../definition/definition.ts";
 import { standingFaults } from "../errors.ts";
 import { fireTimeOf, isOver } from "../schedule/due.ts";
 
-/** Names a program that may be subscribed to a trigger. */
+/** Identifies a program that may be subscribed to a trigger. */
 type SubscriberName = { readonly id: StandingProgramId; readonly projectId: ProjectId };
 
 /**
@@ -74,7 +74,7 @@ type Activation = {
   readonly nowMs: number;
 };
 
-/** Reasons of a pause. If a program is paused for one of them, the pause ends when the program gets another version. */
+/** Reasons of a pause that ends when the program gets another version. */
 const adoptable: ReadonlySet<StandingPauseReason> = new Set(["key_revoked", "approval", "drift"]);
 
 /** Makes a locked program run a version from now on. If a caller or failures paused the program, it stays paused. */
@@ -154,8 +154,8 @@ export async function supersede(
   if (version === 0) return;
   const [pending] = await loadStandingVersions(tx, [{ programId, version }]);
   await decideStandingVersion(tx, { programId, version }, { approval: "superseded" });
-  // The job of the rehearsal (approval dry run) is cancelled by a task later. Its row must not be locked here, because an answer to it
-  // locks that row first and then the program.
+  // The job of the approval dry run is cancelled by a later task. Its row must not be locked here: an answer to the job locks that row
+  // first and then the program, so a deadlock would be possible.
   if (pending?.rehearsalJobId === null || pending === undefined) return;
   const subject = pending.rehearsalJobId;
   await putDueTasks(tx, [{ ownerId: programId, kind: "cancel", subject, projectId, dueAt: nowMs }]);

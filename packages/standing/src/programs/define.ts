@@ -40,7 +40,7 @@ export async function createProgram(
   if (!slugPattern.test(slug)) throw standingFaults.STANDING_SLUG_INVALID(slug);
   const hash = await hashOfDefinition(definitionJson);
   const earlier = await findSame(db, principal, slug, hash);
-  // This comes before any check, so an existing program is returned even if its tools, accounts or contacts have changed.
+  // This check comes first, so an existing program is returned even if its tools, accounts or contacts have changed.
   if (earlier !== undefined) return { id: earlier, notes: [] };
   const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) throw checked.refusal;

@@ -33,7 +33,7 @@ export function pauseProgram(
     if (cancelsRunning) await cancelJobs(tx, program, nowMs);
     if (program.state === "paused") return;
     await standingProgramsForProject(tx, program.projectId).change(id, {
-      // A program in state `pending` keeps the state, because it still waits for approval. It is paused after the approval.
+      // A program in state `pending` stays in this state, because it still waits for its approval. The pause begins after the approval.
       ...(program.state !== "pending" && { state: "paused" }),
       pauseReason: "requested",
       pauseDetail: "",
@@ -110,7 +110,7 @@ function resume(
     const name = { programId: id, projectId: program.projectId, version: program.version };
     const version = (await versions.get(tx, [name]))(name);
     if (version.record.needsApproval && role !== "approver") throw standingFaults.APPROVER_ROLE_REQUIRED();
-    // The program still waits for its approval, so it only loses the pause that would begin after the approval.
+    // The program still waits for its approval. So only the pause is removed that would begin after the approval.
     if (isAsked) return programs.change(id, { pauseReason: "", updatedAt: nowMs });
     const cause = await causeOf(context, tx, program, version);
     if (cause !== undefined) throw standingFaults.PAUSE_CAUSE_STANDS(cause);

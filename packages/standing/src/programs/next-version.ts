@@ -28,7 +28,7 @@ import { dailyMax } from "../schedule/catch-up.ts";
 import { type LoadedVersion, sealDefinition, titleOf } from "../versions.ts";
 import { activate, supersede, takeOver } from "./activate.ts";
 
-/** A definition may limit its events to one entity. svc then searches this many of the newest events for an event of that entity. */
+/** Number of the newest events among which svc searches for one of the entity that a definition names. */
 const eventsMax = 20;
 
 /** A version that people are asked to approve. */
@@ -43,7 +43,7 @@ type PendingVersion = Pick<
     readonly nowMs: number;
   };
 
-/** A version that people approved. The approval also covers later versions that do the same and have no higher limits. */
+/** A version that people have approved. The approval also covers later versions with the same plan and no higher limits. */
 type ApprovedVersion = {
   readonly record: Pick<StandingVersionRecord, "planHash" | "estimate" | "approval">;
   readonly definition: Definition;
@@ -58,7 +58,7 @@ export type NextVersion = {
   readonly checked: CheckedDefinition;
   /** True if the program is simulated before people are asked to approve it. False if they are asked without a simulation. */
   readonly simulates: boolean;
-  /** Why svc makes the version; empty if a caller defined it. */
+  /** The reason why svc makes the version. Empty if a caller defined it. */
   readonly note: string;
   /**
    * True if the new version takes over what is already due (for example times of the schedule that have passed). False if the new version

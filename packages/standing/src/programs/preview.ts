@@ -24,7 +24,7 @@ export type Preview = {
   readonly timeZone: string;
   readonly estimate: EstimateDocument;
   readonly needsApproval: boolean;
-  /** Number of the trigger's last events that were scanned. `matched` is the number of these events that match the definition. */
+  /** Number of the trigger's latest events that were scanned. `matched`: number of these events that match the definition. */
   readonly seen: number;
   readonly matched: number;
   /** Number of the scanned events that are not about the entity that the definition names. */

@@ -3,9 +3,9 @@ import type { CatchUp, Schedule } from "./schedule.ts";
 /** Maximum delay in milliseconds with which an occurrence still counts as on time. */
 const onTimeMs = 60_000;
 
-/** Maximum number of missed occurrences that start at once if `runs` is `all`. The others follow later, so about 10 start per second. */
+/** Number of missed occurrences that start in a second if `runs` is `all`. The others follow later at this pace. */
 const pace = 10;
-/** Maximum number of missed occurrences for which runs are started later. If more were missed, only the newest ones get a run. */
+/** Maximum number of missed occurrences that get a run. If more were missed, only the newest ones get one. */
 const caughtUpMax = 1_000;
 
 /** An occurrence that starts now. `missed`: number of missed occurrences for which this one run is started. */

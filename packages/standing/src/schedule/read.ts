@@ -4,14 +4,14 @@ import type { StandingFaults } from "../definition/faults.ts";
 import { bounds, catchUpForm, expressionsMax, scheduleForm, timesMax } from "../definition/forms.ts";
 import { assertCron, occurrencesOf, type Schedule } from "./schedule.ts";
 
-/** Dependencies of reading a schedule. */
+/** Dependencies of reading a schedule from a definition. */
 export type ScheduleReading = {
   readonly reader: ShapeReader;
   readonly faults: StandingFaults;
   readonly timeZone: string;
   /**
-   * The search that checks the schedule's times. Undefined for a stored schedule: it was checked when it was stored, and the search takes
-   * long.
+   * Searches the schedule's times to check them. Undefined for a stored schedule, which was checked before it was stored, because the
+   * search takes long.
    */
   readonly search: TimeSearch | undefined;
 };

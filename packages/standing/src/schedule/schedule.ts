@@ -75,7 +75,7 @@ export function assertCron(expression: string): void {
 const yearsAtOnce = 2;
 /**
  * Maximum number of years that a search covers. Every 40 years contain all combinations of year length and first weekday, so a longer
- * search finds nothing more.
+ * search would find nothing more.
  */
 const yearsMax = 80;
 /** First and last year of all searches: an expression has no occurrence in other years. */
@@ -134,8 +134,8 @@ export function nextOfCron(expression: string, timeZone: string): NextOccurrence
     return undefined;
   };
   const key = `${timeZone} ${expression}`;
-  // The last result is kept, because a search takes long if the next time is far away. An expression is searched again only after its found
-  // time has passed.
+  // The last result is kept, because a search takes long if the next time is far away. The next search is only made after this time has
+  // passed.
   let found: FoundTime | undefined;
   return async (afterMs, work) => {
     found = [found, lastFound.get(key)].find((one) => one !== undefined && isBetween(one, afterMs)) ?? {

@@ -63,8 +63,7 @@ export const schedules: Source = async (context, { tasks, isRefused }, { workOf,
     programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version })),
   );
   const prepared = new Map<StandingProgramId, PreparedSchedule>();
-  // A second meter measures the work of all projects together. Each project needs little time, but all of them together could block the
-  // node.
+  // Measures the work for all projects together. Each project needs little time, but all of them together could block the node.
   const all = meter.begin({ projectId: "" });
   for (const program of programs) {
     if (all.isSliceOver()) await all.turn();

@@ -3,10 +3,10 @@ import type { TestNode } from "@svc/testing/node";
 
 const text = { type: "string" };
 
-/** Token that signs the posts of alerts. */
+/** Token with which the test app signs its posts. */
 export const alertsToken = "alerts-token";
 
-/** An app for tests that posts opened incidents. */
+/** An app for tests. It posts an event when an incident is opened. */
 export const alerts: ToolkitSource = {
   toolkit: {
     slug: "alerts",
@@ -41,7 +41,7 @@ export const alerts: ToolkitSource = {
   } as unknown as ToolkitSource["tools"],
 };
 
-/** An incident; absent fields are not posted. */
+/** An incident of the test app. Absent fields are not part of the post. */
 export type Incident = {
   readonly id: string;
   readonly title?: string;
@@ -49,7 +49,7 @@ export type Incident = {
   readonly service?: string;
 };
 
-/** Posts and stores an incident as its app does. `delivery`: id of the post, which a repeated post shares. */
+/** Posts an incident as the test app does, and stores the event. `delivery`: id of the post; a repeated post has the same id. */
 export async function postIncident(
   { ingest }: Pick<TestNode, "ingest">,
   incident: Incident,

@@ -2,17 +2,17 @@ import { createTestClock, type TestClock } from "@svc/testing/clock";
 import type { TestNode } from "@svc/testing/node";
 import { until } from "@svc/testing/until";
 
-/** A clock that moves only by the test, and knows when the engine of standing programs has claimed. */
+/** A clock that only the test moves. It knows when the engine of standing programs has claimed its tasks. */
 export type LookClock = TestClock & {
-  /** The `pollMs` of the engine: no other wait has the same duration. */
+  /** Pause of the engine between two claims. No other wait has this duration, so the clock recognizes the engine by it. */
   readonly restMs: number;
-  /** Moves to a time, and resolves after the engine of a node has claimed at it and waits. */
+  /** Moves the clock to a time. Resolves after the engine of a node has claimed its tasks at this time and waits for its next claim. */
   lookAt(node: TestNode, ms: number): Promise<void>;
-  /** Ends the engine's next wait between two claims. */
+  /** Ends the current wait of the engine between two claims. */
   rest(): Promise<void>;
 };
 
-/** Makes a clock that starts at a time, epoch milliseconds. */
+/** Creates a clock that starts at a time, in epoch milliseconds. */
 export function createLookClock(startMs: number, restMs = 1_000): LookClock {
   const clock = createTestClock(startMs);
   let resting = 0;
@@ -29,7 +29,7 @@ export function createLookClock(startMs: number, restMs = 1_000): LookClock {
     },
     async lookAt(node, ms) {
       clock.advance(ms - clock.now());
-      // A claim may have begun before.
+      // The first claim may have begun before the clock was moved, so a second one is awaited.
       for (let look = 0; look < 2; look++) {
         const rests = onRest.promise;
         node.standing.engine.wake();

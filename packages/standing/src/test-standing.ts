@@ -11,7 +11,7 @@ import { createTestNode, type TestNode, type TestParts, testSealer } from "@svc/
 import { silentStandingObserver } from "./observer.ts";
 import { alerts, alertsToken } from "./test-alerts.ts";
 
-/** A project with a stored key, and the clients of its services. */
+/** A project of a test with a stored key, and clients of the services that it calls. */
 export type StandingProject = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
@@ -21,34 +21,34 @@ export type StandingProject = {
   jobsAs(role: Role, keyId?: KeyId): Client<typeof JobsService>;
   /** Answers the approval question of a program. */
   decide(id: string, continuation: "proceed" | "abort", keyId?: KeyId): Promise<void>;
-  /** Returns the runs of a program, oldest first, when there are as many as expected. */
+  /** Returns the runs of a program, oldest first, as soon as there are as many as expected. */
   runs(id: string, count: number): Promise<StandingRun[]>;
-  /** Stores another key of the project. */
+  /** Stores another key of the project, and returns its id. */
   key(): Promise<KeyId>;
 };
 
-/** Nodes that share a clock, which a test moves. */
+/** Nodes of a test. They share a clock that the test moves. */
 export type StandingWorld = {
   readonly node: TestNode;
   readonly world: World;
-  /** Moves the clock to a time, epoch milliseconds or RFC 3339 text. */
+  /** Moves the clock to a time, in epoch milliseconds or as RFC 3339 text. */
   goTo(time: number | string): void;
   now(): number;
   project(): Promise<StandingProject>;
-  /** Adds a node with the same database. */
+  /** Adds a node that uses the same database. */
   addNode(changes?: TestParts): TestNode;
 };
 
 let projects = 0;
 
-/** Lease of jobs in milliseconds: longer than a test moves the clock, so that no job loses its driver. */
+/** Lease of jobs in milliseconds. It is longer than any time by which a test moves the clock, so that no job loses its driver. */
 const leaseMs = 60 * 86_400_000;
 
-/** Observes retried failures, so that a test that waits in vain shows the reason. */
+/** Prints failures that are retried, so that a test that waits without success shows the reason. */
 const report = (what: string, error: unknown) =>
   void process.stderr.write(`${what}: ${error instanceof Error ? error.stack : error}\n`);
 
-/** Makes a node and starts its engines of jobs and standing programs. */
+/** Creates a node and starts its engines for jobs and standing programs. */
 export function createStandingWorld(db: Database, changes: TestParts = {}): StandingWorld {
   const clock = createOffsetClock(systemClock);
   clock.setOffset(Date.UTC(2026, 0, 5) - systemClock.now());
@@ -58,7 +58,7 @@ export function createStandingWorld(db: Database, changes: TestParts = {}): Stan
       clock,
       catalog: catalogOf({ toolkits: [desk, alerts] }),
       variable: (name) => (name === "SVC_WEBHOOK_SECRET_ALERTS" ? alertsToken : undefined),
-      // All other apps are those of the sandbox.
+      // All apps other than the test app are emulated by the sandbox.
       ...(changes.catalog === undefined && { transport: world.transport }),
       isSandbox: true,
       engines: ["jobs", "standing"],
@@ -122,7 +122,7 @@ export function createStandingWorld(db: Database, changes: TestParts = {}): Stan
   };
 }
 
-/** Returns the first defined result of `ask`; fails after 15 seconds. */
+/** Calls `ask` until its result is defined, and returns this result. Fails after 15 seconds. */
 export async function settled<T>(ask: () => Promise<T | false | undefined>): Promise<T> {
   const end = performance.now() + 15_000;
   for (;;) {
@@ -133,7 +133,7 @@ export async function settled<T>(ask: () => Promise<T | false | undefined>): Pro
   }
 }
 
-/** A program whose plan needs approval, because it deletes a note. */
+/** Returns a program that deletes a note. Its plan needs approval. */
 export function clearing(note: string) {
   const steps = [{ id: "clear", call: "desk.delete_note", entity: "ops", args: { id: note, confirm: true } }];
   return { version: 1, title: `Clear ${note}`, approval: { plan: "destructive" }, steps };
@@ -146,12 +146,12 @@ const quick = {
   steps: [{ id: "look", call: "desk.get_item", entity: "ops", args: { id: "i1" } }],
 };
 
-/** Returns the text of a definition with the required fields. */
+/** Returns a definition as text, with the required fields added. */
 export function definitionText(definition: object): string {
   return JSON.stringify({ version: 1, source: { schedule: { every: "15m" } }, program: quick, ...definition });
 }
 
-/** Returns states as texts, for expectations. */
+/** Returns the state and the reason of a run as one text, so that tests can compare it. */
 export function stateOf({ state, reason }: StandingRun): string {
   const name =
     Object.entries(StandingRunState)

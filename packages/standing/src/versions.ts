@@ -20,7 +20,7 @@ export type LoadedVersion = {
   readonly definition: Definition;
   readonly program: Program;
   readonly next: NextOccurrence;
-  /** Characters of the definition. */
+  /** Number of characters of the definition. */
   readonly size: number;
 };
 
@@ -51,7 +51,7 @@ export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin
   });
   return {
     async get(db, wanted) {
-      // Holds the found versions until the end of this call, because the cache may evict them in the meantime.
+      // Keeps the versions that this call has found, because the cache may remove them before the call ends.
       const found = new Map<string, LoadedVersion>();
       const missing: VersionName[] = [];
       for (const name of new Map(wanted.map((one) => [keyOf(one), one])).values()) {

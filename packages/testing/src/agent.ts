@@ -5,8 +5,8 @@ export type TestAgent = {
   readonly clientId: string;
   readonly redirectUri: string;
   /**
-   * Returns the address that the person opens to let the agent in. A value in `changes` replaces a parameter of the address; null removes
-   * it.
+   * Returns the address that the person opens to give the agent access. A value in `changes` replaces a parameter of the address; null
+   * removes it.
    */
   authorizeUrl(changes?: Readonly<Record<string, string | null>>): string;
   /**
@@ -57,7 +57,7 @@ export async function registerAgent(
 
 /** A person's browser without scripts. It keeps cookies and sends the forms of pages. */
 export type TestPerson = {
-  /** Opens a page. */
+  /** Opens a page, like a person who enters its address in a browser. */
   open(address: string): Promise<PersonPage>;
   /**
    * Sends the form that has a field of this name, with the person's input. `page`: the page with the form. If an Origin is given, it
@@ -79,7 +79,7 @@ export type PersonPage = {
   readonly headers: Headers;
 };
 
-/** Creates a person who visits a service. */
+/** Creates a person with a browser that visits a service. */
 export function createPerson(url: string): TestPerson {
   let cookie = "";
   const read = async (res: Response): Promise<PersonPage> => {
@@ -107,7 +107,7 @@ export function createPerson(url: string): TestPerson {
   };
 }
 
-/** Grants access to an agent with a key. Returns the address to which the person is redirected: the agent's program. */
+/** Lets a person grant an agent access with a key. Returns the address of the agent's program, to which the person is redirected. */
 export async function letIn(
   { url, key }: { url: string; key: string },
   agent: TestAgent,
@@ -126,7 +126,7 @@ export async function letIn(
   return new URL(left.location).searchParams;
 }
 
-/** Returns the answer to a JSON-RPC request over MCP, made with a token. */
+/** Sends a JSON-RPC request over MCP with a token, and returns the answer. */
 export async function askMcp(url: string, token: string, method: string, params: object = {}): Promise<Response> {
   return fetch(`${url}/mcp`, {
     method: "POST",

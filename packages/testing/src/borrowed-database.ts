@@ -31,7 +31,7 @@ export async function dropTestDatabases(): Promise<void> {
   await Promise.all(all.splice(0).map((database) => database.drop()));
 }
 
-// Tables that a test leaves empty, in the order in which their rows are deleted. DELETE is used, because TRUNCATE creates new files for
+// Tables that are empty after a test, in the order in which their rows are deleted. DELETE is used, because TRUNCATE creates new files for
 // each table and index.
 const emptyEverything = [
   "delivery_tasks",

@@ -6,8 +6,8 @@ import { onceARun } from "./once-a-run.ts";
 const making = new Map<string, Promise<string>>();
 
 /**
- * Bundles a program with all its imports into one file. A process starts from this file with a quarter of the processor time. The first
- * caller in a test run makes the bundle. Do not use it in tests that are about the start: those run the sources, as users do.
+ * Bundles a program with all its imports into one file, and returns the file. Starting this file takes a quarter of the processor time. The
+ * first caller in a test run makes the bundle. Not for tests that are about the start: those run the sources, as users do.
  */
 export function bundled(program: string): Promise<string> {
   const known = making.get(program) ?? makeOnce(program);
@@ -22,14 +22,14 @@ async function makeOnce(program: string): Promise<string> {
 }
 
 async function bundle(program: string, dir: string): Promise<void> {
-  // Loads the bundler only here, because most workers start no process.
+  // The bundler is loaded only here, because most test workers start no process.
   const { rolldown } = await import("rolldown");
   const bundle = await rolldown({
     input: program,
     platform: "node",
     external: /^node:/,
     logLevel: "silent",
-    // Some files (migrations, definitions, threads, package.json) are found relative to the source that uses them. The plugin keeps the
+    // Some files (migrations, definitions, threads, package.json) are found by their place relative to a source. The plugin keeps the
     // original path of each source, so that these files are still found.
     plugins: [
       { name: "places", transform: (code, id) => (code.includes("import.meta.") ? withPlaces(code, id) : null) },

@@ -10,13 +10,16 @@ import {
   toDeployment,
 } from "@svc/catalog";
 
-/** A toolkit's definition in memory, with the contents of its YAML files. `tools` is keyed by tool name. */
+/** A toolkit's definition in memory, with the contents of its YAML files. `tools`: the tools by name. */
 export type ToolkitSource = {
   readonly toolkit: ToolkitDocument;
   readonly tools: Readonly<Record<string, ToolDocument>>;
 };
 
-/** Returns a catalog of definitions in memory. `deployment` is the content of its file. Throws DefinitionError as loading does. */
+/**
+ * Returns a catalog of definitions that are in memory. `deployment`: content of the deployment file. Throws DefinitionError as loading from
+ * files does.
+ */
 export function catalogOf(source: { toolkits: readonly ToolkitSource[]; deployment?: object }): Catalog {
   const files = source.toolkits.map(({ toolkit, tools }) => ({
     folder: toolkit.slug,
@@ -31,7 +34,7 @@ export function catalogOf(source: { toolkits: readonly ToolkitSource[]; deployme
   return createCatalog(files, { deployment, audience: deployment === undefined ? "projects" : "accounts" });
 }
 
-/** Returns a deployment from the content of its file. Throws DefinitionError as loading does. */
+/** Returns a deployment from the content of its file. Throws DefinitionError as loading from a file does. */
 export function deploymentOf(document: object): Deployment {
   return toDeployment(createDefinitionFile("deployment.yaml", document));
 }

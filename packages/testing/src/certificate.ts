@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
-/** A certificate and its private key, PEM. */
+/** A certificate and its private key, both as PEM texts. */
 export type TestCertificate = { readonly cert: string; readonly key: string };
 
 /** Creates a self-signed certificate for localhost and 127.0.0.1, valid until 2049. Every certificate has its own key. */
@@ -9,7 +9,7 @@ export function createCertificate(commonName = "svc.test"): TestCertificate {
   const name = sequence(tagged(0x31, sequence(oid.commonName, tagged(0x0c, Buffer.from(commonName)))));
   const algorithm = sequence(oid.ecdsaWithSha256);
   const content = sequence(
-    tagged(0xa0, integer(Buffer.from([2]))), // version 3
+    tagged(0xa0, integer(Buffer.from([2]))), // The certificate has version 3, which is written as 2.
     integer(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
     name,

@@ -2,7 +2,7 @@ import type { Clock } from "@svc/core";
 
 /** A clock that only the test moves. */
 export type TestClock = Clock & {
-  /** Moves time forward by `ms` and wakes every wait that is now due. */
+  /** Moves the time forward by `ms` milliseconds, and ends every wait that is now due. */
   advance(ms: number): void;
   /** Returns the number of waits that have not ended yet. */
   waiting(): number;
@@ -10,7 +10,7 @@ export type TestClock = Clock & {
 
 type Waiter = { dueMs: number; wake: () => void };
 
-/** Creates a test clock that starts at `startMs`, epoch milliseconds. */
+/** Creates a test clock that starts at `startMs`, in epoch milliseconds. */
 export function createTestClock(startMs = Date.UTC(2026, 0, 5, 9, 0, 0)): TestClock {
   let nowMs = startMs;
   const waiters = new Set<Waiter>();

@@ -9,7 +9,7 @@ export type TestSession = {
   readonly half: string;
   /** The seats of the session (one for each key that signed in), as the page receives them. */
   readonly seats: readonly { keyId: string; keyName: string; projectId: string; projectName: string; role: string }[];
-  /** Returns the headers of calls that are made from a seat. */
+  /** Returns the headers with which a page makes calls with one seat of the session. */
   headers(seat: string): Record<string, string>;
   /** Makes a call with one seat of the session (the access of one signed-in key). */
   call(seat: string, method: string, body?: unknown, headers?: PageHeaders): Promise<TestAnswer>;

@@ -12,7 +12,7 @@ type Durability = EmbeddedPostgresOptions["durability"];
 /** A database for one test file, with the server's schema and no rows. */
 export type TestDatabase = {
   /**
-   * URL with the server's Unix socket. The service also uses a socket for its own database, because loopback takes a third more processor
+   * URL that contains the server's Unix socket. svc also uses a socket for its own database, because loopback takes a third more processor
    * time.
    */
   readonly url: string;
@@ -46,7 +46,7 @@ export async function startDatabaseServer(): Promise<DatabaseServer> {
     const template = databaseUrl(url, templateDatabase);
     await migrateDatabase(template);
     // The first connection after a change of the schema writes files to the database's folder. This connection is made before the folder is
-    // copied, so that every copy already has these files.
+    // copied, so that the copies already contain these files.
     await administer(template, (sql) => sql`select 1`);
   } catch (error) {
     await server?.stop();
@@ -96,7 +96,7 @@ async function filledDatabase({ name, fill }: Required<TestDatabaseOptions>["fil
   const database = `svc_${name}`;
   const make = async () => {
     const serverUrl = testServerUrl();
-    // A server that is used for several runs may still have this database from an earlier run.
+    // A database server that is used for several runs may still have this database from an earlier run.
     await administer(serverUrl, (sql) => sql`drop database if exists ${sql(database)} with (force)`);
     await copyDatabase(serverUrl, templateDatabase, database);
     const db = openDatabase({ url: databaseUrl(serverUrl, database), applicationName: database });
@@ -114,9 +114,9 @@ function copyDatabase(serverUrl: string, from: string, to: string): Promise<void
   return administer(serverUrl, (sql) => sql`create database ${sql(to)} template ${sql(from)} strategy file_copy`);
 }
 
-/** A server for one test, with a data folder that is deleted when it stops. */
+/** A PostgreSQL server for one test. Its data folder is deleted when the server stops. */
 export type TestPostgres = EmbeddedPostgres & {
-  /** Stops the server and starts it again on the same data, on another port. */
+  /** Stops the server and starts it again with the same data, on another port. */
   restart(): Promise<TestPostgres>;
 };
 

@@ -13,7 +13,10 @@ const described = (description: string) => ({ type: "string", description });
 const shelfQuery = Object.fromEntries(["page", "offset", "cursor", "size"].map((name) => [name, `{{params.${name}}}`]));
 const intents = (word: string) => [`${word} of the desk`, `${word} for the office`, `${word} wanted`];
 
-/** An app for tests: reads with and without pages, writes with and without an idempotency key, and their undo tools. */
+/**
+ * The toolkit `desk` of an app for tests. It has tools that read with and without pages, tools that write with and without an idempotency
+ * key, and their undo tools.
+ */
 export const desk: ToolkitSource = {
   toolkit: {
     slug: "desk",
@@ -108,12 +111,12 @@ export type Scripted =
   | "timeout";
 
 /**
- * Replaces the apps outside svc in a test. `seen`: the received requests, in order. `script`: a function of the test that chooses the
+ * Answers for the apps outside svc in a test. `seen`: the received requests, in order. `script`: a function of the test that chooses the
  * answer to each request.
  */
 export type World = {
   readonly seen: SeenRequest[];
-  /** Returns the app's answer to a request. Undefined means the app's usual answer. */
+  /** Returns the app's answer to a request. If the result is undefined, the app gives its usual answer. */
   script: (request: SeenRequest, count: number) => Scripted | undefined | Promise<Scripted | undefined>;
   readonly transport: AppTransport;
 };

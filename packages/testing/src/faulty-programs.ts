@@ -6,7 +6,7 @@ import { faultyPoints } from "./faulty-programs/points.ts";
 import { faultyReferences } from "./faulty-programs/references.ts";
 import { faultySets } from "./faulty-programs/sets.ts";
 
-/** Programs with faults, several in each, and the refusals that SubmitJob must return for them. */
+/** Programs with several faults each, and the faults that SubmitJob must return for them. */
 export const faultyPrograms: readonly FaultyProgram[] = [
   ...faultyForms,
   ...faultyCalls,

@@ -23,7 +23,7 @@ import { newJobDocuments } from "./job-documents.ts";
 import { createTestNode, type TestParts, testSealer } from "./node.ts";
 import { patienceMs } from "./until.ts";
 
-/** Everything that tests of jobs need, over one database. */
+/** Nodes, a project and functions for tests of jobs, over one database. */
 export type TestBench = {
   readonly db: Database;
   readonly clock: TestClock;
@@ -32,23 +32,23 @@ export type TestBench = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
   readonly engines: JobEngine[];
-  /** Starts a node that runs only its job engine. */
+  /** Starts a node of which only the job engine runs. */
   engine(
     options?: Pick<TestParts, "clock" | "transport" | "onFaultPoint"> & {
       limits?: Partial<EngineLimits>;
-      /** Memory limits for the sets of its steps. */
+      /** Memory limits for the row sets of job steps. */
       memory?: MemoryBounds;
-      /** True if failures are expected, so that they are not printed. */
+      /** True if the test expects failures, so that they are not printed. */
       quiet?: boolean;
-      /** Receives the cause of each lost lease. */
+      /** Receives the cause of each lease that the engine loses. */
       leasesLost?: string[];
     },
   ): JobEngine & { readonly memory: HeldMemory };
-  /** Returns the engine of a node that does not run it. */
+  /** Returns the job engine of a node without starting it. */
   idle(): JobEngine;
   /**
-   * Starts an engine that dies when it reaches a fault point for the `nth` time, or while it sends a write. From then on it does nothing,
-   * and does not renew its leases. Resolves once it is dead.
+   * Starts an engine that dies when it reaches a fault point for the `nth` time, or while it sends a write. After that it does nothing and
+   * does not renew its leases. Resolves when it is dead.
    */
   doom(
     point: FaultPoint | "in-send",
@@ -59,20 +59,20 @@ export type TestBench = {
   answer(jobId: Id<"job">, decision: Partial<DecisionDocument> & Pick<DecisionDocument, "continuation">): Promise<void>;
   cancel(jobId: Id<"job">): Promise<void>;
   read(jobId: Id<"job">): Promise<JobReading>;
-  /** Resolves once the job is in one of the statuses. */
+  /** Resolves as soon as the job has one of these statuses. */
   reach(jobId: Id<"job">, ...statuses: string[]): Promise<JobReading>;
   stop(): Promise<void>;
 };
 
-/** Options of a submission besides the program. */
+/** Options of a submission, in addition to the program. */
 export type SubmitOptions = {
   mode?: "live" | "simulate";
   simulateFirst?: boolean;
   needsApproval?: boolean;
   idempotencyKey?: string;
-  /** The programs of the skills that it runs, by slug, each as first version. */
+  /** The programs of the skills that the job runs, by slug. Each becomes the first version of its skill. */
   skills?: Readonly<Record<string, object>>;
-  /** The engine of the node that receives the submission. Default: a node without one, which wakes the others. */
+  /** The engine of the node that receives the submission. Default: the node has no engine of its own and wakes the others. */
   engine?: Pick<JobEngine, "reserve" | "wake">;
 };
 
@@ -98,7 +98,7 @@ function hashOf(programJson: string): string {
   return canonicalHash(JSON.parse(programJson));
 }
 
-/** Creates a bench with an account for the entity `ops`. */
+/** Creates a test bench with a connected account for the entity `ops`. */
 export async function createBench(
   db: Database,
   world: World = createWorld(),
@@ -154,7 +154,7 @@ export async function createBench(
         onFaultPoint: (at, { stepId }) =>
           isDead ? never : at === point && matches(stepId) && ++count === nth ? die() : undefined,
       });
-      // Dead engines are not drained.
+      // An engine that is dead is not stopped at the end of the test.
       engines.pop();
       return Object.assign(died.promise, { engine });
     },
@@ -248,7 +248,7 @@ export async function createBench(
         if (job !== undefined && statuses.includes(job.status)) return readJob(db, projectId, jobId);
         if (performance.now() > end)
           throw new Error(`the job is ${job?.status} (${job?.lastError}), not ${statuses.join(" or ")}`);
-        // Polling less often leaves more processor time for the job.
+        // The pauses between polls grow, because less polling leaves more processor time for the job.
         await wait(Math.min(2 * looks, 10));
       }
     },

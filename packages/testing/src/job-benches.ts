@@ -4,16 +4,16 @@ import { createTestDatabase, type TestDatabase } from "./database.ts";
 import type { World } from "./desk.ts";
 import { createBench, type JobReading, type TestBench } from "./job-bench.ts";
 
-/** Benches over one database of a test file, which is created with the first of them. */
+/** Test benches that share one database for a test file. The database is created with the first of them. */
 export type Benches = {
   bench(world?: World, clock?: TestClock): Promise<TestBench>;
-  /** Stops the engines; call it after every test. */
+  /** Stops the engines of all benches. Call it after every test. */
   stop(): Promise<void>;
-  /** Drops the database; call it after the last test. */
+  /** Drops the shared database. Call it after the last test of the file. */
   drop(): Promise<void>;
 };
 
-/** Creates an empty set of benches. */
+/** Creates an object that makes test benches over one shared database. */
 export function createBenches(): Benches {
   let database: Promise<TestDatabase> | undefined;
   const made: TestBench[] = [];
@@ -33,7 +33,7 @@ export function createBenches(): Benches {
   };
 }
 
-/** Returns the number of a project's tasks. */
+/** Returns the number of a project's job tasks. */
 export async function countTasks({ db, projectId }: TestBench): Promise<number> {
   const rows = await db.sql.unsafe<{ project_id: string }[]>("select project_id from job_tasks");
   return rows.filter((row) => row.project_id === uuidOfId(projectId)).length;
@@ -44,7 +44,7 @@ export function typesOf({ events }: JobReading): string[] {
   return events.map(({ type }) => type);
 }
 
-/** Returns a map over the items of the desk that sends a note for each; `changes` override the map step. */
+/** Returns a `map` step that sends a note for each item of the test app. `changes` override fields of the step. */
 export function sendAll(
   changes: object = {},
   { tool = "desk.send_note", ...program }: { tool?: string } & Record<string, unknown> = {},
@@ -64,7 +64,7 @@ export function sendAll(
   };
 }
 
-/** Returns a step that fetches the items of the desk as rows. */
+/** Returns a step that fetches the items of the test app as rows. */
 export function fetchItems(changes: object = {}) {
   return {
     id: "items",

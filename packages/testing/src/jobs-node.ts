@@ -32,7 +32,7 @@ export type TestNode = Pick<Node, "views" | "apps" | "jobs" | "shutdown" | "clie
 
 let projects = 0;
 
-/** Creates a node on a database. `isStarted` false leaves the engine idle, so that submitted jobs do not change. */
+/** Creates a node on a database. If `isStarted` is false, its job engine does not run, so that submitted jobs do not change. */
 export function createTestNode(
   db: Database,
   {
@@ -86,7 +86,7 @@ export function programText(program: object): string {
   return JSON.stringify({ version: 1, title: "Test", ...approval, ...program });
 }
 
-/** Returns the job of a response, which always has one. */
+/** Returns the job in a response. Every response has one. */
 export function jobOf({ job }: { readonly job?: Job | undefined }): Job {
   if (job === undefined) throw new Error("the response has no job");
   return job;

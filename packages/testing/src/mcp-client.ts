@@ -1,9 +1,9 @@
-/** An MCP client written by hand: each request is independent, as revision 2026-07-28 defines. */
+/** An MCP client for tests, written without an MCP library. Each request is independent, as revision 2026-07-28 of the protocol defines. */
 export type TestMcpClient = {
-  /** Sends a request and returns the whole message: a result or an error. */
+  /** Sends a request and returns the whole message, which is a result or an error. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
   request(method: string, params?: Readonly<Record<string, unknown>>): Promise<any>;
-  /** Calls a tool and returns the result. Rejects with a protocol error. */
+  /** Calls a tool and returns the result. Rejects if the answer is a protocol error. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
   call(name: string, args?: object): Promise<any>;
 };
@@ -12,18 +12,18 @@ export type TestMcpClient = {
 export type TestMcpClientOptions = {
   readonly url: string;
   readonly key: string;
-  /** Query of the address, after the question mark. Default: none. */
+  /** Query of the client's address, without the question mark. Default: none. */
   readonly query?: string | undefined;
-  /** Capabilities that the client declares. Default: none. */
+  /** MCP capabilities that the client declares. Default: none. */
   readonly capabilities?: object | undefined;
 };
 
-/** Capabilities of a client that supports tasks and can ask its user. */
+/** MCP capabilities of a client that supports tasks and can ask its user questions. */
 export const taskCapabilities = { elicitation: {}, extensions: { "io.modelcontextprotocol/tasks": {} } };
 
 const version = "2026-07-28";
 
-/** Creates a client. */
+/** Creates an MCP client for tests. */
 export function createTestMcpClient({ url, key, query = "", capabilities = {} }: TestMcpClientOptions): TestMcpClient {
   let id = 0;
   const request: TestMcpClient["request"] = async (method, params = {}) => {

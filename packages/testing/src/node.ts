@@ -31,13 +31,13 @@ export type Told = {
   readonly attempts: AttemptObservation[];
   readonly failures: { readonly what: string; readonly error: unknown }[];
   leasesLost: number;
-  /** Calls whose outcome could not be recorded. */
+  /** Ids of calls whose outcome could not be recorded. */
   readonly unrecorded: string[];
   /** Finished calls of tools. */
   readonly calls: CallObservation[];
   /** Steps of throttled replays. */
   readonly replaySteps: ReplayStep[];
-  /** Work that blocked the event loop. */
+  /** Reports about work that blocked the event loop. */
   readonly held: BlockedLoop[];
   /** Finished calls to the embeddings endpoint. */
   readonly embedded: EmbeddingsCall[];
@@ -54,18 +54,18 @@ export type TestNode = Node &
     readonly told: Told;
     /** Aborts every unfinished call of its clients. */
     readonly shutdown: AbortController;
-    /** Returns a client of one of its services, with a key of the project. */
+    /** Returns a client for one of the node's services, with a key of the project. */
     client<Service extends DescService>(service: Service, caller: TestCaller): Client<Service>;
   };
 
-/** The sealer of all test nodes. They have the same key, so nodes of one database can open each other's sealed values. */
+/** Encrypts and decrypts for all test nodes. They have the same key, so nodes on one database can decrypt each other's values. */
 export const testSealer: Sealer = createSealer([{ id: "a", secret: Buffer.alloc(32, 7) }]);
 
 const dayMs = 86_400_000;
 
 /**
- * Creates the node that `svc serve` runs, with a stopped clock, no toolkits, loopback allowed, fast retries without jitter, and no engine;
- * then applies `changes`. It starts the engines that `changes` names.
+ * Creates a node like that of `svc serve`, with `changes` applied. Different from `svc serve`, its clock stands still, it has no toolkits,
+ * may connect to loopback, retries fast and without jitter, and starts only the engines that `changes` names.
  */
 export function createTestNode(db: Database, changes: TestParts = {}): TestNode {
   const told: Told = {

@@ -1,9 +1,9 @@
-/** Processor time in milliseconds that `work` takes on the reference machine, for which the budgets of tests are given. */
+/** Processor time in milliseconds that `work` takes on the reference machine. Budgets of tests are given for this machine. */
 const expectedMs = 16;
 
 const rows = Array.from({ length: 20_000 }, (_, n) => ({ id: `row_${n}`, of: [n, n + 1], text: "x".repeat(n % 40) }));
 
-/** Does the most frequent work of a service: parses texts to objects in much memory, and writes the objects as texts again. */
+/** Does the kind of work that a service does most: parses texts to objects in much memory, and writes the objects as texts again. */
 function work(): number {
   const before = process.threadCpuUsage();
   JSON.stringify(JSON.parse(JSON.stringify(rows)));

@@ -35,7 +35,7 @@ function skill(title: string, steps: readonly object[], more: object = {}): obje
   return { version: 1, title, ...textInput, steps, ...more };
 }
 
-/** Programs of skills that test programs may run, by slug. */
+/** Programs of the skills that test programs may run, by slug. */
 export const testSkills: Readonly<Record<string, object>> = {
   look: skill("Look who it is", [{ id: "me", call: "messaging_bot.get_me", entity: "ops" }], {
     result: { name: { $ref: "steps.me.first_name" } },
@@ -62,7 +62,7 @@ export const testSkills: Readonly<Record<string, object>> = {
   ]),
 };
 
-/** Returns an if step. */
+/** Returns a step of kind `if`. */
 export function ifStep(id: string, condition: string, yes: readonly object[], no?: readonly object[]) {
   // biome-ignore lint/suspicious/noThenProperty: programs have the field, and nobody awaits a list.
   return { id, if: condition, then: yes, ...(no && { else: no }) };

@@ -11,12 +11,12 @@ import { type ConfirmRule, createId, type KeyId, type ProjectId, principalContex
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { faultInterceptor } from "@svc/server/testing";
 
-/** The key with which a test makes calls. By default it is an approver's key, the same for every caller. */
+/** The key with which a test makes calls. By default it is an approver's key, which all callers share. */
 export type TestCaller = {
   readonly projectId: ProjectId;
   readonly role?: Role;
   readonly keyId?: KeyId;
-  /** Rules for the calls that a person must confirm. Default: no rules. */
+  /** Rules that say which calls of the key a person must confirm. Default: no rules. */
   readonly confirm?: readonly ConfirmRule[] | undefined;
 };
 

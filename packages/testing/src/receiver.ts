@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 
-/** A request as it arrived. */
+/** A request as the test endpoint received it. */
 export type ReceivedRequest = { method: string; path: string; headers: Record<string, string>; body: Buffer };
 
-/** A receiver's answer: a status (default 200) with headers and a body, or a function that handles the exchange. */
+/** An answer of the test endpoint: a status (default 200) with headers and a body, or a function that handles the whole exchange. */
 export type Answer =
   | { status?: number; headers?: Record<string, string | string[]>; body?: string | Uint8Array }
   | ((req: IncomingMessage, res: ServerResponse) => void);
@@ -34,7 +34,7 @@ export async function startTestReceiver(options: { tls?: { key: string; cert: st
   const exchanges = createExchanges();
   const server =
     options.tls === undefined ? createServer(exchanges.listener) : createTlsServer(options.tls, exchanges.listener);
-  // Idle connections stay open for longer than any test lasts. Otherwise one could be closed just before a request.
+  // Idle connections stay open longer than any test lasts, so that none is closed just before a request.
   server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

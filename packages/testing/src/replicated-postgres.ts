@@ -8,7 +8,7 @@ import { createTestDataDir } from "./data-dir.ts";
 import { createStoredDataDir } from "./stored-data-dir.ts";
 import { until } from "./until.ts";
 
-/** A primary and a standby server. The standby has every commit before the client gets the confirmation of the commit. */
+/** Two PostgreSQL servers, a primary and a standby. A commit is confirmed to the client only after the standby has it as well. */
 export type ReplicatedPostgres = {
   readonly primary: EmbeddedPostgres;
   readonly standby: EmbeddedPostgres;
@@ -24,8 +24,8 @@ export type ReplicatedPostgres = {
 };
 
 /**
- * Starts two PostgreSQL servers with synchronous replication. The embedded binaries lack pg_basebackup, so the standby starts as a copy of
- * the stopped primary's folder.
+ * Starts two PostgreSQL servers with synchronous replication. The embedded binaries lack pg_basebackup, so the standby starts from a copy
+ * of the stopped primary's folder.
  */
 export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const [primaryDir, standbyDir] = [await createStoredDataDir(), await createTestDataDir()];

@@ -207,5 +207,8 @@ const watcher: Source = {
   },
 };
 
-/** Definitions for tests: every webhook scheme and encoding, account keys, dedupe keys and times in headers, query and body. */
+/**
+ * Toolkit definitions for tests. Together they use every webhook scheme and encoding, account keys, dedupe keys, and times in headers,
+ * query and body.
+ */
 export const sampleToolkits = { codeHost, payments, teamChat, watcher };

@@ -1,16 +1,16 @@
 import { systemClock } from "@svc/core";
 
 /**
- * Returns the number of times that a test repeats a case: `sample` in `npm test`, `whole` in `npm run test:crash` (only for the test files
- * in its list). If only one of the cases checks something, that case must also run in `npm test`.
+ * Returns the number of times that a test repeats a case: `sample` in `npm test`, `whole` in `npm run test:crash` (for the test files that
+ * it lists). A case that checks something that no other case checks must also run in `npm test`.
  */
 export function repeats<Count = number>({ sample, whole }: { readonly sample: Count; readonly whole: Count }): Count {
   return process.env["SVC_CRASH_ROUNDS"] === undefined ? sample : whole;
 }
 
 /**
- * Returns the cases that a test runs: every `step`-th case in `npm test`, all cases in `npm run test:crash` (only for test files in its
- * list). The sample is another one each day (UTC), so that in `step` days `npm test` runs all cases. The cases must be of one kind.
+ * Returns the cases that a test runs: every `step`-th case in `npm test`, all cases in `npm run test:crash` (for the test files that it
+ * lists). The sample changes each day (UTC), so that within `step` days `npm test` runs all cases. The cases must all be of the same kind.
  */
 export function sampleOf<Case>(cases: readonly Case[], step: number): readonly Case[] {
   const day = Math.floor(systemClock.now() / 86_400_000);

@@ -31,7 +31,7 @@ export const bootstrapKey = "bootstrap-key-of-the-tests-0123456789";
 /** Token of AdminService in every started server. */
 export const adminToken = "admin-token-of-the-tests-0123456789";
 
-/** The allocator's settings that a server gives itself by a restart. With them, it starts once and not twice. */
+/** Settings of the memory allocator that a server otherwise sets by restarting itself. If they are given, it need not start twice. */
 const allocator = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072", MALLOC_ARENA_MAX: "2" };
 
 /**
@@ -71,7 +71,7 @@ export async function startServerProcess(env: Record<string, string>): Promise<S
       ...allocator,
       PATH: process.env["PATH"] ?? "",
       HOME: process.env["HOME"] ?? "",
-      // The level must include `info`, because the log line with the port has this level.
+      // The log level must include `info`, because the line with the port has this level.
       SVC_LOG_LEVEL: "info",
       SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret,
       SVC_BOOTSTRAP_KEY: bootstrapKey,
@@ -135,7 +135,7 @@ export async function until(
   }
 }
 
-/** Calls a method by a plain JSON POST with the bootstrap key. Throws an Error with the answer if the status is not 200. */
+/** Calls an API method by a plain JSON POST with the bootstrap key. Throws an Error with the answer if the status is not 200. */
 export async function call<Answer>(
   server: { url: string },
   method: string,
@@ -152,7 +152,7 @@ export async function call<Answer>(
   return JSON.parse(text) as Answer;
 }
 
-/** Posts one message of a calendar channel, as its provider does; resolves with the status. */
+/** Posts one message of a calendar channel, as the calendar app does. Resolves with the HTTP status. */
 export async function postCalendar(server: { url: string }, channel: string, message: number): Promise<number> {
   const response = await fetch(`${server.url}/webhooks/calendar?token=${calendarSecret}`, {
     method: "POST",

@@ -25,7 +25,7 @@ export type TestServer = {
   readonly server: Server;
   readonly url: string;
   readonly database: TestDatabase;
-  /** Lines of the log, as written. */
+  /** Lines of the server's log, as written. */
   readonly logs: string[];
   readonly adminToken: string;
   /** Approver key of project `default`. */
@@ -45,10 +45,10 @@ export type TestServer = {
   stop(): Promise<void>;
 };
 
-// One key for the whole test file, because all nodes of a database must have the same key.
+// One vault key for the whole test file, because all nodes of a database must have the same key.
 const vaultKey = generateVaultKey();
 
-/** Starts a server for tests. `variables` override those that every test server has. */
+/** Starts a server for tests. `variables` override the variables that every test server has. */
 export async function startTestServer({
   variables = {},
   timeouts,
@@ -59,9 +59,9 @@ export async function startTestServer({
 }: {
   variables?: Record<string, string>;
   timeouts?: HttpTimeouts;
-  /** Folder of console files that replaces the built one. */
+  /** Folder with console files. It replaces the folder of the built console. */
   consoleFolder?: string;
-  /** Returns the offers to agents (MCP), made from the offers of a node. */
+  /** Returns the features that the server offers to agents over MCP, made from those of a node. */
   mcpOffers?: NodeParts["mcpOffers"];
   /**
    * Waiting times of erasures (for example the time before the last pass). A test sets them if the times of a real service are too long.

@@ -13,8 +13,8 @@ export const fewToolkits: string = fileURLToPath(new URL("../toolkits", import.m
 let loading: Promise<Catalog> | undefined;
 
 /**
- * Returns the shipped definitions. They are loaded once per process, because loading takes longer than all other work of a server's start.
- * A catalog never changes.
+ * Returns the definitions that svc ships with. They are loaded once per process, because loading takes longer than all other work of a
+ * server's start. The returned catalog never changes.
  */
 export function shippedCatalog(): Promise<Catalog> {
   loading ??= loadCatalog({ folders: [shippedToolkits] });

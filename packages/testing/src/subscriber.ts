@@ -4,16 +4,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 /** A delivery as it arrived. */
 export type Received = { deliveryId: string; headers: IncomingMessage["headers"]; body: string; atMs: number };
 
-/** A subscriber's endpoint on loopback. */
+/** An endpoint of a subscriber, on a loopback address. */
 export type Subscriber = {
   readonly url: string;
   readonly received: Received[];
-  /** The function that answers; it must end the response. Default: 204 at once. */
+  /** The function that answers a delivery; it must end the response. Default: answers 204 at once. */
   answer: (received: Received, res: ServerResponse) => void;
   close(): Promise<void>;
 };
 
-/** Starts an endpoint that records what it receives. */
+/** Starts an endpoint that records the deliveries that it receives. */
 export async function startSubscriber(): Promise<Subscriber> {
   const received: Received[] = [];
   const server = createServer((req, res) => {

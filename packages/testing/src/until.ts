@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 /**
- * Returns the pause in milliseconds before a wait checks its condition again. `startedAt`: start of the wait (`performance.now()`). The
- * pause is a fifth of the time waited so far, between 4 and 100 ms. So a quick result is noticed at once, and a slow one is not slowed down
+ * Returns the pause in milliseconds before a condition is checked again. `startedAt`: start of the wait (`performance.now()`). The pause is
+ * a fifth of the time waited so far, between 4 and 100 ms. So a quick result is noticed at once, and a slow result is not delayed further
  * by many checks.
  */
 export function pauseMs(startedAt: number): number {
@@ -10,8 +10,8 @@ export function pauseMs(startedAt: number): number {
 }
 
 /**
- * Time after which a wait of a test fails, in milliseconds. It only ends what hangs: on a machine with other work, what takes a second
- * elsewhere takes half a minute.
+ * Milliseconds after which a wait in a test fails. The time is long and only ends waits that hang: on a busy machine, work that usually
+ * takes a second may take half a minute.
  */
 export const patienceMs = 60_000;
 
@@ -30,7 +30,7 @@ export async function until(
 
 /**
  * Waits like `until`, for tests in which every check moves the clock. The interval between checks is constant, because the result depends
- * on the number of checks, not on the time waited.
+ * on the number of checks and not on the time waited.
  */
 export async function untilMoved(
   holds: () => boolean | Promise<boolean>,

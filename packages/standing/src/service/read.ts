@@ -30,7 +30,7 @@ import { fireTimeOf } from "../schedule/due.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
 import { toProgram } from "./convert.ts";
 
-/** The context of all methods of StandingService. */
+/** Dependencies of all methods of StandingService. */
 export type StandingServiceContext = StandingContext & {
   /** The engine of this node. The methods ask the engine to decide about calls, and wake it when a task becomes due. */
   readonly engine: Pick<StandingEngine, "wake" | "call">;
@@ -146,8 +146,8 @@ async function shownDefinition(
   const document = parseExactJson(text) as JsonObject & { readonly program: JsonObject };
   const programText = JSON.stringify(document.program);
   const shown = shownProgram(programText);
-  // The definition of a standing program can have an `input` next to its program. Sensitive values in it must not be shown. So this code
-  // masks it as if it were the input of the program.
+  // The definition of a standing program can have an `input` next to its program. Sensitive values in this input must not be shown, so it
+  // is masked like an input of the program itself.
   const made = JSON.stringify({ ...document.program, input: document.input ?? {} });
   const shownMade = shownProgram(made);
   if (shown === programText && shownMade === made) return text;

@@ -10,7 +10,7 @@ import { testWhen } from "../prepare/when.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { isRunnable, nothingPrepared, type Source, type SourceDue } from "./source.ts";
 
-/** Maximum occurrences that one step of a backfill prepares. The next constant, `bytesMax`, limits the bytes of their events. */
+/** Maximum number of occurrences that one step of a backfill prepares. `bytesMax`: maximum bytes of their events. */
 const stepMax = 500;
 const bytesMax = 8_388_608;
 
@@ -21,7 +21,7 @@ export const backfills: Source = async (context, { tasks }, { workOf, drifts }) 
   if (ids.length === 0) return nothingPrepared;
   await findDrifts(context, await readStandingPrograms(db, ids), drifts);
   const prepared = new Map<StandingProgramId, PreparedBackfill>();
-  // The programs are read again, because a program that follows its tools may have got a new version just now.
+  // The programs are read again, because a program that follows the changes of its tools may have got a new version just now.
   for (const program of await readStandingPrograms(db, ids)) {
     const record = await findRunningBackfill(db, program.id);
     if (record === undefined) continue;
@@ -88,8 +88,8 @@ async function versionFor(
   const [today, asked] = names.map(versionOf);
   if (today === undefined || asked === undefined) return undefined;
   const isSame = today.record.definitionHash === asked.record.definitionHash;
-  // If the program changed after the start of the backfill, the result is undefined and the backfill ends. It also ends if the plan now
-  // needs an approval and did not need one then. The person who started it may not be an approver.
+  // The result is undefined, and the backfill ends, if the program changed after the start of the backfill. It also ends if the plan needs
+  // an approval now and did not need one then, because the person who started the backfill may not be an approver.
   if (!isSame || (today.record.needsApproval && !asked.record.needsApproval)) return undefined;
   return today;
 }

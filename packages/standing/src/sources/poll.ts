@@ -9,11 +9,11 @@ import { dueCandidates, type Preparation, type Source, type SourceOutcome } from
 /** Maximum row ids that a program remembers. */
 const rememberedMax = 100_000;
 
-/** A finished poll. `candidates`: what the poll found that may start runs, made from the new rows of the list. */
+/** A finished poll. `candidates`: the occurrences that may start runs, made from the new rows of the list. */
 type PreparedPoll = {
   readonly polled: FinishedPoll;
   readonly candidates: readonly DueCandidate[];
-  /** Number of rows for which `when` is false. They are part of no run. */
+  /** Number of rows for which the condition `when` is false. They are part of no run. */
   readonly filtered: number;
 };
 
@@ -58,8 +58,8 @@ async function preparePoll(
     return { occurrence: occurrenceOf(polled, name, rows, per), version: loaded, when: { isDue: true } };
   });
   if (faulty !== undefined) {
-    // All rows whose condition fails with an error share one run. They fail for the same reason, and each single run would count as a
-    // failure towards a pause.
+    // All rows whose condition fails with an error share one run. They fail for the same reason, and a separate run for each row would
+    // count as a separate failure, so that svc would pause the program too early.
     const occurrence = { ...occurrenceOf(polled, "when", [], per), rowCount: faulty.rows };
     candidates.push({ occurrence, version: loaded, when: faulty.when });
   }
@@ -106,12 +106,11 @@ function decidePoll(
   }
   decisions.seen += found.length - candidates.length;
   decisions.filtered += filtered;
-  // Failed polls and failed jobs are added to the same number of failures in a row. A successful poll reduces the number by the failed
-  // polls before it.
+  // Failed polls and failed jobs are counted together as failures in a row. A successful poll subtracts the failed polls before it.
   decisions.failuresInRow = Math.max(0, decisions.failuresInRow + failures.now - failures.before);
   for (const candidate of candidates) decisions.decide(candidate, hold);
   decisions.pauseAfterFailures();
-  // The sum also counts known ids that svc forgets after this poll.
+  // The sum includes known ids that svc forgets after this poll.
   const ids = record.seen + unknown;
   if (ids >= rememberedMax && decisions.state === "active")
     decisions.pause("source_gone", `the ids of ${ids} rows must be remembered, but the maximum is ${rememberedMax}`);

@@ -17,7 +17,7 @@ import {
   type SourceOutcome,
 } from "./source.ts";
 
-/** Maximum occurrences that one search checks. Such a search takes some seconds and pauses for other work. */
+/** Maximum number of occurrences that one search checks. Such a search takes some seconds, and gives other work time in between. */
 const searchedMax = 100_000;
 
 /** Pause before the next missed occurrences of a catch-up are decided, in milliseconds. */
@@ -55,7 +55,8 @@ export const schedules: Source = async (context, { tasks, isRefused }, { workOf,
     ({ state, deletedAt }) => state !== "paused" && deletedAt === null,
   );
   const moved = await findDrifts(context, unpaused, drifts);
-  // These programs follow their tools and got a new version. Their due occurrences stay due, and the new version decides about them.
+  // These programs follow the changes of their tools and got a new version. Their due occurrences stay due, and the new version decides
+  // about them.
   const again = moved.length === 0 ? [] : await readStandingPrograms(db, moved);
   const programs = [...unpaused.filter(({ id }) => !moved.includes(id)), ...again];
   const versionOf = await versions.get(

@@ -52,7 +52,9 @@ export type Source = (
   preparation: Preparation,
 ) => Promise<PreparedSource>;
 
-/** Result of preparing one source of due occurrences (schedule, trigger, poll or backfill). It is made before the programs are locked. */
+/**
+ * Result of preparing one source of due occurrences (schedule, trigger, poll or backfill). It is computed before the programs are locked.
+ */
 type PreparedSource = {
   /** Programs to lock in addition to those of the batch's tasks and calls. */
   readonly programIds?: readonly StandingProgramId[];
@@ -81,8 +83,8 @@ export type SourceDue = {
   /** Occurrences about which the program's policies must decide. */
   readonly candidates: readonly DueCandidate[];
   /**
-   * True if a run may start from these occurrences. If the program must not start, svc then pauses the program. False if no run can start,
-   * so that the program need not be paused.
+   * True if a run may start from these occurrences. If the program must not start runs, svc then pauses the program. False if no run can
+   * start anyway, so that the program need not be paused.
    */
   readonly isDue: boolean;
   /**
@@ -111,11 +113,11 @@ export type PreparedDecision = {
   readonly sources: readonly PreparedSource[];
   /** Programs that cannot start because their tools have changed, with the reason. */
   readonly drifts: ReadonlyMap<StandingProgramId, DriftHold>;
-  /** Windows of `collect` whose time has expired. */
+  /** Windows (times in which events are collected for one run) whose time has expired. */
   readonly windows: readonly ClosingWindow[];
 };
 
-/** The preparation of a source that has nothing due. */
+/** Result for a source that has nothing due. */
 export const nothingPrepared: PreparedSource = { due: async () => new Map() };
 
 /**

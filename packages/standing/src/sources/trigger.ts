@@ -31,14 +31,14 @@ type PreparedEvent = {
 };
 
 /**
- * An event for a program. `skipped`: reason why the event starts no run (the program is no longer subscribed). Undefined if it may start a
- * run.
+ * An event for one program. `skipped`: reason why the event starts no run (the program is no longer subscribed). Undefined if the event may
+ * start a run.
  */
 type DueEvent = { readonly candidate: DueCandidate; readonly skipped: StandingRunReason | undefined };
 
 /**
- * Finds the runs that incoming events can start. Each event counts for the programs that were subscribed to its trigger at the moment when
- * svc stored the event.
+ * Finds the runs that incoming events can start. An event can start runs of the programs that were subscribed to its trigger when svc
+ * stored the event.
  */
 export const triggers: Source = async (context, batch, preparation) => {
   if (batch.arrivals.length === 0) return nothingPrepared;
@@ -102,8 +102,8 @@ async function prepareEvents(
 }
 
 /**
- * Returns the index of the first event that was not loaded, because the events before it already have the maximum number of bytes. An event
- * that is missing because it was deleted does not count as not loaded. If all fit, returns the number of events.
+ * Returns the index of the first event that was not read, because the events before it already have the maximum number of bytes. A missing
+ * event that was deleted does not count. If all events were read, returns their number.
  */
 function firstUnread(wanted: readonly ClaimedInboxEvent[], read: ReadonlyMap<EventId, InboxEvent>): number {
   const last = wanted.findLastIndex(({ eventId }) => read.has(eventId));

@@ -11,7 +11,7 @@ import type { DecidedProgram } from "../decide/decide.ts";
 type Notice = {
   readonly of: DecidedProgram;
   readonly kind: StandingNoticeKind;
-  /** A value of the program's pauseReason, or `start_failed`; otherwise empty. */
+  /** The reason of the program's pause, or `start_failed`; empty if the notice has no reason. */
   readonly reason: string;
   /** Details of the notice, as text for people. */
   readonly detail: string;
@@ -20,8 +20,8 @@ type Notice = {
 };
 
 /**
- * Stores the notices of a batch for the ask endpoints that subscribe to them, as events and deliveries of the same transaction. The
- * delivery engine sends them. Returns true if there is a delivery to send, false if not.
+ * Stores the notices of a batch as events and deliveries, in the same transaction, for the endpoints of contacts that subscribe to notices.
+ * The delivery engine sends them. Returns true if there is a delivery to send, false if not.
  */
 export async function storeNotices(
   context: Pick<StandingContext, "clock" | "nodeId">,

@@ -109,7 +109,10 @@ export async function storeBatch(
   return { hasNotices: await storeNotices(context, tx, decided) };
 }
 
-/** Writes windows. Windows that close are written first, because a key can have only one open window. */
+/**
+ * Writes windows (times in which events are collected for one run). Windows that close are written first, because a key can have only one
+ * open window.
+ */
 async function storeWindows(tx: Executor, decided: readonly DecidedProgram[]): Promise<void> {
   await changeStandingWindows(
     tx,
@@ -296,8 +299,8 @@ async function settleTasks(
 }
 
 /**
- * Returns when a program's next window must be checked for closing. If the window waits for undecided events, it is checked soon, because
- * the decision about these events does not trigger a check.
+ * Returns when a program's next window (time in which events are collected for one run) must be checked for closing. A window that waits
+ * for undecided events is checked soon, because the decision about these events does not trigger a check.
  */
 function closeTimeOf(next: NextClose | undefined, nowMs: number): number | undefined {
   return next?.isHeld === true ? Math.max(next.at, nowMs + windowRecheckMs) : next?.at;

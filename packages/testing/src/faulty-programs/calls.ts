@@ -1,6 +1,6 @@
 import { type FaultyProgram, faulty, pause, remove } from "./faulty-program.ts";
 
-/** Faults of calls: tools, accounts, arguments, confirmations, undo. */
+/** Programs with faults in calls: tools, accounts, arguments, confirmations, undo. */
 export const faultyCalls: readonly FaultyProgram[] = [
   faulty(
     "tools that nobody sees",

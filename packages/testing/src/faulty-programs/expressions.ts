@@ -1,6 +1,6 @@
 import { type FaultyProgram, faulty } from "./faulty-program.ts";
 
-/** Faults of expressions. */
+/** Programs with faults in expressions. */
 export const faultyExpressions: readonly FaultyProgram[] = [
   faulty(
     "expressions that do not parse",

@@ -5,7 +5,10 @@ type Editable = Record<string, unknown> & {
   points: Record<string, Record<string, unknown>>;
 };
 
-/** A program with faults: the change to a valid program, and each expected fault in order, with its code (without PROGRAM_) and pointer. */
+/**
+ * A program with faults: the change that is made to a valid program, and the expected faults in order, each with its code (without
+ * PROGRAM_) and pointer.
+ */
 export type FaultyProgram = {
   readonly name: string;
   readonly program: unknown;

@@ -1,7 +1,7 @@
 import { ifStep } from "../programs.ts";
 import { type FaultyProgram, faulty, get, pause, send } from "./faulty-program.ts";
 
-/** Faults of references. */
+/** Programs with faults in references. */
 export const faultyReferences: readonly FaultyProgram[] = [
   faulty(
     "references that are malformed",

@@ -1,6 +1,6 @@
 import { type FaultyProgram, faulty, get } from "./faulty-program.ts";
 
-/** Faulty programs for tests: their faults are in rows, pages and sets. */
+/** Programs with faults in rows, pages and sets. */
 export const faultySets: readonly FaultyProgram[] = [
   faulty(
     "rows from what is no list",

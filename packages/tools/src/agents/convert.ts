@@ -10,7 +10,7 @@ import { cutText } from "./answer.ts";
 import { callerOf } from "./meta-tools.ts";
 import { spoken } from "./words.ts";
 
-// This file converts calls and tools to answers of the meta-tools. Each answer has data for a program and text for a model.
+// Functions that convert calls and tools to answers of the meta-tools. Each answer has data for a program and text for a model.
 
 /** Advice about the agent's next call, which an answer contains. It names the tool that the agent called. */
 export type CallHints = {
@@ -41,7 +41,7 @@ export function callData(answer: CallAnswer, { json, warnings }: ShownResult): R
       replayed: isReplay,
       jobId,
     }),
-    // Parsed exactly, because some apps use integer ids with more digits than a double can hold.
+    // The result is parsed without loss of digits, because some apps use integer ids with more digits than a double can hold.
     ...(json !== "" && { result: parseExactJson(json) }),
   };
 }

@@ -5,8 +5,8 @@ import type { McpAddress } from "../mcp/address.ts";
 import { invalidParams, type McpError } from "../mcp/request.ts";
 import { type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 
-// If a client's address names tools, svc lists these tools directly. A client with few tools then needs no search, and its user sees what
-// each tool does.
+// Functions for clients whose address names tools. svc lists these tools directly. A client with few tools then needs no search, and its
+// user sees what each tool does.
 
 /** Maximum number of tools that are listed directly. Models choose badly among more tools, and most model vendors accept fewer. */
 const directMax = 200;

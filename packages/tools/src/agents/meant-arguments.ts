@@ -5,8 +5,8 @@ import type { Params } from "../mcp/offer.ts";
 import { meantSlugs } from "./meant-names.ts";
 import type { ListedTool } from "./meta-tools.ts";
 
-// Clients and models write arguments in different ways. svc converts an argument only if it has one possible meaning. All other arguments
-// are checked against the schema unchanged.
+// Functions that correct the arguments of calls, because clients and models write arguments in different ways. An argument is converted
+// only if it has one possible meaning. All other arguments are checked against the schema unchanged.
 
 type Schema = { readonly properties: Params; readonly isClosed: boolean };
 
@@ -31,7 +31,7 @@ const envelopes = ["arguments", "args", "params", "parameters", "input", "tool_i
 /** Returns an object, given as an object or as JSON text; undefined for any other value. */
 export function objectOf(value: unknown): Params | undefined {
   if (isObject(value)) return value;
-  // PHP writes an object without fields as an empty list. An empty text has no content either.
+  // An empty list counts as an object without fields, because PHP writes it so. An empty text has no content either.
   if ((Array.isArray(value) && value.length === 0) || value === "") return {};
   if (typeof value !== "string") return undefined;
   const text = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(value)?.[1] ?? value;
@@ -101,7 +101,7 @@ function renamed(given: Params, { properties }: Schema, called: Schema | undefin
     const known = nameIn(name, properties);
     return [known === undefined || Object.hasOwn(given, known) ? name : known, value] as const;
   });
-  // If two given names mean the same argument, neither name is converted.
+  // If two given names mean the same argument, neither of them is converted.
   const count = Map.groupBy(entries, ([name]) => name);
   return [...count.values()].some((same) => same.length > 1) ? given : Object.fromEntries(entries);
 }

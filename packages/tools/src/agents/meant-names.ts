@@ -2,7 +2,8 @@ import type { CatalogView } from "@svc/catalog";
 import { directName } from "./direct-tools.ts";
 import { metaTools } from "./meta-tools.ts";
 
-// Clients change the names of tools: they add a server prefix, use other separators or another case.
+// Functions that find the tool that a client means. Clients change the names of tools: they add a server prefix, or use other separators or
+// another case.
 
 /**
  * Returns a name in lower case and without separators. `salesCrm.listDeals`, `SALES_CRM__LIST_DEALS` and `sales-crm/list-deals` give the

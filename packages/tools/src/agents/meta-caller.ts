@@ -87,7 +87,7 @@ async function answerRead(view: CatalogView, args: ReadArguments, call: AgentCal
   // This error is thrown only if the key may use the tool. Otherwise it would show the key that the tool exists and is not a reading tool.
   if (tool.class !== "read" && isToolGranted(call.principal.binding, tool))
     throw toolFaults.TOOL_NOT_READ(tool.slug, tool.class);
-  // The call uses exactly the definition that was checked above. The toolkit may be published again before the call is made.
+  // The call uses exactly the definition that was checked above, because the toolkit may be published again before the call is made.
   return answerCall(args, { ...call, ...(tool.kind === "action" && { pinned: { toolkit, action: tool } }) });
 }
 

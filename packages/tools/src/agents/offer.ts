@@ -15,8 +15,8 @@ import { instructions, type ListedTool, type MetaToolName, metaTools } from "./m
 import { answerRefusal } from "./words.ts";
 
 /**
- * Creates what svc offers to agents over MCP: the meta-tools and the granted agent tools. If the client's address names tools, these are
- * offered instead.
+ * Creates the features that svc offers to agents over MCP: the meta-tools and the granted agent tools. If the client's address names tools,
+ * these tools are offered instead.
  */
 export function createToolsOffer(options: ToolsOfferOptions): McpOffer {
   const { agentTools = [] } = options;
@@ -34,7 +34,7 @@ export function createToolsOffer(options: ToolsOfferOptions): McpOffer {
   };
 }
 
-/** Dependencies of the offer. */
+/** Dependencies of the features that svc offers to agents over MCP. */
 export type ToolsOfferOptions = AgentToolsOptions & {
   /** Tools of svc itself, offered in addition to the meta-tools. Default: none. */
   readonly agentTools?: readonly AgentTool[] | undefined;

@@ -24,7 +24,10 @@ export type SearchContext = Pick<ToolQuery, "availabilityOf"> & {
   readonly principal: Pick<ProjectPrincipal, "projectId" | "binding">;
 };
 
-/** Maximum characters of a line: long enough to distinguish tools, short enough for a list of fifty tools. */
+/**
+ * Maximum number of characters in the line of a found tool. It is long enough to distinguish tools, and short enough for a list of fifty
+ * tools.
+ */
 const lineMax = 140;
 
 /**

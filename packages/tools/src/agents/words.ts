@@ -2,8 +2,8 @@ import { Fault, type PartedText, partedOf, renderAdvice, renderText, retryAfterT
 import type { ToolAnswer } from "./answer.ts";
 
 /**
- * Replacements for names of the API in texts for agents. Each is a name of the agents' own tools. If no tool does it, the replacement is
- * what a person must do.
+ * Replacements for names of the API in texts for agents. A replacement is the name of one of the agents' own tools. If no tool does the
+ * same, it says what a person must do.
  */
 const words: Readonly<Record<string, string>> = {
   toolSlug: "slug",
@@ -31,8 +31,8 @@ const words: Readonly<Record<string, string>> = {
   SetProjectPolicy: "the project's policy",
   GetJob: "the application",
   WatchJob: "the console",
-  // An agent finds skills with its own tools `search_tools` and `describe_tool`. An agent cannot correct a skill whose program cannot
-  // start. So a person must do this in the console (`PromoteJob`, `DeleteSkill`).
+  // Calls about skills. An agent finds skills with its own tools `search_tools` and `describe_tool`. It cannot correct a skill whose
+  // program cannot start, so a person must do this in the console (`PromoteJob`, `DeleteSkill`).
   ListSkills: "search_tools",
   GetSkill: "describe_tool",
   PromoteJob: "the console",

@@ -7,7 +7,7 @@ import { beginKeyed, type KeyContext } from "./gate/keyed-call.ts";
 import { checkArguments, describeFaults } from "./prepare/check-arguments.ts";
 import type { LedgerEntry } from "./record/ledger.ts";
 
-/** A confirmed call of code with valid arguments. The argument `confirm` is removed. */
+/** A call of code inside svc (for example of a skill), confirmed and with valid arguments. The argument `confirm` is removed. */
 export type CodeCall = {
   readonly caller: Caller;
   readonly tool: CodeTool;
@@ -68,7 +68,7 @@ function prepare({ callCode }: CodeContext, { caller, args }: LedgerEntry, tool:
     const { faults } = checked;
     return { result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }) };
   }
-  // If a person must confirm, the job that this call starts will ask the person. Then the caller's own `confirm` has no effect.
+  // If a person must confirm the call, the job that this call starts asks the person. The caller's own `confirm` then has no effect.
   if (checked.isConfirmed || confirmingRule(caller.confirm, tool.class) !== undefined)
     return { run: () => callCode({ caller, tool, args: checked.params }) };
   const message = `${tool.slug} is destructive and was not begun; call it again with "confirm": true among its arguments to begin it`;

@@ -4,7 +4,7 @@ import type { BoundRefusal } from "./find/bind.ts";
 import type { EarlierOutcome, KeyRefusal } from "./gate/keyed-call.ts";
 
 /**
- * The reply to a call that was stopped by a call limit of the project, or by the rate that the toolkit defines. Nothing was sent or
+ * The reply to a call that was stopped by a call limit of the project, or by a rate limit in the toolkit's definition. Nothing was sent or
  * recorded.
  */
 export type LimitRefusal = {
@@ -41,8 +41,8 @@ export type CallAnswer = {
  * - `in_progress`: the first call with the idempotency key is still running.
  * - `key_reused`: the idempotency key was used for a different call.
  * - `limited`: a call limit is full or paused.
- * - `refused`: the call is outside the caller's scope.
- * - `no_such_tool`: the project sees no tool with that slug. `meant`: the slug of the most similar tool that the project sees.
+ * - `refused`: the call is outside the caller's access scope.
+ * - `no_such_tool`: the project sees no tool with this slug. `meant`: the slug of the most similar tool that the project sees.
  */
 export type CallReply =
   | { readonly outcome: "answered" | "held"; readonly answer: CallAnswer }

@@ -13,8 +13,8 @@ export type Caller = {
   /** Scope of the caller. Jobs that the caller starts inherit this scope. Undefined: the caller is not scoped. */
   readonly binding?: Binding | undefined;
   /**
-   * Rules that say which calls of the caller a person must confirm. Undefined if there are none. Jobs have no such rules here, because a
-   * job asks people itself.
+   * Rules that say which calls of the caller a person must confirm. Undefined if there are none. For calls of jobs it is always undefined,
+   * because a job asks people itself.
    */
   readonly confirm?: readonly ConfirmRule[] | undefined;
   readonly job?: { readonly id: Id<"job">; readonly stepId: string } | undefined;
@@ -69,9 +69,8 @@ export type CallRequest = {
   /** Secrets of the project that replace values in `args` when the call is sent. */
   readonly secretUses?: readonly SecretUse[] | undefined;
   /**
-   * Returns further arguments of the call. It runs when the call is prepared. It also names values in these arguments that no message may
-   * quote.
-   * These arguments may be different each time (for example a link). So svc ignores them when it checks if two calls are equal.
+   * Returns additional arguments of the call, when the call is prepared. Also names values in these arguments that no message may quote.
+   * The arguments may be different each time (for example a link), so they are ignored when two calls are compared.
    */
   readonly late?: (() => Promise<LateArguments>) | undefined;
   /**

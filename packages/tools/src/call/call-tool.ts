@@ -21,7 +21,7 @@ export type ToolCaller = {
   ready(request: CallRequest): Promise<ReadyCall | undefined>;
 };
 
-/** A caller of tools that tracks its running calls. */
+/** Makes tool calls and tracks those that are still running. */
 export type DrainingToolCaller = ToolCaller & {
   /** Resolves when no call is running. Each call then has an answer, and its outcome is recorded if the database accepted the outcome. */
   drain(): Promise<void>;
@@ -68,7 +68,7 @@ async function call(context: ToolCallContext, request: CallRequest): Promise<Cal
   }
 }
 
-/** Asks the hooks about a call. Then answers a dry run, sends the call, or records that the call is not sent. Returns the reply. */
+/** Asks the hooks about a call. Then answers a dry run, sends the call, or records that it is not sent. Returns the reply. */
 async function pass(context: ToolCallContext, made: MadeCall): Promise<CallReply> {
   const { prepared, ...left } = made.hooks === undefined ? made : await reviewed(context, made);
   if (left.plan.isDryRun) return replyOf(dryRun(context, prepared));

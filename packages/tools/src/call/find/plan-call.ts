@@ -14,14 +14,14 @@ export function planCall(
   asked: CallRequest,
   { tool, toolkit }: Pick<CallPlan, "tool" | "toolkit">,
 ): { readonly entry: LedgerEntry; readonly plan: CallPlan } {
-  // True if the call is for an action of an app. Only the arguments of actions are searched for excess ones. These are removed before all
-  // other checks, because those checks take time for each argument.
+  // True if the call is for an action of an app. For such a call, excess arguments are removed before all other checks, because those
+  // checks take time for each argument.
   const isJudged = tool.kind === "action";
   const { kept, faults: excess } = isJudged
     ? withoutExcess(tool.inputSchema, asked.args)
     : { kept: asked.args, faults: [] };
-  // Optional arguments with the value null are removed. A call with such arguments and a call without them then get the same digest, and
-  // the same idempotency key for the app. So they count as the same call.
+  // Optional arguments with the value null are removed. So a call with them and a call without them get the same digest and the same
+  // idempotency key for the app, and count as the same call.
   const args = withoutOptionalNulls(tool.inputSchema, kept);
   const request = { ...asked, args: args as CallRequest["args"] };
   const entry = entryOf(context, request, tool);

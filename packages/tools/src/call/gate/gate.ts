@@ -41,8 +41,8 @@ export async function takeToTheGate(context: GateContext, given: CallRequest): P
   const { entry, plan } = planCall(context, asked, found);
   const { isDryRun, job, tool } = plan;
   if (!isDryRun && job?.isFirst !== true) {
-    // This check comes first. A call that was already executed gets its earlier answer, even if the tool, the account or `confirm` has
-    // changed since.
+    // This check comes first, so that a call that was already executed gets its earlier answer, even if the tool, the account or `confirm`
+    // has changed since.
     const earlier = await findEarlier(context, entry);
     if (earlier !== undefined) return { at: "end", called: replyOfEarlier(context, earlier) };
   }

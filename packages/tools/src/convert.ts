@@ -52,7 +52,7 @@ export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): Call
   });
 }
 
-/** Decrypted parts of a call. In lists, the arguments and the result are omitted. */
+/** Decrypted parts of a call. In lists of calls, the arguments and the result are left out. */
 export type OpenedCall = { readonly message: string; readonly argumentsJson: string; readonly resultJson: string };
 
 /** Returns a call of the ledger as a message. */

@@ -18,8 +18,8 @@ export type UnrecordedEnd = {
   /** True if the row was written at the start of the call and only its end is missing. */
   readonly wasBegun: boolean;
   /**
-   * Commits the row alone, with the stored answer for its idempotency key. Used if the caller could not commit the row with its own
-   * changes. Never rejects; errors go to `onUnrecorded`.
+   * Commits the row separately, with the answer that is stored for its idempotency key. Used if the caller could not commit the row with
+   * its own changes. Never rejects; errors go to `onUnrecorded`.
    */
   write(): Promise<void>;
 };
@@ -30,7 +30,7 @@ export type UnrecordedEnd = {
  */
 export type SentCall = { readonly called: CallReply; readonly end: UnrecordedEnd | undefined };
 
-/** A call that is ready to be sent. The caller must call either `send` or `cancel`, exactly once. */
+/** A call that is ready to be sent. The caller must call either `send` or `cancel`, and only once. */
 export type ReadyCall = {
   /**
    * The row that the caller must commit before it sends the call. Otherwise, after a crash, svc would not know that the call may have been
@@ -63,7 +63,7 @@ export async function readyCall(context: ReadyContext, request: CallRequest): Pr
 
 type Entered = Exclude<Awaited<ReturnType<typeof enter>>, { kind: "full" }>;
 
-/** Returns a ready call. Its limits have admitted it, so it occupies their slots until it ends or is cancelled. */
+/** Returns a ready call. The call limits have admitted it, so it occupies slots of these limits until it ends or is cancelled. */
 function readied(
   context: ReadyContext,
   { entry, prepared, plan }: MadeCall<PreparedCall>,

@@ -14,12 +14,12 @@ import type { CallObservation } from "./record/observer.ts";
 import { testCatalog } from "./test-toolkits.ts";
 import { createScriptedApp, type ScriptedApp } from "./test-transport.ts";
 
-/** Credential of every account in these tests. */
+/** Credential of every connected account in these tests. */
 export const credential = "planted-credential";
 
-/** Accounts of these tests: every entity has one, except `nobody` and `expired`. */
+/** Connected accounts of these tests. Every entity has one, except `nobody` and `expired`. */
 export type TestAccounts = AccountAccess & {
-  /** The next answer of `refused`, and the number of its calls. */
+  /** The value that `refused` returns next, and the number of its calls. */
   refusals: { renews: boolean; count: number };
   grantedScopes: readonly string[];
   /** Runs before a credential is read. */
@@ -64,7 +64,7 @@ function createTestAccounts(): TestAccounts {
   return made;
 }
 
-/** A node for calls: its app is scripted, its accounts are in memory, and no engine runs. */
+/** A node for tests of tool calls. The test scripts the app's answers, the accounts are in memory, and no engine runs. */
 export type TestNode = {
   readonly db: Database;
   readonly clock: TestClock;
@@ -76,19 +76,19 @@ export type TestNode = {
   readonly caller: DrainingToolCaller;
   /** Calls reported to the ledger's observer. */
   readonly observed: CallObservation[];
-  /** Calls that could not be recorded. */
+  /** Ids of calls whose outcome could not be recorded. */
   readonly unrecorded: readonly string[];
-  /** Calls a tool of the desk for the project and entity `ann`. Rejects like CallTool if there is no answer. */
+  /** Calls a tool of the test app for a project and the entity `ann`. Rejects like CallTool if there is no answer. */
   call(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<CallAnswer>;
-  /** Does the same and returns every outcome unchanged. */
+  /** Calls a tool like `call`, and returns every outcome unchanged. */
   ask(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<CallReply>;
-  /** Returns a client of one of its services, with a key of the project. */
+  /** Returns a client for one of the node's services, with a key of the project. */
   readonly client: Node["client"];
   /** Returns the ledger's rows of a project, oldest first. */
   rows(projectId: ProjectId): Promise<Record<string, unknown>[]>;
 };
 
-/** Creates a node on a database that others may share. Its clock advances at once when code waits for it. */
+/** Creates a test node on a database that others may share. Its clock moves forward at once when code waits for it. */
 export function createTestNode(
   db: Database,
   { app = createScriptedApp(), clock = createTestClock(), sealer = testSealer, catalog = testCatalog() } = {},
@@ -123,7 +123,7 @@ export function createTestNode(
 
 let projects = 0;
 
-/** Adds a project. */
+/** Adds a project to the database and returns its id. */
 export async function addProject(db: Database): Promise<ProjectId> {
   return (await createProject(db, `project-${++projects}`, 1)).id;
 }

@@ -45,7 +45,7 @@ function describedByName(tools: ToolkitSource["tools"]): ToolkitSource["tools"] 
   );
 }
 
-/** A desk toolkit with a tool of each class, with and without idempotency keys, sensitive arguments and results. */
+/** Toolkit of the test app. It has tools of each access class, with and without idempotency keys, sensitive arguments and results. */
 export const deskToolkit: ToolkitSource = {
   toolkit: {
     slug: "desk",
@@ -119,13 +119,13 @@ export const deskToolkit: ToolkitSource = {
   }),
 };
 
-/** A toolkit whose base URL the deployment must set. */
+/** A toolkit whose base URL must be set by the deployment. */
 export const unplacedToolkit: ToolkitSource = {
   toolkit: { ...deskToolkit.toolkit, slug: "unplaced", baseUrl: "{{deployment.provider_base_url}}/v1" },
   tools: { read_ticket: action({}) },
 };
 
-/** A toolkit whose host contains an account variable. */
+/** A toolkit whose host contains a variable of the connected account. */
 export const hostedToolkit: ToolkitSource = {
   toolkit: {
     ...deskToolkit.toolkit,
@@ -136,12 +136,12 @@ export const hostedToolkit: ToolkitSource = {
   tools: { read_ticket: action({}) },
 };
 
-/** Returns the catalog of these tests, including triggers. */
+/** Returns the catalog of these tests, with toolkits, tools and triggers. */
 export function testCatalog(): Catalog {
   return catalogOf({ toolkits: [deskToolkit, unplacedToolkit, hostedToolkit, sampleToolkits.codeHost] });
 }
 
-/** Returns a compiled tool of the desk, with changes to its definition. */
+/** Returns a compiled tool of the test app, with changes to its definition. */
 export function deskAction(name: string, changes: object = {}): Action {
   const tool = { ...deskToolkit.tools[name], ...changes } as ToolSource;
   const found = catalogOf({ toolkits: [{ ...deskToolkit, tools: { [name]: tool } }] }).tools.get(`desk.${name}`);

@@ -1,19 +1,19 @@
 import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connections";
 
-/** A scripted app's reaction to a request. */
+/** Reaction of a scripted app to a request: a fixed answer, or a function that returns one. */
 export type Move = AppAnswer | ((request: AppRequest) => AppAnswer | Promise<AppAnswer>);
 
-/** An app that answers from a script, then with 200 and a ticket. It keeps the requests. */
+/** A test app that gives the answers of a script, and after them the status 200 with a ticket. It keeps the requests that it received. */
 export type ScriptedApp = {
   readonly transport: AppTransport;
   readonly requests: AppRequest[];
   readonly calls: AppCall[];
   readonly timeouts: number[];
-  /** Adds reactions to the next requests. */
+  /** Adds reactions for the next requests to the script. */
   does(...moves: Move[]): void;
 };
 
-/** Creates a scripted app. */
+/** Creates a scripted app. `script`: its reactions to the first requests. */
 export function createScriptedApp(...script: Move[]): ScriptedApp {
   const moves = [...script];
   const requests: AppRequest[] = [];
@@ -31,13 +31,13 @@ export function createScriptedApp(...script: Move[]): ScriptedApp {
   return { transport, requests, calls, timeouts, does: (...more) => void moves.push(...more) };
 }
 
-/** Returns an answer with JSON, or with a text unchanged. */
+/** Returns an answer of the app with a JSON body. A body that is a text is sent unchanged. */
 export function answer(status: number, body: unknown = "", headers: Record<string, string> = {}): AppAnswer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return { kind: "answer", status, headers, body: Buffer.from(text) };
 }
 
-/** The ways in which no answer arrives. */
+/** The ways in which no answer of the app arrives. */
 export const cut: AppAnswer = { kind: "broken", sent: true, message: "the connection was closed" };
 export const cutBefore: AppAnswer = { kind: "broken", sent: false, message: "the connection was closed" };
 export const timedOut: AppAnswer = { kind: "timeout", sent: true, message: "no answer in time" };

@@ -16,7 +16,7 @@ import { blocksOf, likenessesOf, type Vector, type VectorBlocks } from "./vector
 export type ToolkitVectors = {
   /** Vectors in the order of the tools in the toolkit's index. Skills (tools written by a project) have no vector. */
   readonly vectors: VectorBlocks;
-  /** Similarities of meaningless texts to the toolkit's tools. There is one number for each text: its similarity to the nearest tool. */
+  /** Similarities between texts without meaning and the toolkit's tools: for each text, its similarity to the nearest tool. */
   readonly senseless: readonly number[];
 };
 
@@ -35,7 +35,7 @@ export type VectorKeeper = {
 const freshMs = 86_400_000;
 /** Maximum number of toolkits that wait for their vectors. If there are more, a toolkit is removed; its next search adds it again. */
 const waitingMax = 2_000;
-/** Minimum time between two failure reports, milliseconds. */
+/** Minimum time between two reports of failures, in milliseconds. */
 const reportIntervalMs = 5_000;
 
 type Kept = ToolkitVectors & { readonly readAt: number };
@@ -56,8 +56,8 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   const lines = new ToolkitLines(waitingMax);
   const closing = new AbortController();
   /**
-   * Failures of the request for the vectors of the meaningless texts, and its next try. These texts describe no tool. A similarity that
-   * they reach too is meaningless. Their vectors are read before those of any toolkit.
+   * Failures of requesting the vectors for texts without meaning, and the time of the next try. These texts describe no tool, so a
+   * similarity that they also reach means nothing. Their vectors are requested before those of any toolkit.
    */
   const ownPace: LinePace = { failures: 0, notBeforeMs: 0 };
   let senseless: readonly Vector[] | undefined;
@@ -113,7 +113,7 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   };
   const want = (toolkit: Toolkit) => {
     if (closing.signal.aborted) return;
-    // A new toolkit ends the pause at once, because its owner may not have to wait.
+    // A new toolkit ends the pause at once, because its owner may not be required to wait.
     if (lines.add(toolkit)) nap.abort();
     working ??= work().finally(() => {
       working = undefined;
@@ -145,7 +145,7 @@ async function placed(
   for (const text of apart) {
     const likenesses = likenessesOf(text, vectors).filter((likeness) => !Number.isNaN(likeness));
     senseless.push(likenesses.reduce((most, likeness) => Math.max(most, likeness), -1));
-    // Other work of the node can run here, after each text. Comparing all vectors of a large toolkit without a pause would block the event
+    // Other work of the node can run here, after each text. To compare all vectors of a large toolkit without a pause would block the event
     // loop for 20 ms.
     await setImmediate();
   }

@@ -13,7 +13,7 @@ import { createQueryVectors, questionsMax } from "./query-vectors.ts";
 import { batchMax } from "./tool-vectors.ts";
 import { likenessesOf, type Vector } from "./vectors.ts";
 
-/** Finds the tools of a view by words. If the deployment configures an embeddings endpoint, it also finds them by meaning. */
+/** Finds the tools of a project's view by words. If the deployment has an embeddings endpoint, also finds them by meaning. */
 export type ToolFinder = {
   /**
    * Returns the tools of a project's view that match the query, best first. If there is an embeddings endpoint, the search waits at most
@@ -53,8 +53,8 @@ export type MeaningFinderOptions = {
 const timeouts = { queryMs: 3_000, toolsMs: 30_000 };
 
 /**
- * Creates a finder that compares words and meaning. Queries and texts of tools go to the endpoint over separate connections, so that
- * neither delays the other.
+ * Creates a finder that compares words and meaning. Texts of queries and texts of tools are sent to the endpoint over separate connections,
+ * so that neither of them delays the other.
  */
 export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
   const { place, guard, key, clock, observer } = options;
@@ -66,8 +66,8 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
       ...{ ...place, guard, key, clock, ...bounds },
       onCalled: (call) => observer.called({ what, ...call }),
     });
-  // `questionsMax.all` is the maximum number of queries that may be sent to the embeddings endpoint at the same time. The endpoint gets as
-  // many connections. So the query of one project never waits for the query of another project.
+  // `questionsMax.all` is the maximum number of queries that may be sent to the embeddings endpoint at the same time. There are as many
+  // connections, so the query of one project never waits for the query of another.
   const queries = endpointFor("search", { timeoutMs: timeouts.queryMs, textsMax: 1, connections: questionsMax.all });
   const texts = endpointFor("tools", { timeoutMs: timeouts.toolsMs, textsMax: batchMax, connections: 1 });
   const onFailed = (error: Error) => observer.failed("tools", error);
@@ -107,7 +107,7 @@ function vectorsOf({ toolkits }: Catalog, keeper: VectorKeeper): KnownVectors {
 async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness> {
   const likenesses = new Map<string, readonly number[]>();
   for (const [slug, { vectors }] of known) {
-    // Other work runs after every 16 toolkits. Comparing one toolkit takes at most 0.2 ms; comparing a view of 10,000 tools at once would
+    // Other work runs after every 16 toolkits. Comparing one toolkit takes at most 0.2 ms. To compare a view of 10,000 tools at once would
     // block the event loop for 10 ms.
     if (likenesses.size % toolkitsAtOnce === toolkitsAtOnce - 1) await setImmediate();
     likenesses.set(slug, likenessesOf(query, vectors));
@@ -131,7 +131,7 @@ async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness>
 /** Number of toolkits that are compared before the event loop runs other work. A toolkit has at most 200 tools. */
 const toolkitsAtOnce = 16;
 /**
- * Minimum distance between the floor and the usual similarity of meaningless texts. The floor is the similarity above which a tool counts
- * as similar.
+ * Minimum distance between the usual similarity of texts without meaning and the similarity above which a tool counts as similar (the
+ * floor).
  */
 const spreadMin = 0.05;

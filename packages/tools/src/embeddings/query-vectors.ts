@@ -5,8 +5,8 @@ import { ProjectPauses, QuestionRoom } from "./question-room.ts";
 import type { Vector } from "./vectors.ts";
 
 /**
- * Vectors of past queries. Each project has its own, so a fast answer does not reveal that another project made the same search. If there
- * are more than `countMax`, the project with the most vectors loses the one that it has not used for the longest time.
+ * Vectors of past queries, separate for each project, so that a fast answer does not reveal that another project made the same search. If
+ * there are more than `countMax`, the project with the most vectors loses the vector that it has not used for the longest time.
  */
 export class KeptVectors {
   readonly #countMax: number;
@@ -68,7 +68,7 @@ export const questionsMax = { all: 32, project: 8 };
 /** Minimum time between two reported failures of searches, milliseconds. */
 const reportIntervalMs = 5_000;
 
-/** Dependencies of query vectors. */
+/** Dependencies of the vectors of search queries. */
 type QueryVectorsOptions = {
   readonly endpoint: EmbeddingsEndpoint;
   readonly clock: Clock;
@@ -77,7 +77,10 @@ type QueryVectorsOptions = {
 
 type Answer = { readonly outcome: SearchOutcome; readonly vector?: Vector };
 
-/** Creates the query vectors. A vector that arrives too late is kept for the next search with the same words. */
+/**
+ * Creates the object that returns vectors of search queries. A vector that arrives too late is kept for the next search with the same
+ * words.
+ */
 export function createQueryVectors({ endpoint, clock, observer }: QueryVectorsOptions): QueryVectors {
   const kept = new KeptVectors(keptMax);
   const room = new QuestionRoom(clock, questionsMax);
@@ -106,7 +109,7 @@ export function createQueryVectors({ endpoint, clock, observer }: QueryVectorsOp
         leave();
       });
     underWay.set(key, asking);
-    // The question may fail after the search stopped waiting, so the error is ignored here.
+    // The request may fail after the search has stopped waiting for it, so its error is ignored here.
     asking.catch(() => {});
     return asking;
   };

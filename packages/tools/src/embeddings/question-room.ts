@@ -1,9 +1,9 @@
 import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
 
-/** Maximum number of questions that run at the same time. `all`: for all projects together. `project`: for one project. */
+/** Maximum number of questions to the endpoint that run at the same time. `all`: for all projects together. `project`: for one project. */
 type RoomLimits = { readonly all: number; readonly project: number };
 
-/** Releases the slot, once. */
+/** Releases a slot (the right to send a question to the endpoint). Later calls have no effect. */
 export type ReleaseSlot = () => void;
 
 type Waiter = (leave: ReleaseSlot | undefined) => void;
@@ -14,9 +14,9 @@ type Waiter = (leave: ReleaseSlot | undefined) => void;
 type Line = { underWay: number; readonly waiting: Set<Waiter> };
 
 /**
- * Gives slots for questions to projects fairly. One project has at most its maximum of slots. If all slots are taken, the next free slot
- * goes to the waiting project with the fewest running questions. If several have equally few, it goes to the one whose last slot was given
- * longest ago.
+ * Gives projects slots (the right to send a question to the endpoint) in a fair way. One project has at most its maximum of slots. If all
+ * slots are taken, the next free slot goes to the waiting project with the fewest running questions. If several have equally few, it goes
+ * to the project that has waited longest since its last slot.
  */
 export class QuestionRoom {
   readonly #clock: Clock;
@@ -86,8 +86,8 @@ export class QuestionRoom {
 }
 
 /**
- * Pause of a project's questions after a late or failed answer, milliseconds. `firstMs`: first pause. It doubles with each consecutive
- * failure, up to `maxMs`.
+ * Pause in milliseconds before a project may send questions again after a late or failed answer. `firstMs`: first pause. It doubles with
+ * each consecutive failure, up to `maxMs`.
  */
 const pause = { firstMs: 5_000, maxMs: 60_000 };
 /** Maximum number of projects whose failures are remembered. */
@@ -96,8 +96,8 @@ const projectsMax = 10_000;
 type Trouble = { failures: number; pausedUntilMs: number; isProbed: boolean };
 
 /**
- * Projects whose searches pause their questions to the endpoint. A project's own texts may cause a failure, so each project has its own
- * pause.
+ * Projects whose searches may not send questions to the endpoint for some time after a failure. Each project has its own pause, because the
+ * texts of the project itself may cause the failure.
  */
 export class ProjectPauses {
   readonly #troubles = new LeastRecentlyUsed<ProjectId, Trouble>(projectsMax);

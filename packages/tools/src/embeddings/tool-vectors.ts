@@ -68,7 +68,7 @@ const claimMs = 60_000;
 /** If another node is requesting a vector, this node checks at this interval if the vector is stored, in milliseconds. */
 export const othersMs = 1_000;
 
-/** Texts of one owner (a project or the shared catalog) whose vectors are looked up together. */
+/** Texts of one owner (a project or the shared catalog) for which vectors are looked up together. */
 type TextGroup = { readonly texts: readonly ToolText[]; readonly owner: Toolkit["ownerProjectId"] };
 
 /**
@@ -77,7 +77,7 @@ type TextGroup = { readonly texts: readonly ToolText[]; readonly owner: Toolkit[
  */
 export type VectorLookup = { readonly found: ReadonlyMap<string, Vector>; readonly next: "done" | "others" | "more" };
 
-/** Dependencies of reading vectors. */
+/** Dependencies of reading and storing vectors. */
 export type VectorStoreOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -97,7 +97,8 @@ export function senselessTextGroup(endpoint: EmbeddingsEndpoint): TextGroup {
 
 /**
  * Reads the vectors of texts from the database, and requests some of the missing ones from the endpoint. A claim in the database ensures
- * that only one node requests a text. Returns what was found and what remains. Throws the errors of the endpoint and the database.
+ * that only one node requests a text. Returns the vectors found and what is still missing. Throws the errors of the endpoint and the
+ * database.
  */
 export async function lookUpVectors(
   { db, clock, endpoint }: VectorStoreOptions,

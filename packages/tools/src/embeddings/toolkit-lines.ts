@@ -11,7 +11,10 @@ export type LinePace = { failures: number; notBeforeMs: number };
 
 type Line = LinePace & { readonly toolkits: Set<Toolkit> };
 
-/** Pause after failures, milliseconds. `firstMs`: first pause. It doubles with each consecutive failure, up to `maxMs`. */
+/**
+ * Pause in milliseconds before the vectors of an owner are requested again after a failure. `firstMs`: first pause. It doubles with each
+ * consecutive failure, up to `maxMs`.
+ */
 const pause = { firstMs: 5_000, maxMs: 300_000 };
 
 /**
@@ -23,8 +26,8 @@ export function slowDown(pace: LinePace, nowMs: number): void {
 }
 
 /**
- * Toolkits that wait for vectors, in one queue for each owner. Owners take turns. So an owner with many toolkits does not delay the others.
- * If the endpoint refuses an owner's texts, only this owner is delayed.
+ * Toolkits that wait for vectors, in one queue for each owner (a project or the shared catalog). Owners take turns, so an owner with many
+ * toolkits does not delay the others. If the endpoint refuses an owner's texts, only this owner is delayed.
  */
 export class ToolkitLines {
   readonly #countMax: number;

@@ -1,10 +1,10 @@
 /**
  * Direction of a text in the vector space. `parts`: one signed byte for each number; the largest number becomes 127. `length`: length of
- * the vector with these bytes. Bytes need an eighth of the memory of doubles and sort tools in the same order.
+ * the vector in these bytes. Bytes need an eighth of the memory of doubles, and tools are sorted in the same order.
  */
 export type Vector = { readonly parts: Int8Array; readonly length: number };
 
-/** Minimum and maximum count of numbers in a vector. Vectors of another size are invalid. */
+/** Minimum and maximum number of dimensions of a vector. Other vectors are invalid. */
 export const dimensionBounds = { min: 2, max: 4_096 };
 
 /**

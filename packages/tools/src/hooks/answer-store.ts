@@ -53,8 +53,8 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
       if (key === undefined) return new Map();
       const { projectId, job } = entry.caller;
       const rows = await findHookAnswersOfKey(db, projectId, key);
-      // Answers are valid as long as the idempotency key. A caller's key is valid for one day; after that, the same call counts as a new
-      // call.
+      // The answers are valid as long as the idempotency key. A caller's key is valid for one day; after that, the same call counts as a
+      // new call.
       const beforeMs = job === undefined ? clock.now() - keyLifeMs + 1 : 0;
       const binding = rows.filter(({ askedAt }) => askedAt >= beforeMs);
       if (binding.length < rows.length) await releaseHookAnswers(db, { projectId, callKey: key, beforeMs });
@@ -66,8 +66,7 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
         given.map((one) => rowOf(sealer, entry, one)),
       ),
     async isConfirmed({ caller: { job } }) {
-      // True if a person confirmed this job. It is enough to check that svc asked a person. The job is running, so the answer cannot have
-      // been no.
+      // It is enough to check that svc asked a person: the job is running, so the answer cannot have been no.
       return job !== undefined && wasJobConfirmed(db, job.id);
     },
   };

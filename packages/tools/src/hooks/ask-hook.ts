@@ -12,11 +12,9 @@ import {
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { Hook } from "./known-hooks.ts";
 
-/** Maximum time for a hook's answer, in milliseconds. After that, the call is treated as if the hook had refused it. */
+/** Maximum time in milliseconds for a hook's answer. After that, the call is handled as if the hook had refused it. */
 const hookTimeoutMs = 5_000;
-/**
- * Maximum bytes of a question to a hook, and of its answer. The next constant, `valuesMax`, is the maximum number of values in an answer.
- */
+/** Maximum bytes of a question to a hook, and of its answer. `valuesMax`: maximum number of values in an answer. */
 const bytesMax = 1_048_576;
 const valuesMax = 50_000;
 
@@ -24,8 +22,8 @@ const valuesMax = 50_000;
 export type HookQuestion = Readonly<Record<string, unknown>>;
 
 /**
- * A hook's answer. `edit`: for arguments, a JSON merge patch (RFC 7396); for a result, the replacement of the result. `failed`: the hook
- * gave no valid answer.
+ * A hook's answer. `edit`: for arguments, a JSON merge patch (RFC 7396); for a result, the value that replaces the result. `failed`: the
+ * hook gave no valid answer.
  */
 export type HookAnswer =
   | { readonly decision: "allow" }
@@ -46,14 +44,14 @@ export type HookAsker = {
 const tooLarge: HookAnswer = failed(`was not asked: the call has more than ${bytesMax} bytes`);
 
 /**
- * Returns the answer (a failure) for a value that is too large for a question to a hook; otherwise undefined. It counts the parts of the
- * value, because each part takes at least two bytes. Counting stops as soon as the value is too large.
+ * Returns the answer `failed` for a value that is too large for a question to a hook, and else undefined. It counts the parts of the value,
+ * because each part takes at least two bytes. Counting stops as soon as the value is too large.
  */
 export function answerIfTooLarge(value: unknown): HookAnswer | undefined {
   return holdsMoreThan(value, { values: bytesMax / 2, characters: bytesMax }) ? tooLarge : undefined;
 }
 
-/** Creates the asker. The address of a hook is checked each time a connection to it is opened. */
+/** Creates the object that asks hooks. The address of a hook is checked each time a connection to it is opened. */
 export function createHookAsker({ guard, clock }: { guard: AddressGuard; clock: Clock }): HookAsker {
   const agent = createGuardedAgent({
     guard,
@@ -92,7 +90,7 @@ async function ask(
   }
 }
 
-/** Returns the three headers of Standard Webhooks. */
+/** Returns the three Standard Webhooks headers with which the hook can verify the question. */
 function signedHeaders({ key }: Hook, body: Buffer, nowMs: number): Record<string, string> {
   const id = createId("call", nowMs);
   const timestamp = String(Math.floor(nowMs / 1_000));

@@ -45,7 +45,7 @@ export type HookedCall = {
  */
 export type ReviewOutcome = { readonly edits: readonly Values[] } | { readonly ended: CallResult };
 
-/** Hooks of a call, in the order in which they are asked. */
+/** Hooks that are asked about a call, in the order in which they are asked. */
 export type HooksOfCall = { readonly before: readonly Hook[]; readonly after: readonly Hook[] };
 
 /** Asks the hooks of projects about their calls. */
@@ -64,7 +64,7 @@ export type CallHooks = {
   after(hooks: HooksOfCall, call: HookedCall, result: CallResult): Promise<CallResult>;
 };
 
-/** Creates the hooks of calls. */
+/** Creates the functions that ask hooks about calls. */
 export function createCallHooks(context: CallHooksContext): CallHooks {
   return {
     of({ caller }, action) {
@@ -99,7 +99,7 @@ async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call
 type Review = {
   readonly call: HookedCall;
   readonly earlier: ReadonlyMap<string, HookAnswerFacts>;
-  /** List to which the new answers are added. */
+  /** List to which the new answers of hooks are added. */
   readonly given: GivenAnswer[];
 };
 
@@ -120,7 +120,7 @@ async function reviewBefore(
     if (answer.decision === "failed") return { ended: unanswered(hook, answer.why) };
     if (!call.isEditable)
       return { ended: notCarriedOut(hook, "changes arguments, which is not allowed for a call of this kind") };
-    // The argument `confirm` is removed, because only the caller decides if a call is confirmed.
+    // A hook's change of the argument `confirm` is dropped, because only the caller decides if a call is confirmed.
     const { confirm: _word, ...patch } = isObject(answer.edit) ? answer.edit : {};
     edits.push(patch);
   }
@@ -152,8 +152,8 @@ export function editedArguments(args: Values, edits: readonly Values[]): Values 
 }
 
 /**
- * Either the question to send to a hook (`asked`), or an answer (`answer`). The answer is present if the question is too large to be sent;
- * it is then used without asking the hook.
+ * The question that is sent to a hook (`asked`), or the answer to use without asking the hook (`answer`), because the question is too large
+ * to be sent.
  */
 type Question = { readonly asked: HookQuestion } | { readonly answer: HookAnswer };
 type Asking = { readonly given: GivenAnswer[]; readonly question: Question };
@@ -166,8 +166,8 @@ async function askAbout(
   const askedAt = clock.now();
   const answer = "answer" in question ? question.answer : await asker.ask(hook, question.asked);
   const durationMs = Math.max(0, clock.now() - askedAt);
-  // Each answer gets a later time than the one before it. The ledger sorts by time and then shows them in the right order, even within one
-  // millisecond.
+  // Each answer gets a later time than the one before it. The ledger sorts answers by time, and so shows them in the right order even
+  // within one millisecond.
   const after = (given.at(-1)?.askedAt ?? 0) + 1;
   given.push({ hook, answer, askedAt: Math.max(askedAt, after), durationMs });
   return answer;
@@ -258,6 +258,6 @@ function afterAnswer(
       providerStatus: result.providerStatus,
     };
   }
-  // The call was executed, so its outcome must not suggest a repeat.
+  // The call was executed, so its outcome must not suggest that the caller repeat it.
   return { ...result, value: {}, warnings: [...result.warnings, `withheld: ${message}; the call was executed`] };
 }

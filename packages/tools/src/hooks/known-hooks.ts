@@ -37,9 +37,7 @@ export type KnownHooks = {
   forget(projectId: ProjectId): void;
 };
 
-/**
- * Maximum age of cached hooks, in milliseconds. The next constant, `renewMs`, is the age at which they are read again in the background.
- */
+/** Maximum age of cached hooks, in milliseconds. `renewMs`: age at which they are read again in the background. */
 const freshMs = 500;
 const renewMs = 250;
 const projectsMax = 10_000;

@@ -10,7 +10,7 @@ export type BuiltRequest =
   | { readonly request: AppRequest; readonly host: string }
   | { readonly fault: { readonly pointer: string; readonly message: string } };
 
-/** A value that cannot be part of a request. */
+/** Error for a value that cannot be part of a request. */
 class UnfitValueError extends Error {
   override name = "UnfitValueError";
   readonly pointer: string;
@@ -74,7 +74,7 @@ function addressOf(parts: unknown): string {
   const list: readonly unknown[] = Array.isArray(parts) ? parts : [];
   const path = list.map((part, index) => (index % 2 === 0 ? String(part) : segmentOf(part)));
   const text = path.join("");
-  // A path segment `.` or `..` is refused in every spelling, because the request would go to another path than the one that is written.
+  // A path segment `.` or `..` is refused in every spelling, because the request would go to another path than the program shows.
   if (/(^|[/\\])(\.|%2e){1,2}([/\\?]|$)/i.test(text.slice(text.indexOf("://") + 3))) {
     throw new UnfitValueError("/url", "has a segment that is . or ..");
   }
@@ -117,7 +117,7 @@ function headersOf(headers: unknown): Record<string, string> {
   return Object.fromEntries(
     entries.map(([name, value]) => {
       const text = textOf(value, `/headers/${name}`);
-      // Other characters are refused. They could end the header line, or be changed on the way to the host.
+      // Other characters are refused, because they could end the header line or be changed on the way to the host.
       const isLine = /^[\x20-\x7e\t]*$/.test(text) && text.length <= bounds.header;
       if (!isLine)
         throw new UnfitValueError(

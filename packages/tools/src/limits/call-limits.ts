@@ -32,13 +32,11 @@ export type CallLimits = {
    * Removes a project's limits from the cache, so that a change applies at once on this node. Other nodes apply the change within 500 ms.
    */
   forget(projectId: ProjectId): void;
-  /** Stops accepting calls, and writes to the database which slots this node has released. */
+  /** Stops accepting calls, and records in the database that this node has released its slots of the limits. */
   close(): Promise<void>;
 };
 
-/**
- * Maximum age of cached limits, in milliseconds. The next constant, `renewMs`, is the age at which they are read again in the background.
- */
+/** Maximum age of cached limits, in milliseconds. `renewMs`: age at which they are read again in the background. */
 const freshMs = 500;
 const renewMs = 250;
 const projectsMax = 10_000;

@@ -29,7 +29,7 @@ export function createKeyStore(db: Database): KeyStore {
   const taking = createBatcher<CallRecord & { idempotencyKey: string }, boolean>({
     ...bounds,
     run: (calls) => beginKeyedToolCalls(db, calls),
-    // If a statement fails, its rows are written one by one. One bad row then does not fail the calls of other tenants.
+    // If a statement fails, its rows are written one by one, so that one bad row does not fail the calls of other projects.
     splits: () => true,
   });
   return {
@@ -65,7 +65,7 @@ export type EarlierOutcome =
 export const keyLifeMs = 24 * 3_600_000;
 const runningMaxDefaultMs = 120_000;
 
-/** Message of a call whose end was never recorded, because its node failed. */
+/** Message of a call whose end was never recorded, because the node that made the call failed. */
 export const nodeLost = "the node that made the call ended before it recorded an outcome; it may have been executed";
 
 /** Returns the outcome of the call that holds the entry's idempotency key; undefined if no call holds the key. */
@@ -127,8 +127,8 @@ async function answerEarlier(
     await releaseToolCallKey(db, { projectId, key, id: holder.id });
     return undefined;
   }
-  // Only one node runs a job at a time. If a job repeats a call that is still recorded as running, the job's earlier node failed. If the
-  // app takes keys, the repeat is safe and can be made at once, even if that node still sends the call.
+  // Only one node runs a job at a time. So if a job repeats a call that is still recorded as running, the node that ran the job before has
+  // failed. If the app takes idempotency keys, the repeat is safe and is made at once, even if that node is still sending the call.
   const isLost = job !== undefined && entry.takesAppKey === true;
   if (holder.outcome === "running" && (isLost || ageMs > runningMaxMs)) {
     await doubtRunningToolCall(db, { projectId, id: holder.id, message: nodeLost });

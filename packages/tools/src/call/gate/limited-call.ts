@@ -13,7 +13,10 @@ type SendContext = LimitContext & ExecuteContext & KeyContext & HookContext;
 
 const limitWaitDefaultMs = 2_000;
 
-/** Account of a request that a program makes itself, which needs no account. A limit per account counts all such requests together. */
+/**
+ * Stands for the account of a request that a program makes itself, because such a request needs no account. A limit for each account counts
+ * all such requests together.
+ */
 const nobody = { id: "", entityId: "" };
 
 /** Waits until the call's limits have room, and returns the outcome. Returns undefined at once if no limit applies to the call. */
@@ -48,7 +51,7 @@ export async function enterAndSend(context: SendContext, made: MadeCall<Prepared
   }
 }
 
-/** Sends a call. For a write, first commits that it is about to be sent, so that a crash of the node cannot hide it. */
+/** Sends a call. Before a write is sent, it is committed to the ledger, so that a crash of the node cannot hide it. */
 async function send(
   context: SendContext,
   made: MadeCall<PreparedCall>,
@@ -62,7 +65,7 @@ async function send(
     const earlier = await beginKeyed({ ...context, isSandbox }, entry, accountId);
     if (earlier !== undefined) return replyOfEarlier(context, earlier);
   } else if (prepared.action.class !== "read") {
-    // A read changes nothing. If its node fails, no record is needed, so its row is written only at the end.
+    // A read changes nothing. If its node fails, no record is needed, so the row of a read is written only at its end.
     await ledger.begin(entry, accountId, isSandbox);
   }
   const result = await executeCall(context, entry, prepared, {

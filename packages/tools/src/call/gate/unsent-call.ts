@@ -19,8 +19,8 @@ export type PersonalCall = {
   /** The account that the call uses. It is fixed now, because the entity may have another account when the person answers. */
   readonly accountId: AccountId;
   /**
-   * Name that identifies the call. Calls have the same name, and share one answer, if key, tool, account, arguments and idempotency key are
-   * the same.
+   * Name that identifies the call. Calls with the same key, tool, account, arguments and idempotency key have the same name, and share one
+   * answer of a person.
    */
   readonly name: string;
   /**
@@ -36,18 +36,18 @@ export type PersonalCall = {
  */
 export type PersonAsker = (call: PersonalCall) => Promise<{ readonly jobId: Id<"job"> } | { readonly refusal: Fault }>;
 
-/** Dependencies of asking a person. Without `askPerson`, calls that a person must confirm are never sent. */
+/** Dependencies of asking a person about a call. Without `askPerson`, calls that a person must confirm are never sent. */
 export type PersonContext = {
   readonly accounts: Pick<AccountAccess, "resolve">;
   readonly askPerson?: PersonAsker | undefined;
 };
 
-/** Outcome of asking a person. */
+/** Outcome of asking a person: the result of the call, and the id of the job that asks. */
 type AskOutcome = { readonly result: CallResult; readonly jobId: Id<"job"> | undefined } | BoundRefusal;
 
 /**
- * Starts to ask a person about a call that needs confirmation, and returns the outcome of that. If the person confirms, the call uses the
- * account that was found now.
+ * Starts to ask a person about a call that needs confirmation, and returns the outcome for the caller. If the person confirms later, the
+ * call uses the account that was found now.
  */
 async function askPersonAbout(
   { accounts, askPerson }: PersonContext,
@@ -104,7 +104,8 @@ export async function endUnsent(
 ): Promise<CallReply> {
   const { isSandbox } = context;
   const isAsked = mayAskClient(plan, prepared);
-  // A notification that a job sends to its contacts cannot be confirmed. If a rule requires confirmation, it is not sent.
+  // This is a notification that a job sends to its contacts. It cannot be confirmed by a person, so if a rule requires confirmation, it is
+  // not sent.
   const isLeft = isAsked || plan.caller.job !== undefined;
   const asked = isLeft
     ? { result: prepared.result, jobId: undefined }

@@ -14,7 +14,7 @@ import type { CallOutcome } from "../../outcome.ts";
 /** The reason why a request cannot be built. `outcome`: the outcome that the call then has. */
 export type RequestFault = { readonly outcome: CallOutcome; readonly message: string };
 
-/** Name by which svc identifies itself to the app. Definitions and arguments cannot replace it. */
+/** Name with which svc identifies itself to the app (user-agent header). Definitions and arguments cannot replace it. */
 export const userAgent = "svc/0.1";
 
 /**

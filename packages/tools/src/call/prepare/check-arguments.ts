@@ -25,7 +25,7 @@ export function checkArguments(
   if (faults.length > 0) {
     const shown = { ...maskedArguments(action.inputSchema, given), ...misspelt(action.inputSchema, given) };
     const texts = new Map<string, string>();
-    // The text of a value is cached, because many faults may concern the same value, possibly the whole input.
+    // The text of a value is cached, because many faults may concern the same value, even the whole input.
     const givenAt = (pointer: string) => {
       const known = texts.get(pointer);
       if (known !== undefined) return known;
@@ -74,8 +74,8 @@ function misspelt(schema: JsonSchema, given: Readonly<Record<string, unknown>>):
 const misspeltMax = 40;
 
 /**
- * Maximum characters of all faults in the list of an error answer. The next constant, `describedCharactersMax`, is the maximum for the
- * faults that the message of this answer quotes.
+ * Maximum characters of all faults in the list of an error answer. `describedCharactersMax`: maximum characters of the faults that the
+ * answer's message quotes.
  */
 const listedCharactersMax = 4_000;
 const describedCharactersMax = 2_000;

@@ -27,7 +27,7 @@ type Params = Readonly<Record<string, unknown>>;
 export type PrepareContext = HttpContext & {
   readonly accounts: AccountAccess;
   readonly transport: AppTransport;
-  /** True if the transport is the sandbox. */
+  /** True if the apps are emulated by the sandbox. */
   readonly isSandbox: boolean;
 };
 
@@ -54,7 +54,7 @@ export async function prepareCall(context: PrepareContext, plan: CallPlan): Prom
 async function prepareTool(context: PrepareContext, plan: CallPlan, action: Action): Promise<PreparedCall | EndedCall> {
   const checked = checkArguments(action, plan.args, plan.excess);
   if ("faults" in checked) {
-    // The given values are removed from the faults, because each may contain a secret of the project.
+    // The values in the faults are removed, because each may contain a secret of the project.
     const faults = hasSecrets(plan) ? checked.faults.map((fault) => ({ ...fault, givenJson: "" })) : checked.faults;
     return {
       result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }),
@@ -75,7 +75,7 @@ function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | End
   if (!("action" in built)) return built;
   const { account, preview } = built;
   const name = personalName(plan, account?.id);
-  // The client's user confirmed exactly this call, and the policy allows clients to ask.
+  // The user of the client has confirmed exactly this call, and the project's policy allows clients to ask their users.
   if (plan.person?.confirmed === name && mayElicit(plan.caller.confirm, classToConfirm(action))) return built;
   const message = `${action.slug} needs a person's confirmation, regardless of its arguments, and was not carried out`;
   return { result: resultOf({ outcome: "held", message, preview: preview() }), account, forPerson: { action, name } };
@@ -101,7 +101,8 @@ async function buildCall(
   const build = (values: Params) => buildRequest({ toolkit, action, params: values, account }, { isSandbox });
   const secrets = [...maskedTexts(keyed, shownParams), ...known];
   const request = build(keyed);
-  // The request is built a second time with masked arguments. If the schema has no sensitive parts, the first request is shown.
+  // The request that people see is built a second time, with masked arguments. If the schema has no sensitive parts, the first request is
+  // shown.
   const buildShown = () => (shownParams === keyed ? request : build(shownParams));
   if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : buildShown(), account);
   const preview = () => {
@@ -129,8 +130,8 @@ async function buildCall(
 }
 
 /**
- * Returns the end of a call whose request cannot be built. The fault's message quotes a value. If arguments are sensitive, the message
- * comes from building the masked request, which quotes no sensitive value.
+ * Returns the end of a call whose request cannot be built. The message says why and quotes a value. If arguments are sensitive, the message
+ * comes from building the masked request, so it quotes no sensitive value.
  */
 function unbuildable(
   fault: RequestFault,

@@ -5,7 +5,7 @@ import type { CallResult, RequestPreview } from "../../outcome.ts";
 import type { CallRequest } from "../call-request.ts";
 import type { LedgerEntry } from "../record/ledger.ts";
 
-/** A requested call of an existing tool. Its arguments are those that the tool's schema allows. */
+/** A call of an existing tool, before it is sent. Its arguments are only those that the tool's schema allows. */
 export type CallPlan = CallRequest & {
   readonly toolkit: Toolkit;
   readonly tool: Tool;
@@ -16,8 +16,8 @@ export type CallPlan = CallRequest & {
   /** Idempotency key for the app. Empty if the tool takes no key. */
   readonly appKey: string;
   /**
-   * `keepsAppKey` is true if the app receives the same idempotency key when the caller makes this call again. The app can then recognize
-   * the repeat. False if the app receives a new key each time.
+   * True if the app gets the same idempotency key when the caller makes this call again, so that the app can recognize the repeat. False if
+   * the app gets a new key each time.
    */
   readonly keepsAppKey: boolean;
 };
@@ -28,10 +28,10 @@ export type CallWay = {
   authorize(): Promise<AppRequest | AccountFault>;
   /** Called when the app has refused the credential. Resolves to true if a new credential is available, and to false if not. */
   refused(): Promise<boolean>;
-  /** Called when the app executed the request. The account then records that the app accepted its credential. */
+  /** Called when the app has executed the request. Records at the account that the app accepted its credential. */
   taken(): Promise<void>;
   readonly transport: AppTransport;
-  /** True if the transport is the sandbox. */
+  /** True if the apps are emulated by the sandbox. */
   readonly isSandbox: boolean;
 };
 

@@ -12,7 +12,7 @@ import type { Redactor } from "../redact/redact.ts";
 import type { CallObservation, CallObserver } from "./observer.ts";
 import { fitBytes } from "./shape.ts";
 
-/** A call in the ledger, as it is known before its outcome. */
+/** A call in the ledger (record of tool calls), as far as it is known before its outcome. */
 export type LedgerEntry = {
   readonly id: Id<"call">;
   readonly caller: Caller;
@@ -21,7 +21,7 @@ export type LedgerEntry = {
   readonly accessClass: StoredAccessClass;
   readonly entityId: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Digest of the tool, the account and the arguments, made by `digestCall`. The ledger stores only an HMAC of this digest. */
+  /** Digest of the tool, the account and the arguments, as `digestCall` makes it. The ledger stores only an HMAC of this digest. */
   readonly callDigest: Buffer;
   readonly idempotencyKey: string | undefined;
   readonly createdAt: number;
@@ -30,7 +30,7 @@ export type LedgerEntry = {
   readonly job?: CallRequest["job"];
 };
 
-/** Data known when a call has ended. */
+/** Data about a call that is known when the call has ended. */
 export type LedgerEnd = {
   readonly result: CallResult;
   readonly accountId: AccountId | undefined;
@@ -49,7 +49,7 @@ export type Replay = {
   readonly warnings: readonly string[];
 };
 
-/** Maximum stored bytes of a result: its first 64 KiB. */
+/** Maximum number of bytes of a result that are stored. A longer result is cut. */
 const resultBytesMax = 65_536;
 
 /**
@@ -108,12 +108,13 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
     concurrency: 2,
     besideMin: 32,
     linger,
-    // If the database refuses a row, only that row fails. The other rows are written, because their calls were executed too.
+    // If the database refuses a row, only that row fails. The other rows of the batch are written, because their calls were executed as
+    // well.
     splits: (error) => !isUnavailable(error),
   });
   const digests = createDigestKeys(sealer);
-  // Rows of running calls. Fields that do not change until the end of the call are then encrypted only once. Reads are left out: they have
-  // no row at the start, and weak maps slow down the garbage collector.
+  // Rows of running calls, so that fields that do not change until the end of the call are encrypted only once. Reads are not in this map:
+  // they have no row at the start, and weak maps slow down the garbage collector.
   const records = new WeakMap<LedgerEntry, CallRecord>();
   const begun: Ledger["begun"] = (entry, accountId, isSandbox) => {
     const record = recordOf(sealer, digests, entry);
@@ -200,8 +201,8 @@ function recordOf(sealer: Sealer, digests: DigestKeys, entry: LedgerEntry): Call
 
 /** Returns the changes that the end of a call makes in the call's row. */
 function endOf(sealer: Sealer, entry: LedgerEntry, { result, accountId, isSandbox, providerMs, redact }: LedgerEnd) {
-  // Answers of a job's calls are not stored here, because they may contain database rows. The job stores them itself and finds them by
-  // idempotency key.
+  // The answer of a job's call is not stored here, because it may contain rows. The job stores it itself and finds it by the idempotency
+  // key.
   const isInside = entry.caller.job !== undefined;
   const shown = entry.action === undefined ? result.value : mask(entry.action.outputSchema, result.value);
   const message = messageText(redact === undefined ? result.message : redact(result.message));

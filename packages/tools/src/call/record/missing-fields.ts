@@ -1,12 +1,12 @@
 import { nearest } from "@svc/catalog";
 import { isRawJson } from "@svc/core";
 
-/** Maximum number of items of a list that are checked. More are not needed, because items of a list usually have the same fields. */
+/** Maximum number of items of a list that are checked. This is enough, because items of a list usually have the same fields. */
 const itemsMax = 100;
-/** Maximum number of names that a warning lists. The next constant, `quotedMax`, is the maximum length of a quoted path or name. */
+/** Maximum number of names that a warning lists. `quotedMax`: maximum length of a quoted path or name. */
 const namesMax = 8;
 const quotedMax = 80;
-/** Maximum number of paths for which a warning is given. If more paths are wrong, these examples are enough. */
+/** Maximum number of paths that get a warning. More warnings would not help the caller. */
 const warningsMax = 5;
 
 /**

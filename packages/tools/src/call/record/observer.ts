@@ -13,7 +13,7 @@ export type CallObservation = {
   readonly accessClass: string;
   readonly accountId: AccountId | undefined;
   readonly outcome: CallOutcome;
-  /** 0 when the app did not answer. */
+  /** The app's HTTP status. 0 if the app did not answer. */
   readonly providerStatus: number;
   readonly retryable: boolean;
   readonly warnings: number;

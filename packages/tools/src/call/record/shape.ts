@@ -61,8 +61,8 @@ const whole: Extent = {
 };
 
 /**
- * Returns a result as JSON of at most `bytesMax` bytes (at least 2). If it is too long, all lists are cut first, to the same length of one
- * item or more. Then texts are cut, then whole lists, then objects. The JSON stays valid.
+ * Returns a result as JSON of at most `bytesMax` bytes (at least 2). If it is too long, all lists are first cut to the same length of one
+ * item or more. If that is not enough, texts are cut, then whole lists, then objects. The JSON stays valid.
  */
 export function fitBytes(value: unknown, bytesMax: number): ShapedResult {
   const json = JSON.stringify(value ?? null);
@@ -141,7 +141,7 @@ function cut(value: unknown, extent: Extent): unknown {
   }
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   if (Array.isArray(value)) return value.slice(0, items).map((item: unknown) => cut(item, extent));
-  // Only the names are read first. Reading all values of a large object again for each attempt would be slow.
+  // Only the names are read first, because reading all values of a large object again for each attempt would be slow.
   const kept = Object.keys(value).slice(0, entries);
   const object = value as Readonly<Record<string, unknown>>;
   return Object.fromEntries(kept.map((key) => [key, cut(object[key], extent)]));

@@ -60,7 +60,7 @@ function maskUnknownItems(names: KnownNames, list: readonly unknown[]): readonly
 
 type Walk = { readonly root: JsonSchema; readonly references: number };
 
-/** Maximum length of a chain of references in a schema. A longer chain is treated as endless. */
+/** Maximum length of a chain of `$ref` references in a schema. A longer chain is treated as endless. */
 const referencesMax = 32;
 
 function maskNode(walk: Walk, schema: unknown, value: unknown): unknown {
@@ -86,8 +86,8 @@ function maskItems(walk: Walk, schema: JsonSchema, list: readonly unknown[]): un
 }
 
 /**
- * Returns the object with its sensitive properties masked. For patterns of property names, every pattern's schema is applied to every name.
- * Patterns are not matched, because a tenant's pattern could run forever.
+ * Returns the object with its sensitive properties masked. If the schema has patterns for property names, the schema of every pattern is
+ * applied to every name. The patterns are not matched, because a pattern written by a project could run forever.
  */
 function maskProperties(walk: Walk, schema: JsonSchema, object: JsonSchema): JsonSchema {
   const { additionalProperties, unevaluatedProperties } = schema;
@@ -165,7 +165,7 @@ function textsOf(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value === "number" || isRawJson(value)) return [JSON.stringify(value)];
   if (typeof value !== "object" || value === null) return [];
-  // The names inside a sensitive value are masked too, because a name may be the secret.
+  // The names inside a sensitive value are masked as well, because a name may be the secret.
   const names = Array.isArray(value) ? [] : Object.keys(value);
   return [...names, ...Object.values(value).flatMap(textsOf)];
 }

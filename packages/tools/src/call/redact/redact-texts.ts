@@ -51,7 +51,7 @@ function* isSpared(source: string | undefined, { spares }: Redactor): Generator<
 }
 
 function* redactEach(value: unknown, redact: Redactor): Parts {
-  // Texts shorter than `secretMin` cannot contain a secret. Most ids and names of a large result therefore need no search.
+  // A text shorter than `secretMin` cannot contain a secret. So most ids and names of a large result need no search.
   if (typeof value === "string") return value.length < secretMin ? value : yield* redactText(value, redact);
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   return yield* Array.isArray(value) ? redactItems(value, redact) : redactFields(value, redact);

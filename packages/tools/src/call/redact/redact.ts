@@ -24,7 +24,8 @@ export type Redactor = {
  * base64 and base64url, also inside a longer encoded text.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  // The forms of the secrets are made when the first text is searched. Making them is expensive, and many calls have no text to search.
+  // The forms of the secrets are made when the first text is searched, because making them is expensive and many calls have no text to
+  // search.
   let made: readonly SecretForms[] | undefined;
   const all = () => {
     made ??= [...new Set(secrets)].filter(({ length }) => length >= secretMin).map(secretFormsOf);
@@ -42,7 +43,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   return Object.assign(redact, { inParts, spares, ofName });
 }
 
-/** Approximate maximum length of a time slice of large work, milliseconds. Other work runs between two time slices. */
+/** Approximate maximum length of a time slice of large work, in milliseconds. Other work runs between two time slices. */
 const timeSliceMs = 2;
 
 /** Runs the parts of large work in time slices, and waits for `turn` before each. Returns its result. */
@@ -115,8 +116,7 @@ function* redacted(text: string, secrets: readonly SecretForms[], budget: Escape
     const start = Math.max(0, from - lead);
     const part = text.length <= partMax ? text : text.slice(start, from + partMax + reach);
     const found = yield* rangesIn(part, secrets, budget);
-    // A long text is searched for secrets in parts. This part has too many escape sequences to search all of them, so it may contain a
-    // secret. The whole text is masked.
+    // This part of the text has too many escape sequences to search all of them, so it may contain a secret. The whole text is masked.
     if (found === undefined) return masked;
     const here: string[] = [];
     // Overlapping ranges of secrets are merged. Ranges overlap if one secret starts with another. They also overlap if a secret is found

@@ -67,8 +67,8 @@ const encodedMin = 8;
 export const coreMax = 32;
 
 /**
- * The forms of a secret to search for. `encoded`: parts of its hex and base64 forms that do not depend on neighboring bytes. `cores`: short
- * parts; a text without any of them contains no form of the secret. `reach`: maximum length of a form in a text.
+ * The forms of a secret that are searched for. `encoded`: parts of its hex and base64 forms that do not depend on neighboring bytes.
+ * `cores`: short parts; a text without any of them contains no form of the secret. `reach`: maximum length of a form in a text.
  */
 export type SecretForms = {
   readonly text: string;
@@ -95,9 +95,8 @@ export function secretFormsOf(text: string): SecretForms {
 }
 
 /**
- * Maximum length of one character of a secret that is escaped twice. The next constant, `escapedCodeMax`, is the same maximum for a
- * character of hexadecimal or base64 text. The constant `reachMax` limits the length of the longest form of a secret; a greater length is
- * reduced to it.
+ * Maximum length of one character of a secret that is escaped twice. `escapedCodeMax`: the same maximum for a character of hexadecimal or
+ * base64 text. `reachMax`: maximum length of the longest form of a secret; a greater length is reduced to it.
  */
 const escapedMax = 24;
 const escapedCodeMax = 3;

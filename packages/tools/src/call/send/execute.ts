@@ -13,7 +13,7 @@ export type ExecuteContext = {
   readonly ledger: Pick<Ledger, "end">;
   readonly clock: Clock;
   /**
-   * Scheduling turns. Processing of a large answer waits for a turn repeatedly, so that other work can run. The answer of a row of a job is
+   * Gives other work a turn. The processing of a large answer waits for a turn repeatedly. The answer to a call for a row of a job is
    * processed in spare time.
    */
   readonly turns: Pick<Turns, "next" | "spare">;
@@ -23,7 +23,7 @@ export type ExecuteContext = {
 
 /**
  * Options of executing a call:
- * - `keepsAppKey`: true if the caller sends the same idempotency key to the app when it repeats the call.
+ * - `keepsAppKey`: true if the app gets the same idempotency key when the caller repeats the call.
  * - `timeoutMs`: maximum duration of the call; default and maximum 30 s.
  * - `mayRepeat`: called before the request is sent a second time, if a limit applies.
  * - `review`: returns the result as hooks changed it, before it is recorded; never rejects.
@@ -106,7 +106,7 @@ async function authorizeOrEnd(context: ExecuteContext, { entry, prepared }: Exec
     const result = resultOf({ outcome: "unreachable", retryable: true, message });
     const end = { result, accountId: account?.id, isSandbox: way.isSandbox, providerMs: 0 };
     await context.ledger.end(entry, end, { bindsKey: false }).catch(() => {
-      // If ending the call fails too, its error is ignored. The caller gets the first error, which has the same cause.
+      // If ending the call also fails, that error is ignored. The caller gets the first error, which has the same cause.
     });
     throw error;
   }
@@ -171,7 +171,7 @@ function sendOnce(
   const { action, toolkit, account, secrets, vaulted, request, way } = prepared;
   const { entityId = "", scheme = "none" } = account ?? {};
   const { projectId } = entry.caller;
-  // Only rows record their calls together.
+  // Only calls for rows of a job commit their records together with the job.
   const isRow = entry.job?.takeRecord !== undefined;
   for (const form of credentialsOf(request, authorized)) credentials.add(form);
   return sendCall(
@@ -192,8 +192,8 @@ function sendOnce(
 }
 
 /**
- * True if the caller's repeat of a write reaches the app with the same app key. False if svc itself answers the repeat, because of the
- * caller's idempotency key.
+ * True if a repeat of a write by the caller reaches the app with the same idempotency key for the app. False if svc itself answers the
+ * repeat, because of the caller's idempotency key.
  */
 function repeatsItsKey({ action }: PreparedCall, { args, idempotencyKey }: LedgerEntry, keepsAppKey: boolean): boolean {
   if (action.idempotency === undefined || idempotencyKey !== undefined) return false;
@@ -207,6 +207,7 @@ function repeatsItsKey({ action }: PreparedCall, { args, idempotencyKey }: Ledge
  */
 function bindsKey({ action }: PreparedCall, { outcome, providerStatus }: CallResult): boolean {
   if (outcome === "ok" || outcome === "outcome_unknown") return true;
-  // A 4xx status means that the app changed nothing. The idempotency key is then free, so the call can be made again with the same key.
+  // A 4xx status means that the app changed nothing. The idempotency key is then free, so that the call can be made again with the same
+  // key.
   return outcome === "provider_error" && action.class !== "read" && !(providerStatus >= 400 && providerStatus < 500);
 }

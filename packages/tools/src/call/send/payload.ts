@@ -13,10 +13,12 @@ import type { CallResult } from "../../outcome.ts";
 import { sensitiveNames } from "../redact/mask.ts";
 import { atOnce } from "../redact/redact.ts";
 
-/** Maximum number of values that are parsed from a text. An answer has the same maximum. */
+/** Maximum number of values in a JSON text that is parsed. It is also the maximum for an answer. */
 const valuesMax = 200_000;
 
-/** Returns the object that a JSON text contains, if the schema expects an object and does not accept a text. Otherwise undefined. */
+/**
+ * Returns the object that a JSON text contains, if the schema expects an object and does not accept a text. Returns undefined otherwise.
+ */
 function objectOfText(schema: JsonSchema, text: string): JsonObject | undefined {
   if (!wantsObjectAlone(schema) || !/^\s*\{/.test(text)) return undefined;
   try {
@@ -51,15 +53,15 @@ function wantsObjectAlone({ type, properties }: JsonSchema): boolean {
 }
 
 /**
- * Returns only the parts of a value that an output schema names. Validation must report some values, so they are kept whole: null, values
- * of another type, objects without `properties` and lists without `items` in the schema. If the schema expects an object and the value is
- * JSON text of one, that object is used. If the object has no declared property, it is kept whole.
+ * Returns the parts of a value that an output schema names; all others are removed. Values that validation must report are kept whole:
+ * null, values of another type, objects without `properties` and lists without `items` in the schema. If the schema expects an object and
+ * the value is the JSON text of an object, that object is used. An object without any declared property is kept whole.
  */
 export function trim(schema: JsonSchema, value: unknown): unknown {
   return atOnce(trimParts(schema, value));
 }
 
-/** Trims a value. It pauses after each item of a list. */
+/** Removes from a value the parts that an output schema does not name. Pauses after each item of a list. */
 function* trimParts(schema: JsonSchema, value: unknown): Generator<undefined, unknown> {
   if (Array.isArray(value)) return yield* trimItems(schema, value);
   if (typeof value === "string") return trimText(schema, value);
@@ -90,18 +92,18 @@ function trimText(schema: JsonSchema, text: string): unknown {
   if (object === undefined) return text;
   const trimmed = trim(schema, object);
   if (!isObject(trimmed) || Object.keys(trimmed).length > 0) return trimmed;
-  // If the schema has sensitive parts, the value stays a text, which is then masked as a whole. In an object, values under unknown names
-  // would not be masked.
+  // If the schema has sensitive parts, the value stays a text, which is masked as a whole. In an object, values under unknown names would
+  // not be masked.
   return sensitiveNames(schema).length > 0 ? text : object;
 }
 
-/** Result in a body, as far as the call's result needs it. `isWhollyInBody`: see `readPayload`. */
+/** The result that an answer's body contains. `isWhollyInBody`: see `readPayload`. */
 type Payload = Pick<CallResult, "value" | "warnings"> & { readonly isWhollyInBody: boolean };
 
 /**
- * Returns the result in the body of a successful answer, in parts: unwrapped, named and trimmed to the output schema. It has a warning if it does not
- * match the schema. `body` is undefined if the answer has none. `isWhollyInBody`: true if each text and name of the value is one of the body,
- * so none is of the definition or made from a number.
+ * Reads the result from the body of a successful answer, in parts: it is unwrapped, named and reduced to the output schema. The result has
+ * a warning if it does not match the schema. `body`: undefined if the answer has none. `isWhollyInBody`: true if each text and name of the
+ * result occurs in the body, so that none comes from the definition or was made from a number.
  */
 export function* readPayload(action: Action, body: unknown): Generator<undefined, Payload> {
   const { unwrap, under, empty } = action.response;
@@ -112,8 +114,8 @@ export function* readPayload(action: Action, body: unknown): Generator<undefined
   yield;
   const named = objectOfScalar(action.outputSchema, trimmed);
   const kept = named ?? trimmed;
-  // `empty` (the result that the definition sets for an empty answer) is used only if there is no body. A body with other content may
-  // report an error.
+  // `empty` (the result that the definition sets for an empty answer) is used only if there is no body, because a body with other content
+  // may report an error.
   const value = body === undefined ? (empty ?? {}) : (kept ?? {});
   const unnamed = isNothing(kept, action.outputSchema) ? unnamedWarning(payload === undefined ? body : payload) : [];
   const warnings = [...unnamed, ...judgeResult(action, value)];
@@ -131,7 +133,7 @@ function unnamedWarning(content: unknown): string[] {
   const names = isObject(content) ? Object.keys(content) : [];
   const hasContent = isObject(content) ? names.length > 0 : content !== undefined && content !== null;
   if (!hasContent) return [];
-  // Only names of this form are shown. Other names may be values (for example names of people or files).
+  // Only names of this form are shown, because other names may be values (for example names of people or files).
   const shown = names.filter((name) => /^[A-Za-z_]\w{0,39}$/.test(name)).slice(0, namesMax);
   const there = shown.length === 0 ? "" : `; it has ${shown.join(", ")}`;
   return [`output_mismatch: the answer has none of the fields that the result names${there}`];
@@ -151,7 +153,7 @@ function bareWarning(named: object): string {
   return `output_mismatch: the app answered a bare value; it is under ${Object.keys(named).join()}`;
 }
 
-/** True if an answer contains none of the fields that the schema names. False if it contains at least one. */
+/** True if an answer has none of the fields that the schema names. False if it has at least one of them. */
 function isNothing(kept: unknown, schema: JsonSchema): boolean {
   if (kept === undefined) return true;
   if (!isObject(kept)) return false;
@@ -207,8 +209,8 @@ export function valueAt(value: unknown, path: string): unknown {
 }
 
 /**
- * Cache of parsed paths. The shipped definitions contain a few dozen paths. The limit prevents endless growth when tenants publish other
- * paths.
+ * Cache of parsed paths. The shipped definitions contain a few dozen paths. The limit prevents endless growth when projects publish
+ * definitions with other paths.
  */
 const templates = new LeastRecentlyUsed<string, ReturnType<typeof parseTemplate>>(1000);
 

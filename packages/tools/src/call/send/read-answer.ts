@@ -6,19 +6,19 @@ import type { Redactor } from "../redact/redact.ts";
 import { readPayload, valueAt } from "./payload.ts";
 
 const excerptMax = 1000;
-/** Maximum characters of an app's text that are read. */
+/** Maximum number of characters of an app's text that are read. */
 const readMax = 65_536;
 const bytesPerUnit = 3;
 /**
- * Maximum number of values in a failure answer whose sensitive values must be masked. The next constant, `maskedBytesMax`, is the maximum
- * size of such an answer in bytes. A larger answer is not shown, because masking must read all of it.
+ * Maximum number of values in an error answer whose sensitive values must be masked. `maskedBytesMax`: maximum size of such an answer in
+ * bytes. A larger answer is not shown, because masking must read all of it.
  */
 const valuesMax = 10_000;
 const maskedBytesMax = 524_288;
 
 /**
- * Returns an app's text in a form for people: without secrets, shortened, and without control characters. Those would break terminals, logs
- * and database rows.
+ * Returns an app's text in a form that people may see: without secrets, shortened, and without control characters, which would break
+ * terminals, logs and database rows.
  */
 function excerpt(text: string, redact: Redactor): string {
   const shown = singleLine(redact(text.slice(0, readMax)))
@@ -27,7 +27,10 @@ function excerpt(text: string, redact: Redactor): string {
   return shown.length > excerptMax ? `${shown.slice(0, excerptMax).toWellFormed()} ...` : shown;
 }
 
-/** Returns an app's text about a failure, for people. In a JSON answer, values under the tool's sensitive names are masked. */
+/**
+ * Returns an app's text about a failure in a form that people may see. In a JSON answer, values under the tool's sensitive names are
+ * masked.
+ */
 function excerptOfBody(
   action: Action,
   { body, contentType }: { readonly body: Buffer; readonly contentType?: string | undefined },
@@ -68,7 +71,7 @@ type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Why the body cannot be decoded, as the end of a sentence about the answer. */
+  /** The reason why the body cannot be decoded, as the end of a sentence about the answer. */
   readonly unreadable?: string | undefined;
 };
 

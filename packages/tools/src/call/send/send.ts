@@ -9,7 +9,7 @@ import { type ReadResult, readAnswer, unread } from "./read-answer.ts";
 /** Maximum duration of a call from the first time it is sent, milliseconds. */
 export const callTimeoutMs = 30_000;
 
-/** Dependencies of sending. */
+/** Dependencies of sending a request to an app. */
 export type SendContext = { readonly transport: AppTransport; readonly clock: Clock };
 
 /** A request to send. */
@@ -24,7 +24,7 @@ export type SentRequest = {
   readonly mayRepeat?: (() => Promise<boolean>) | undefined;
   /** Removes secrets from the app's text. */
   readonly redact: Redactor;
-  /** Scheduling turns: an answer is read when there is time for it. */
+  /** Gives other work a turn. An answer is read when there is time for it. */
   readonly turns: AnswerTurns;
 };
 
@@ -91,15 +91,15 @@ function wasSent(answer: AppAnswer): boolean {
 }
 
 /**
- * A request was sent a second time with the same idempotency key. True if the app's second answer also shows how the first request ended.
- * False for status 500 and above, and for 401, 403, 408, 409, 425 and 429. With these, the app did not process the second request.
+ * True if the app's answer to a request that was sent a second time, with the same idempotency key, also shows how the first one ended.
+ * False for status 500 and above, and for 401, 403, 408, 409, 425 and 429, because the app did not process the second request.
  */
 function settles(answer: AppAnswer): boolean {
   if (answer.kind === "too_large") return answer.status < 300;
   return answer.kind === "answer" && answer.status < 500 && ![401, 403, 408, 409, 425, 429].includes(answer.status);
 }
 
-/** Bytes above which an answer is read in time slices. Reading fewer takes less than a millisecond. */
+/** Number of bytes above which an answer is read in time slices. Reading a smaller answer takes less than a millisecond. */
 const atOnceMax = 65_536;
 
 function resultOfAnswer(sending: SentRequest, answer: AppAnswer, nowMs: number): ReadResult | Promise<ReadResult> {

@@ -2,7 +2,7 @@ import type { CallOutcome } from "@svc/db/schema/words";
 
 export { type CallOutcome, callOutcomes } from "@svc/db/schema/words";
 
-/** A fault of arguments against the tool's input schema. */
+/** A fault of a call's arguments against the tool's input schema. */
 export type ArgumentFault = {
   /** JSON Pointer to the argument with the fault. Empty if the fault concerns the arguments as a whole. */
   readonly pointer: string;

@@ -16,9 +16,9 @@ export type CallSweepOptions = {
   batchMax?: number;
 };
 
-/** Age at which a running call is certain to have lost its node, in milliseconds. A call takes at most 30 s. */
+/** Age in milliseconds at which the node of a running call has certainly failed. A call takes at most 30 s. */
 const runningMaxMs = 600_000;
-/** Calls scanned per statement. Scanning them takes about 2 ms. */
+/** Number of calls that one statement scans. This takes about 2 ms. */
 const lookMax = 5_000;
 
 /**

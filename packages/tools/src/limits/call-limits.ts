@@ -163,7 +163,10 @@ function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | u
   return [...named, { projectId, limitName: rateName(toolkit.slug), key: account.id, rules: rate }];
 }
 
-/** Returns the limit name that svc uses for the rate in a toolkit's definition. A project cannot give this name to its own limits. */
+/**
+ * Returns the limit name that svc uses for the rate limit in a toolkit's definition. A project cannot give this name to one of its own
+ * limits.
+ */
 function rateName(toolkitSlug: string): string {
   return `@${toolkitSlug}`;
 }

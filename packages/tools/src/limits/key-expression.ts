@@ -17,8 +17,8 @@ const nodesMax = 50;
 
 const env = celEnv();
 /**
- * Functions that a key expression may use. Their time depends only on the length of the texts. Patterns and functions on lists could take
- * much longer, so they are missing.
+ * Functions that a key expression may use. Their time depends only on the length of the texts. Patterns and functions on lists are not
+ * allowed, because they could take much longer.
  */
 const functions = new Set(
   "_==_ _!=_ _&&_ _||_ !_ _?_:_ _+_ _<_ _<=_ _>_ _>=_ @in _in_ startsWith endsWith contains size string".split(" "),
@@ -53,7 +53,7 @@ export function compileKeyExpression(source: string): { readonly keyOf: KeyOf } 
   return {
     keyOf(bindings) {
       const key = keyFrom(evaluate(bindings as Readonly<Record<string, CelInput>>));
-      // If the expression fails for a call, the limit still applies to it. All such calls are counted together under the empty key.
+      // If the expression fails for a call, the limit still applies to the call. All such calls are counted together under the empty key.
       return key === failed ? "" : key;
     },
   };

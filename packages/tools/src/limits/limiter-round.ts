@@ -4,23 +4,23 @@ import { freeAgainAt, type Room } from "./pace.ts";
 /** A call that waits to start. */
 export type WaitingCall = {
   readonly limiters: readonly Limiter[];
-  /** True if the call occupies a slot of each limiter while it runs. False if only its start is counted, for a rate. */
+  /** True if the call occupies a slot of each limiter while it runs. False if only its start is counted, for a rate limit. */
   readonly holds: boolean;
-  /** True if the call waits until its limits have room. False if it asks only once. */
+  /** True if the call waits until its limits have room. False if it is refused when they have none. */
   readonly isPatient: boolean;
 };
 
 /**
- * One round of a limiter. `room`: how many calls may still start in this round. `began`: calls that were admitted in it. `wanted`: calls
- * that must keep waiting.
+ * One check of a limiter, in which waiting calls may be admitted. `room`: number of calls that may still start. `began`: number of calls
+ * that were admitted. `wanted`: number of calls that must keep waiting.
  */
 export type LimiterRound = { readonly limiter: Limiter; room: Room; began: number; wanted: number };
 
-/** If other nodes hold slots of a limiter, this node checks the limiter at this interval, in milliseconds. */
+/** Interval in milliseconds at which this node checks a limiter whose slots are held by other nodes. */
 export const pollMs = 25;
 
 /**
- * Admits a call and returns true if every limiter of the call has room; then takes a slot from each of them. Otherwise returns false, and
+ * Admits a call and takes a slot from each of its limiters, if all of them have room; then returns true. Otherwise returns false, and
  * counts the call as waiting at each limiter without room.
  */
 export function admit({ limiters, holds, isPatient }: WaitingCall, turns: ReadonlyMap<Limiter, LimiterRound>): boolean {
@@ -40,23 +40,23 @@ export function admit({ limiters, holds, isPatient }: WaitingCall, turns: Readon
 }
 
 /**
- * The pacer checks in rounds which waiting calls may start. Returns true if a limiter has room for one more call in this round. Returns
- * false if it has no room or is not part of the round. `holds`: true if the call needs a slot.
+ * True if a limiter has room for one more call in this round (a check of which waiting calls may start). False if it has no room or is not
+ * part of the round. `holds`: true if the call needs a slot.
  */
 export function hasRoom(turn: LimiterRound | undefined, holds: boolean): boolean {
   return turn !== undefined && turn.room.starts > 0 && (!holds || turn.room.places > 0);
 }
 
 /**
- * Returns the time from which a call may start, in epoch milliseconds. For a rate, this time can be computed. For slots it cannot, because
- * other nodes may release a slot at any time. Therefore the function returns a time soon, and the limiter is then checked again.
+ * Returns the time from which a call may start, in epoch milliseconds. For a rate limit, this time can be computed. For slots it cannot,
+ * because other nodes may release a slot at any time. In this case a time soon is returned, at which the limiter is checked again.
  */
 export function fullUntil({ rules, known }: Limiter, nowMs: number): number {
   const { rate } = rules;
   return Math.max(nowMs + pollMs, rate === undefined ? 0 : freeAgainAt(known?.pace?.window, rate, nowMs));
 }
 
-/** Returns the latest of the limiters' times before which no call can start. Before that time, at least one limiter has no room. */
+/** Returns the time before which no call can start, because until then at least one of the limiters has no room. */
 export function latestOf(limiters: readonly Limiter[]): number {
   return limiters.reduce((latest, { fullUntilMs }) => Math.max(latest, fullUntilMs), 0);
 }

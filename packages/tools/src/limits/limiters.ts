@@ -3,13 +3,13 @@ import type { PaceDocument } from "@svc/db/documents/calls";
 import type { PaceRules } from "./pace.ts";
 
 /**
- * Minimum time between the tries of two jobs that wait for the same call limit, in milliseconds. In a try, a job asks if its call may start
- * now. A node can easily handle tries at this interval.
+ * Minimum time in milliseconds between the tries of two jobs that wait for the same call limit. In a try, a job asks if its call may start
+ * now. A node easily handles tries at this interval.
  */
 const stepMinMs = 50;
 /**
- * Maximum time from now to the planned next try of a waiting job, in milliseconds. A longer wait makes no sense, because an administrator
- * may remove the limit earlier. If very many jobs wait, times are later, because tries are at least `stepMinMs` apart.
+ * Maximum time in milliseconds from now to the next planned try of a waiting job. A longer wait would be pointless, because an
+ * administrator may remove the limit earlier. If very many jobs wait, their times are later, because tries are at least `stepMinMs` apart.
  */
 const horizonMs = 60_000;
 
@@ -30,10 +30,7 @@ type BookingTimes = {
  */
 type Booking = { readonly atMs: number; readonly sinceMs: number; claimed: boolean };
 
-/**
- * A waiting job has a planned time for its next try. If the job does not try at that time, it still counts as waiting for this long, in
- * milliseconds.
- */
+/** Milliseconds for which a job that misses its planned try still counts as waiting. */
 const graceMs = 5_000;
 
 /**
@@ -61,18 +58,15 @@ export class Bookings {
     return this.#last;
   }
 
-  /**
-   * True if the limiter has reserved a start time for the job and this time has come. False if the time is later, or if no time is reserved
-   * for the job.
-   */
+  /** True if a try is planned for the job and its time has come. False if the time is later, or if no try is planned for the job. */
   isDue(jobId: string, nowMs: number): boolean {
     const booking = this.#bookings.get(jobId);
     return booking !== undefined && booking.atMs <= nowMs;
   }
 
   /**
-   * Returns the time in epoch milliseconds since which the job has waited. The first call of the job to ask gets this time. Undefined for
-   * the job's other calls, and if no try is planned for the job.
+   * Returns the time in epoch milliseconds since which the job has waited. Only the first call of the job that asks gets this time.
+   * Undefined for the job's other calls, and if no try is planned for the job.
    */
   claim(jobId: string): number | undefined {
     const booking = this.#bookings.get(jobId);
@@ -81,7 +75,7 @@ export class Bookings {
     return booking.sinceMs;
   }
 
-  /** Removes the planned next try of a job. The job called a full limiter earlier and need not try again. */
+  /** Removes the planned next try of a job, because the job need not try its call again. */
   end(jobId: string): void {
     this.#bookings.delete(jobId);
   }
@@ -109,7 +103,7 @@ export type Limiter = {
   held: number;
   /** Number of calls that wait here. Some of them may wait because of another limiter. */
   waiting: number;
-  /** The last report to the database. `wanted`: number of waiting calls. `atMs`: time of the report. */
+  /** The last report of this node to the database. `wanted`: number of waiting calls. `atMs`: time of the report. */
   reported: { readonly wanted: number; readonly atMs: number };
   /** Time before which no call can start, epoch milliseconds. The limiter is not checked before this time. */
   fullUntilMs: number;
@@ -134,7 +128,7 @@ function newLimiter(key: LimiterKey, rules: PaceRules): Limiter {
   };
 }
 
-/** True if the node can forget the limiter, because its whole state is in the database. False if calls hold slots or wait. */
+/** True if the node can remove the limiter from memory, because its whole state is in the database. False if calls hold slots or wait. */
 function isIdle({ held, waiting, reported, bookings }: Limiter, nowMs: number): boolean {
   return held === 0 && waiting === 0 && reported.wanted === 0 && bookings.count(nowMs) === 0;
 }
@@ -150,7 +144,7 @@ export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: Limit
   return Math.max(ofRate, ofPlaces);
 }
 
-/** Updates the average time for which a call holds a slot. The new duration counts one eighth. */
+/** Updates the average time for which a call holds a slot. The new duration has a weight of one eighth. */
 export function noteHeld(limiter: Limiter, ms: number): void {
   limiter.heldMs += (ms - limiter.heldMs) / 8;
 }
@@ -198,7 +192,7 @@ export class Limiters {
       limiter = newLimiter(key, rules);
       this.#limiters.set(id, limiter);
     } else if (!isSame(limiter.rules, rules)) {
-      // If the rules changed, the limiter is checked again at once.
+      // The rules may have changed, so the limiter is checked again at once in this case.
       limiter.rules = rules;
       limiter.fullUntilMs = 0;
     }

@@ -1,20 +1,22 @@
 import type { PaceDocument, PaceShare, PaceWindow } from "@svc/db/documents/calls";
 
-/** At most `max` calls start within any `perMs` milliseconds. */
+/** A rate limit: at most `max` calls start within any `perMs` milliseconds. */
 export type RateRule = { readonly max: number; readonly perMs: number };
 
 /**
- * Number of parts into which the period of a rate is divided. Starts are counted for each part. So a rate is never exceeded, but the next
- * start may be allowed up to one part too late (a twentieth of the period).
+ * Number of parts into which the period of a rate limit is divided. The starts are counted for each part. So the rate is never exceeded,
+ * but the next start may be allowed up to one part (a twentieth of the period) too late.
  */
 const stretches = 20;
 
-/** Returns how many calls the rate allows to start now. */
+/** Returns how many calls a rate limit allows to start now. */
 export function freeIn(window: PaceWindow | undefined, rate: RateRule, nowMs: number): number {
   return Math.max(0, rate.max - sum(moved(window, rate, nowMs).counts));
 }
 
-/** Returns the next time at which the rate allows a start, if no other call starts before. Returns `nowMs` if a start is allowed now. */
+/**
+ * Returns the next time at which a rate limit allows a start, if no other call starts before it. Returns `nowMs` if a start is allowed now.
+ */
 export function freeAgainAt(window: PaceWindow | undefined, rate: RateRule, nowMs: number): number {
   const { latest, widthMs, counts } = moved(window, rate, nowMs);
   for (let later = 0; later <= stretches; later++) {
@@ -34,8 +36,8 @@ export function begunIn(window: PaceWindow | undefined, rate: RateRule, nowMs: n
 }
 
 /**
- * Returns the time at which a window of a call limit expires. The window contains the numbers of recently started calls. After that time,
- * none of these calls counts any more.
+ * Returns the time at which a window (numbers of recently started calls) expires. After that time, none of these calls counts for the limit
+ * any more.
  */
 export function endOf({ latest, widthMs }: PaceWindow): number {
   return (latest + stretches + 1) * widthMs;
@@ -61,7 +63,7 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-/** Rules for all calls of one limiter key. */
+/** Limits for all calls with the same limiter key. */
 export type PaceRules = {
   /** Maximum number of calls that run at the same time, on all nodes together. 0 means no limit. */
   readonly concurrency: number;
@@ -82,7 +84,7 @@ export const waitingSaidMs = 1_000;
 
 /**
  * Returns how many calls a node with `held` running calls may start. The node whose calls have waited longest comes first. A node that has
- * just started calls comes after the others, so that a busy node cannot keep the others out.
+ * just started calls comes last, so that a busy node cannot keep others waiting.
  */
 export function roomOf(
   pace: PaceDocument | undefined,
@@ -100,7 +102,10 @@ export function roomOf(
   return { places: Math.max(0, places - ahead), starts: Math.max(0, starts - ahead) };
 }
 
-/** Activity of one node in a round. `began`: calls that start now. `held`: slots that its calls occupy. `wanted`: calls that wait. */
+/**
+ * Activity of one node at a limiter. `began`: number of calls that start now. `held`: slots that its calls occupy. `wanted`: calls that
+ * wait.
+ */
 type NodeShare = {
   readonly node: string;
   readonly nowMs: number;
@@ -147,8 +152,8 @@ function isWaiting({ wanted, saidAt }: PaceShare, nowMs: number): boolean {
 type OfNode = readonly [node: string, share: PaceShare];
 
 /**
- * True if the calls of `one` node have waited longer than those of the `other` node. False otherwise. If both times are equal, the names of
- * the nodes decide.
+ * True if the calls of the node `one` have waited longer than those of the node `other`. If both times are equal, the names of the nodes
+ * decide.
  */
 function isBefore(
   [node, { waitsSince }]: OfNode,

@@ -6,8 +6,8 @@ import { countsPlaces, type Limiter, Limiters, noteHeld, type RuledKey, stepOf }
 import { expiryOf, leaseMs, paceWith, roomOf, waitingSaidMs } from "./pace.ts";
 
 /**
- * Outcome of a request to start a call. `entered`: the call may start. It must call `leave` when it ends, and asks with `again` if it may
- * be sent once more. `full`: the call may not start because of the limit `by`. It may try again after `retryAfterMs`.
+ * Outcome of a request to start a call. `entered`: the call may start; call `leave` when it ends, and `again` to ask if it may be sent once
+ * more. `full`: the limit `by` does not allow the call; it may try again after `retryAfterMs`.
  */
 export type EntryOutcome =
   | { readonly kind: "entered"; leave(): void; again(): Promise<boolean> }
@@ -29,15 +29,15 @@ type Waiter = WaitingCall & {
   readonly reject: (error: unknown) => void;
 };
 
-/** Maximum number of calls of this node that wait at one limiter. */
+/** Maximum number of calls of this node that wait for one limiter. */
 const waitingMax = 64;
 /**
- * Times in milliseconds after which a refused call may try again, if the real time is unknown. `held`: all slots are taken. `paused`: the
- * limit is paused. `job`, `pausedJob`: the same for calls of jobs.
+ * Milliseconds after which a refused call may try again, if the exact time is unknown. `held`: all slots are taken. `paused`: the limit is
+ * paused. `job`, `pausedJob`: the same for calls of jobs.
  */
 const retryMs = { held: 1_000, paused: 30_000, job: 100, pausedJob: 2_000 };
 /**
- * Time in milliseconds that the call of a job waits after its planned time has come. If it asked only once, other callers could always be
+ * Milliseconds for which the call of a job waits after its planned time has come. If it asked only once, other callers could always be
  * faster.
  */
 const jobPatienceMs = 100;
@@ -46,9 +46,9 @@ const renewMs = leaseMs / 3;
 const failurePauseMs = 1_000;
 
 /**
- * Starts calls in order of arrival, as far as their limits allow, counted over all nodes. The nodes share one database row per limiter key.
- * In each round, a node reads the rows it needs with one statement and writes them with another. A row is written only if its revision is
- * unchanged. If another node changed it, the next round reads it again.
+ * Starts calls in order of arrival, as far as their limits allow, counted over all nodes. The nodes share one database row for each limiter
+ * key. In each round, a node reads the rows it needs with one statement and writes them with another. A row is written only if its revision
+ * is unchanged. If another node has changed it, the next round reads it again.
  */
 export class Pacer {
   readonly #db: Database;
@@ -82,7 +82,7 @@ export class Pacer {
     );
   }
 
-  /** Stops accepting calls. Writes the released slots to the database, if it is available. */
+  /** Stops accepting calls. Writes the released slots to the database if it is available. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#changed.size > 0) this.#wake();
@@ -233,8 +233,8 @@ export class Pacer {
       const row = { ...key, pace, revision, madeFrom: known?.revision ?? "", expiresAt: expiryOf(pace) };
       return { limiter, wanted, row };
     });
-    // The limiters that this write covers lose their mark `changed`. If one of them releases slots during the write, it is marked again.
-    // The next write then stores that change.
+    // The limiters in this write are no longer marked as changed. If one of them releases slots during the write, it is marked again, and
+    // the next write stores that change.
     const reported = new Set(due.map(({ limiter }) => limiter).filter((limiter) => this.#changed.delete(limiter)));
     const written = await writeCallPaces(
       this.#db,
@@ -244,8 +244,8 @@ export class Pacer {
       throw error;
     });
     const lost = new Set<Limiter>();
-    // If the write took too long, the calls of this round must not start. The node's lease on the limiter is about to expire, or the starts
-    // would count for the wrong period.
+    // If the write took too long, the calls of this round must not start. Either the node's lease on the limiter is about to expire, or the
+    // starts would count for the wrong period.
     const isLate = this.#clock.now() - nowMs > renewMs;
     for (const { limiter, wanted, row } of writes) {
       if (isLate) lost.add(limiter);
@@ -281,8 +281,8 @@ export class Pacer {
         continue;
       }
       const missing = limiters.find((limiter) => !hasRoom(turns.get(limiter), holds));
-      // Another node has changed the row of this limiter in the database. So the state of the limiter in this node's memory is outdated.
-      // The node reads the row again in its next round, and the call keeps waiting until then.
+      // Another node has changed this limiter's row in the database, so the state in memory is outdated. The next round reads the row
+      // again, and the call keeps waiting until then.
       if (missing === undefined || lost.has(missing)) continue;
       missing.fullUntilMs = fullUntil(missing, nowMs);
       if (untilMs <= nowMs || missing.fullUntilMs > untilMs) {
@@ -295,8 +295,8 @@ export class Pacer {
     if (!this.#waiters.delete(waiter)) return;
     for (const limiter of waiter.limiters) {
       limiter.waiting--;
-      // No call of this node waits at the limiter any more. The limiter is marked as changed, so that the other nodes learn this. They then
-      // need not leave a part of the limit free for this node.
+      // No call of this node waits for the limiter any more. The limiter is marked as changed, so that this is written to the database. The
+      // other nodes then need not leave a part of the limit free for this node.
       if (limiter.waiting === 0 && limiter.reported.wanted > 0) this.#changed.add(limiter);
       if (waiter.holds && limiter.held > 0) this.#holding.add(limiter);
     }
@@ -325,8 +325,8 @@ export class Pacer {
   }
 
   /**
-   * Releases the slots that were reserved for a call, because the call was not admitted after all. If the database already counts these
-   * slots, their release must be written to the database.
+   * Releases the slots that were reserved for a call, because the call was not admitted. If the database already counts these slots, the
+   * release must be written to the database.
    */
   #takeBack({ limiters, holds }: Waiter): void {
     if (!holds) return;

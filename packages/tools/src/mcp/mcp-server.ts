@@ -9,7 +9,7 @@ import { joinOffers, type RevisionCarrier, type ServedProtocol } from "./served.
 import { isNewerVersion, isOlderVersion } from "./versions.ts";
 
 /**
- * True if the newer MCP revision must handle a POST, false if an older one handles it.
+ * True if the newer MCP revision must handle a POST, false if an older one must.
  * - If a message names a version, that version decides.
  * - Otherwise a handshake uses an older revision.
  * - Otherwise the version in the header decides. A client that names no version uses an older revision.
@@ -40,7 +40,7 @@ export type McpServer = {
   serve(request: McpRequest): Promise<McpAnswer>;
 };
 
-/** Options of a server. */
+/** Options of an MCP server. */
 type McpServerOptions = {
   /** Version that clients see. */
   readonly version: string;
@@ -48,7 +48,7 @@ type McpServerOptions = {
 };
 
 /**
- * Creates an MCP server from groups of functions (`offers`). The server answers each client in the protocol revision that the client uses.
+ * Creates an MCP server from groups of features (`offers`). The server answers each client in the protocol revision that the client uses.
  */
 export function createMcpServer({ version, offers }: McpServerOptions): McpServer {
   const servedBy = (carrier: RevisionCarrier) => ({ carrier, served: joinOffers(version, offers, carrier) });
@@ -81,8 +81,8 @@ async function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T
 }
 
 /**
- * Returns the kind of a request for logs and metrics, such as a method's name. Only a fixed set of kinds exists, so that metrics stay
- * small.
+ * Returns the kind of a request for logs and metrics, for example the name of a method. There is only a fixed set of kinds, so that metrics
+ * have few labels.
  */
 function labelOf(read: McpMessages | NoMessages, { methods }: ServedProtocol): string {
   if ("error" in read) return "other";

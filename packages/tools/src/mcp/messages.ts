@@ -49,7 +49,7 @@ function readBatch(json: readonly unknown[]): McpMessages | NoMessages {
     messages.push(message);
     if (message.kind !== "request") continue;
     const id = JSON.stringify(message.id);
-    // If two requests have the same id, both would be executed but only one could be answered.
+    // Two requests with the same id are refused, because both would be executed but only one could be answered.
     if (ids.has(id)) return { error: invalidRequest("two requests have the same id") };
     ids.add(id);
   }

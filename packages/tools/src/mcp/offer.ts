@@ -8,19 +8,19 @@ export type Revision = "2025-11-25" | "2026-07-28";
 /** Parameters of a message, or the content of an answer: JSON objects. */
 export type Params = Readonly<Record<string, unknown>>;
 
-/** A group of the server's functions (tools, tasks or events), independent of the protocol revision. */
+/** A group of features of the server (tools, tasks or events). It does not depend on the protocol revision. */
 export type McpOffer = {
   /** Capabilities that the server declares to clients, in the protocol's form (for example `{ tools: {} }`). */
   readonly capabilities: Params;
   /** Methods by their names in the protocol. */
   readonly methods: Readonly<Record<string, McpMethod>>;
-  /** Protocol revisions in which clients get this offer. Default: all. */
+  /** Protocol revisions in which clients get these features. Default: all. */
   readonly revisions?: readonly Revision[] | undefined;
   /** Returns the general instructions for an agent, for the given address. */
   readonly instructions?: ((address: McpAddress) => string) | undefined;
 };
 
-/** A method of an offer. */
+/** A method that clients can call. */
 export type McpMethod = {
   /** The parameter that names the object on which the method acts. Clients repeat this name in the header Mcp-Name. */
   readonly nameIn?: "name" | "uri" | "taskId" | undefined;
@@ -32,14 +32,14 @@ export type McpMethod = {
   answer(params: Params, context: McpContext): Promise<McpOutcome>;
 };
 
-/** Context of a request, in addition to its parameters. */
+/** Context of a request to a method, in addition to its parameters. */
 export type McpContext = {
   readonly revision: Revision;
   readonly principal: ProjectPrincipal;
   readonly address: McpAddress;
   /**
-   * The kinds of questions that the client accepts, for example `{ elicitation: {} }`. Undefined if the client cannot be asked. This is so
-   * for clients of the older revision, because their answer may reach another node.
+   * The kinds of questions that the client accepts, for example `{ elicitation: {} }`. Undefined if the client cannot be asked. Clients of
+   * the older revision can never be asked, because their answer may reach another node.
    */
   readonly client: Params | undefined;
   /** Aborted when the exchange (the POST and its answer) ends. */
@@ -59,8 +59,8 @@ export type McpContext = {
 };
 
 /**
- * Outcome of a request. `input_required`: the client must answer questions first; only for clients that can be asked. `task`: the request
- * continues as a task; only for clients that support tasks.
+ * Outcome of a request. `input_required`: the client must answer questions first; only for clients that accept questions. `task`: the
+ * request continues as a task; only for clients that support tasks.
  */
 export type McpOutcome =
   | { readonly type: "complete"; readonly result: Params }

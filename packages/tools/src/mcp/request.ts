@@ -1,6 +1,6 @@
 import type { Fault, ForeignText, ProjectPrincipal } from "@svc/core";
 
-/** An action for the audit log, named like the API call that does the same: `JobsService.CancelJob`. */
+/** An action for the audit log. It has the name of the API call that does the same, for example `JobsService.CancelJob`. */
 type McpAction = { readonly action: string; readonly subject: string; readonly entityId?: string | undefined };
 
 /**
@@ -30,7 +30,7 @@ export type McpRequest = {
   readonly notify: ((message: string) => void) | undefined;
 };
 
-/** Headers of the protocol; undefined if absent. */
+/** Headers that the MCP protocol defines. Undefined if absent. */
 export type McpHeaders = {
   /** Value of the header MCP-Protocol-Version: the version of the protocol that the client uses. */
   readonly version: string | undefined;
@@ -49,7 +49,7 @@ export type McpAnswer = { readonly status: number; readonly body: string };
 /** An error of the protocol, with a code of JSON-RPC or MCP. */
 export type McpError = { readonly code: number; readonly message: string; readonly data?: unknown };
 
-/** Error codes that all revisions have in common. */
+/** Error codes that all revisions of the protocol have in common. */
 export const codes = {
   parseError: -32_700,
   invalidRequest: -32_600,

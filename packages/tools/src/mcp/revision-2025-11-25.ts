@@ -22,7 +22,7 @@ function responseOf(id: MessageId, outcome: McpOutcome): object {
       return { jsonrpc: "2.0", id, error: outcome.error };
     case "input_required":
     case "task":
-      // This cannot happen: a method can see in its context that this client cannot be asked.
+      // This cannot happen: the method knows from its context that this client cannot be asked questions.
       return { jsonrpc: "2.0", id, error: { code: codes.internalError, message: "The client cannot be asked" } };
     default:
       return assertExhaustive(outcome);
@@ -45,11 +45,11 @@ type Request = Extract<McpMessage, { kind: "request" }>;
  */
 async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange): Promise<McpAnswer> {
   const requests = messages.filter((message): message is Request => message.kind === "request");
-  // During a handshake the version is not agreed yet, so the header may name any version.
+  // During a handshake no version is agreed yet, so the header may name any version.
   const isHandshake = requests.some(({ method }) => method === "initialize");
   const fault = isHandshake ? undefined : envelopeFault(exchange.headers);
   if (fault !== undefined) return faultOf(fault, isBatch ? undefined : requests[0]?.id);
-  // Notifications have no effect here. A client could only cancel its own request, and it does that by closing the connection.
+  // Notifications of a client have no effect. It could only cancel its own request by one, and it does that by closing the connection.
   if (requests.length === 0) return { status: 202, body: "" };
   const isAlone = requests.length === 1;
   const answers = await Promise.all(requests.map((request) => answerRequest(request, exchange, isAlone)));

@@ -57,7 +57,7 @@ function readEnvelope(
  */
 function nameFault({ nameIn }: McpMethod, params: Params, { name }: McpHeaders): McpError | undefined {
   const value = nameIn && params[nameIn];
-  // The parameter is invalid. The method itself reports that.
+  // The parameter has the wrong type. The method itself reports this.
   if (typeof value !== "string") return undefined;
   if (name === undefined) return mismatch("the header Mcp-Name is missing");
   return nameInHeader(name) === value ? undefined : mismatch(`Mcp-Name is not params.${nameIn}`);
@@ -77,7 +77,10 @@ function traceOf(value: unknown): string | undefined {
     : undefined;
 }
 
-/** Time for which a client may cache a list, milliseconds. The client must not share the cached list, because the list differs by key. */
+/**
+ * Milliseconds for which a client may cache a list. The client must not share the cached list with others, because the list depends on the
+ * key.
+ */
 const keptMs = 300_000;
 
 /** Returns the answer to a request. */

@@ -23,7 +23,7 @@ export type RevisionCarrier = {
   faultOf(error: McpError, id?: MessageId): McpAnswer;
 };
 
-/** A server's functions in one revision: all its offers joined. */
+/** All features of a server in one protocol revision. */
 export type ServedProtocol = {
   /** Version of the server that clients see. */
   readonly version: string;
@@ -39,8 +39,8 @@ export type McpExchange = Omit<McpRequest, "body" | "onLabel" | "query"> & {
 };
 
 /**
- * Returns one object with everything that svc offers in an MCP revision. It joins the offers of several parts of svc (for example tools and
- * events). If two offers have a method of the same name, the later offer's method is used.
+ * Returns one object with everything that svc offers in one MCP revision. It joins the groups of features (`offers`) of several parts of
+ * svc, for example tools and events. If two groups have a method of the same name, the method of the later group is used.
  */
 export function joinOffers(version: string, offers: readonly McpOffer[], carrier: RevisionCarrier): ServedProtocol {
   const own = offers.filter(({ revisions }) => revisions?.includes(carrier.revision) ?? true);
@@ -54,7 +54,7 @@ export function joinOffers(version: string, offers: readonly McpOffer[], carrier
   return { ...parts, methods: new Map(methods.flatMap((named) => Object.entries(named))) };
 }
 
-/** Returns the capabilities of several offers joined. Capabilities with the same name (for example extensions) are merged. */
+/** Returns the capabilities of several groups of features joined. Capabilities with the same name (for example extensions) are merged. */
 function joined(capabilities: readonly Params[]): Params {
   const all: Record<string, object> = {};
   for (const [name, value] of capabilities.flatMap((one) => Object.entries(one)))
@@ -67,7 +67,7 @@ export function serverInfo({ version }: Pick<ServedProtocol, "version">): Params
   return { name: "svc", title: "svc tools", version };
 }
 
-/** A request after it was read by the rules of one MCP revision (version of the protocol), with the known data about its client. */
+/** A request that was read by the rules of one MCP revision (version of the protocol), together with the data about its client. */
 type RevisionRequest = Pick<McpContext, "revision" | "client" | "isAlone"> & {
   readonly name: string;
   readonly method: McpMethod | undefined;

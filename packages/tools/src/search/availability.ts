@@ -8,20 +8,20 @@ import type { Availability, ToolQuery } from "./tool-search.ts";
 export type AvailabilityParts = { readonly db: Database; readonly clock: Clock; readonly isSandbox: boolean };
 
 /**
- * Returns, for each tool of a view, whether the caller can call it. `unbound`: the deployment does not configure the app's address.
- * `unconnected`: the caller's entity has no active account of the app. If the caller is not scoped to an entity, each configured tool is
- * `connected`.
+ * Returns for each tool of a view if the caller can call it. `unbound`: the deployment does not configure the app's address. `unconnected`:
+ * the caller's entity has no active account of the app. If the caller is not scoped to an entity, each configured tool is `connected`.
  */
 export type AvailabilityFinder = (
   view: Catalog,
   principal: ProjectPrincipal,
 ) => Promise<NonNullable<ToolQuery["availabilityOf"]>>;
 
-/** Maximum number of an entity's accounts that are read, newest first. A person has accounts of fewer apps. */
+/** Maximum number of an entity's accounts that are read, newest first. One person has accounts of fewer apps than this. */
 const accountsMax = 200;
 
 /**
- * Creates the finder. It reads the database only for callers that are scoped to an entity: one row for each active account of the entity.
+ * Creates the function that finds out which tools can be called. It reads the database only for callers that are scoped to an entity: one
+ * row for each active account of the entity.
  */
 export function createAvailabilityFinder({ db, clock, isSandbox }: AvailabilityParts): AvailabilityFinder {
   return async (view, { projectId, binding }) => {
@@ -50,7 +50,10 @@ export function createAvailabilityFinder({ db, clock, isSandbox }: AvailabilityP
   }
 }
 
-/** Returns the key of a toolkit. An account of a shared toolkit is not an account of a private toolkit with the same slug. */
+/**
+ * Returns the key by which accounts of a toolkit are found. An account of a shared toolkit does not belong to a private toolkit with the
+ * same slug.
+ */
 function keyOf(toolkitSlug: string, isPrivate: boolean): string {
   return `${isPrivate ? "private" : "shared"} ${toolkitSlug}`;
 }

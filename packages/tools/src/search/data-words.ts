@@ -12,30 +12,27 @@ export type SplitQuery = {
 const times: ReadonlySet<string> = new Set([...vocabulary.times, ...vocabulary.currencies]);
 const quoted =
   /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‹[^›]*›|`[^`]*`|(?<=^|[\s(:=])['‘][^'’]+['’](?=$|[\s).,;:!?])|\{[^{}]*[:"][^{}]*\}/gu;
-/** Matches characters without a space that include a digit, such as `MOB-412`, `10:30` or `$25`. */
+/** Pattern for a word without spaces that includes a digit, such as `MOB-412`, `10:30` or `$25`. */
 const idLike = /\S*\p{N}\S*/gu;
-/** Matches the name of a tool, such as `create_task_v1`. It starts with a verb, and each part of it has letters. */
+/** Pattern for the name of a tool, such as `create_task_v1`. It starts with a verb, and each of its parts has letters. */
 const nameLike = /^([a-z]+)(?:_[a-z]+\d*)*_[a-z]+\d*$/;
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 /**
- * Matches words that introduce a dictated text or name, which the tool must write, such as `saying` or `named`. In `called off`, no name
- * follows.
+ * Pattern for words that introduce a dictated text or name, which the tool must write, such as `saying` or `named`. No name follows in
+ * `called off`.
  */
 const dictating =
   /(?::\s|\s(?:saying|called(?!\s(?:off|on|out|up|in|by|back|for|away)\b)|named|titled|namens|llamad[oa]|appelée?|intitulée?)\s)/iu;
 const naming = /^\s(?:called|named|titled|namens|llamad[oa]|appelée?|intitulée?)/iu;
-/** Last words of app names. In `task app: add a section`, the request follows the app's name. */
+/** Last words of app names. In the query `task app: add a section`, the request follows the app's name. */
 const apps: ReadonlySet<string> = new Set(vocabulary.apps);
 /**
- * Matches a name in capitals after a word such as `named` (for example `Sales Team` in `a board named Sales Team`). The match ends before
- * lower-case words after the name, because those belong to the request.
+ * Pattern for a name in capitals after a word such as `named` (for example `Sales Team` in `a board named Sales Team`). The match ends
+ * before lower-case words, because those belong to the request.
  */
 const dictatedName =
   /^\s*(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+)(?:\s(?:(?:of|and|the|for|&|de|la|und|der)\s)?(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+))*(?=[,;]?\s+\p{Ll})/u;
-/**
- * Minimum number of telling words (words that describe the request) before a dictated text. If there are fewer, the text itself is the
- * request.
- */
+/** Minimum number of words that describe the request before a dictated text. If there are fewer, the text itself is the request. */
 const tellingWordsMin = 2;
 /**
  * Maximum number of words before a colon that can be the name of an app to which the user speaks. Example: in `task app: add a section`,

@@ -2,13 +2,13 @@ import type { ScoredTool } from "./score-tools.ts";
 import { fitsOf, type VerbClasses } from "./verb-classes.ts";
 import type { IndexedTool, ViewIndex } from "./view-index.ts";
 
-/** Similarity in meaning between the tools of a view and a query. */
+/** Similarity in meaning between a query and the tools of a view (the tools that a caller sees). */
 export type Nearness = {
   /** Returns the similarity in meaning between a tool and the query, from -1 to 1. Undefined if the tool has no vector. */
   of(found: IndexedTool): number | undefined;
   /**
-   * Average similarity of meaningless texts to their nearest tool. `floor`: none of these texts is more similar than this. A tool counts as
-   * similar only above the floor.
+   * Average similarity of texts without meaning to their nearest tool. `floor`: the highest similarity that one of these texts reaches. A
+   * tool counts as similar only above the floor.
    */
   readonly usual: number;
   readonly floor: number;
@@ -27,9 +27,9 @@ type Near = { readonly found: IndexedTool; readonly likeness: number; readonly s
 const meaningShare = 0.35;
 
 /**
- * Returns the tools found by words and the tools found by meaning as one list. Each score counts relative to the best score of its kind. A
- * tool without a vector counts only by its words. If no words matched, returns only tools that are more similar to the query than all
- * meaningless texts (texts that describe no tool). Usually there are none.
+ * Returns the tools found by words and the tools found by meaning as one list. Each score is taken relative to the best score of its kind.
+ * A tool without a vector has only its score by words. If no words matched, returns only tools that are more similar to the query than all
+ * texts without meaning. Usually there are none.
  */
 export function fuse(
   view: ViewIndex,

@@ -7,21 +7,21 @@ import { fitsOf, type VerbClasses } from "./verb-classes.ts";
 import type { IndexedTool, ViewIndex } from "./view-index.ts";
 import { termsOf } from "./words.ts";
 
-/** How probable it is that the found tools include the right tool. */
+/** Confidence that the found tools include the right tool. */
 export type Confidence = "high" | "medium" | "low";
 
 /**
- * Minimum share of the query that the best tool must contain, for each confidence. If the share is below the minimum for `low`, no tool
- * fits.
+ * Minimum share of the query that the best tool must contain, for each level of confidence. If the share is below the minimum for `low`, no
+ * tool fits.
  */
 type Shares = Readonly<Record<Confidence, number>>;
 
 /**
- * Minimum share of a query's words that the best tool must contain, for each confidence. These values are for a catalog in which all tools
- * have example phrases. No text of bench/search/nonsense.json reaches `high`.
+ * Minimum share of a query's words that the best tool must contain, for each level of confidence. The values are for a catalog in which all
+ * tools have example phrases. With them, no text of bench/search/nonsense.json reaches `high`.
  */
 const said: Shares = { high: 0.65, medium: 0.35, low: 0.2 };
-/** Shares for a catalog without example phrases. In such a catalog, a word that no tool contains means little. */
+/** Minimum shares for a catalog without example phrases. In such a catalog it means little if no tool contains a word. */
 const unsaid: Shares = { high: 0.65, medium: 0.33, low: 0.1 };
 
 /**
@@ -36,22 +36,22 @@ export function confidenceOf(share: number, saidShare: number): Confidence | und
 }
 
 /**
- * Minimum score of the first tool for each confidence. The score is measured in multiples of the weight of the rarest word. Below the
- * minimum, the tool may match by chance.
+ * Minimum score of the first tool for each level of confidence, in multiples of the weight of the rarest word. Below the minimum, the tool
+ * may match by chance.
  */
 type Fits = Readonly<Record<Exclude<Confidence, "low">, number>>;
 
 /**
  * Minimum scores for a tool whose toolkit has example phrases. They were chosen with 800 requests for which a tool exists and 160 everyday
- * requests for which none exists. Of the 160, 4 of 5 score below `medium` and 1 of 50 reaches `high`.
+ * requests for which none exists. Of the 160 requests, 4 in 5 score below `medium` and 1 in 50 reaches `high`.
  */
 const saidFits: Fits = { high: 16.6, medium: 9.8 };
 /** Minimum scores for a tool whose toolkit has no example phrases. They are lower, because such a tool contains fewer words. */
 const unsaidFits: Fits = { high: 12, medium: 6 };
 
 /**
- * Returns how confident svc is that a tool fits the query. `fit`: score of the tool. `isSaid`: true if the tool's toolkit has example
- * phrases; the tool then needs a higher score.
+ * Returns the confidence that a tool fits the query. `fit`: score of the tool. `isSaid`: true if the tool's toolkit has example phrases;
+ * the tool then needs a higher score.
  */
 function confidenceOfFit(fit: number, isSaid: boolean): Confidence {
   const least = isSaid ? saidFits : unsaidFits;
@@ -61,24 +61,24 @@ function confidenceOfFit(fit: number, isSaid: boolean): Confidence {
 
 const order: readonly Confidence[] = ["low", "medium", "high"];
 
-/** Returns the lower of two confidences. */
+/** Returns the lower one of two levels of confidence. */
 function lowerOf(a: Confidence, b: Confidence): Confidence {
   return order.indexOf(a) < order.indexOf(b) ? a : b;
 }
 
-/** A matching tool. */
+/** A tool that matches a query. */
 export type FoundTool = {
   readonly tool: SearchedTool;
   /** Quality of the match, comparable within one answer only. */
   readonly score: number;
   readonly confidence: Confidence;
-  /** Words of the query that the tool contains, in their indexed form. */
+  /** Words of the query that the tool contains, in the form in which the search index has them. */
   readonly matchedTerms: readonly string[];
 };
 
 /**
- * The matching tools, best first; tools with equal scores are ordered by slug. `confidence`: confidence in the first tool; undefined if
- * there are no tools.
+ * The matching tools, best first; tools with equal scores are ordered by slug. `confidence`: confidence that the first tool is right;
+ * undefined if there are no tools.
  */
 export type FoundTools = { readonly confidence: Confidence | undefined; readonly results: readonly FoundTool[] };
 
@@ -96,16 +96,16 @@ type Grounds = {
   /** Weight of all words of the query, including words that no tool contains. */
   readonly worthOfAll: number;
   readonly nearness: Nearness | undefined;
-  /** True if the query names a toolkit. Its best tools are then listed even if they match badly. False if it names none. */
+  /** True if the query names a toolkit. The best tools of this toolkit are then listed even if they match badly. False if it names none. */
   readonly isToolkitNamed: boolean;
 };
 
-/** Answer of a search that found no tools. */
+/** Result of a search that found no tools. */
 export const noneFound: FoundTools = { confidence: undefined, results: [] };
 
-/** If the second tool has more than this share of the first tool's score, the second may be the right one. The confidence is then lower. */
+/** Share of the first tool's score above which the second tool may be the right one. The confidence is then lower. */
 const tieShare = 0.9;
-/** Maximum number of tools in an answer if the best tool contains little of the query. */
+/** Maximum number of tools in an answer, if the best tool contains little of the query. */
 const lowMax = 3;
 
 /**
@@ -145,16 +145,15 @@ function confidenceIn(
   const byFit = byShare && lowerOf(byShare, confidenceOfFit(fit, first.index.saidCount > 0));
   const isDoubtful = isThin(first, known) || isTied(listed);
   const byWords = byFit === "high" && isDoubtful ? "medium" : byFit;
-  // True if the first tool is more similar to the query than any meaningless text is to its nearest tool. svc measured this similarity of
-  // meaningless texts as a lower limit (`floor`).
+  // True if the first tool is more similar to the query than any text without meaning is to its nearest tool (`floor`).
   const isNear = nearness !== undefined && (nearness.of(first) ?? -1) > nearness.floor;
   if (isNear && byWords !== "high") return "medium";
   return byWords ?? (isToolkitNamed ? "low" : undefined);
 }
 
 /**
- * Returns a number: how well the first tool fits the query. It starts from the tool's score. The influence of data words (such as ids) and
- * of unconnected accounts is removed. Words of the query that no tool contains lower the number.
+ * Returns a number that says how well the first tool fits the query. It starts with the tool's score. The influence of data words (such as
+ * ids) and of unconnected accounts is removed. Words of the query that no tool contains lower the number.
  */
 function fitOf(first: ScoredTool, { view, shareOf, known, worthOfAll }: Grounds): number {
   const plain = known.filter(({ isData }) => !isData);
@@ -169,8 +168,8 @@ function isTied([first, second]: readonly ScoredTool[]): boolean {
 }
 
 /**
- * True if too few words match. One word can name an action or an object, but not both. Two words are enough only if one text of the tool
- * contains both. False if enough words match.
+ * True if too few words match. A single word can name an action or an object, but not both. Two words are enough only if one text of the
+ * tool contains both.
  */
 function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): boolean {
   const telling = known.filter(({ isVague }) => !isVague);
@@ -183,8 +182,8 @@ function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): 
 }
 
 /**
- * Returns tools whose action is the one that the query requests (for example to delete). Their object (for example an issue) is not
- * compared. Used if the query names a toolkit but its other words occur in none of the toolkit's tools.
+ * Returns the tools with the action that the query requests (for example to delete). Their object (for example an issue) is not compared.
+ * Used if the query names a toolkit, but its other words occur in none of the toolkit's tools.
  */
 export function plausibleTools(
   view: ViewIndex,

@@ -2,7 +2,7 @@ import type { ToolkitIndex } from "./toolkit-index.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { wordsOf } from "./words.ts";
 
-/** Share of its score that a tool keeps if the query names a kind of app other than the tool's. */
+/** Share of its score that a tool keeps if the query names another kind of app than the tool's. */
 const otherKindShare = 0.55;
 /** Maximum words of a query that are read. Longer texts are rarely requests. */
 const wordsMax = 60;
@@ -19,7 +19,7 @@ const articles: ReadonlySet<string> = new Set(vocabulary.articles);
  * example `wiki`).
  * - A kind counts as named at the start of the query (`wiki page 12: …`), at its end, or after a preposition (`in the CRM`), in any
  *   supported language.
- * - At another place in the query, the word only describes the request.
+ * - At another position, the word only describes the request.
  */
 export function kindShareOf(text: string, toolkits: readonly ToolkitIndex[]): (index: ToolkitIndex) => number {
   const words = wordsOf(text).slice(0, wordsMax);

@@ -3,14 +3,14 @@ import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling } from "./words.ts";
 
 /**
- * Kinds of marked names that a query contains. `hasChannel`: a channel such as `#general`. `hasPerson`: a person such as `@petra`.
+ * Kinds of names with a sign that a query contains. `hasChannel`: a channel such as `#general`. `hasPerson`: a person such as `@petra`.
  * `hasKey`: the key of a record such as `WEB-204`.
  */
 export type Marks = { readonly hasChannel: boolean; readonly hasPerson: boolean; readonly hasKey: boolean };
 
 /**
- * A search query without names that have a sign (a channel such as `#sales`, a person such as `@ana`, a record key such as `WEB-204`). The
- * other fields say which kinds of names were removed.
+ * A search query from which names with a sign were removed (a channel such as `#sales`, a person such as `@ana`, a record key such as
+ * `WEB-204`). The other fields say which kinds of names were removed.
  */
 export type MarkedText = Marks & { readonly text: string };
 
@@ -18,7 +18,7 @@ const channel = /(?<![\p{L}\p{N}&#/])(?<!\b(?:label|tag|hashtag|issue|ticket)s?\
 const person = /(?<!\S)@\p{L}[\p{L}\p{N}._-]*/gu;
 const key = /(?<![\p{L}\p{N}])\p{Lu}{2,}[-_]\p{N}+(?![\p{L}\p{N}])|#\p{N}+/u;
 
-/** Verbs of saying. The next constants: `writing` are verbs of writing; `placing` are verbs that put something somewhere. */
+/** Verbs of saying. `writing`: verbs of writing. `placing`: verbs that put something somewhere. */
 const telling: ReadonlySet<string> = new Set(vocabulary.telling);
 const writing: ReadonlySet<string> = new Set(vocabulary.writing);
 const placing: ReadonlySet<string> = new Set(vocabulary.placing);
@@ -31,14 +31,14 @@ const asking: ReadonlySet<string> = new Set(vocabulary.asking);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 
 /**
- * Returns the meaning of a word in the query. If the query names a channel or a person, and the word as written is a verb of writing,
- * returns the written word instead. For example, `drop … into #launch` sends a message and adds nothing.
+ * Returns the meaning of a word in the query. If the query names a channel or a person and the word is a verb of writing, returns the word
+ * as written. For example, `drop … into #launch` sends a message and adds nothing.
  */
 export function saidWord({ word, origin }: ReadWord, { hasChannel, hasPerson }: Marks): string {
   return origin !== undefined && (hasChannel || hasPerson) && writing.has(origin) ? origin : word;
 }
 
-/** Returns a query with its marked names removed. */
+/** Returns a query without its names that have a sign, such as `#sales` or `@ana`. */
 export function readMarks(text: string): MarkedText {
   const withoutChannels = text.replaceAll(channel, " ");
   const unmarked = withoutChannels.replaceAll(person, " ");
@@ -47,9 +47,9 @@ export function readMarks(text: string): MarkedText {
 }
 
 /**
- * Returns the words of the action that a query means (for example `send`, `message`). The query must say or write a text, or send it to a
- * marked name (such as `#general`). Returns undefined for other queries. `isNamed`: returns true for a word in tools' names. Such a word is
- * the object of the request (for example `photo` in `post a photo in #general`).
+ * Returns the words of the action that a query means (for example `send`, `message`), if the query says or writes a text, or sends it to a
+ * name with a sign (such as `#general`). Returns undefined for other queries. `isNamed`: returns true for a word in tools' names. Such a
+ * word is the object of the request (for example `photo` in `post a photo in #general`).
  */
 export function readSpoken(
   words: readonly string[],

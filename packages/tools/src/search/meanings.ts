@@ -6,53 +6,51 @@ import type { Term, ViewIndex } from "./view-index.ts";
 export type Meaning = {
   /** The word of the query in the form that the search index contains (for example its stem). */
   readonly word: string;
-  /** Weight of the word: the maximum that a tool gets for it. */
+  /** Weight of the word: the highest weight that a tool can get for it. */
   readonly worth: number;
   /** Terms that match the word. A tool gets the weight of its best term, and not the sum of several. */
   readonly terms: readonly KnownTerm[];
   /** True if a match of this word does not show that the tool fits, because the word is too general. False for other words. */
   readonly isVague: boolean;
   /**
-   * True if the word is data for a tool, such as an id. The score of a tool does not fall if the tool lacks such a word. False for words
-   * that describe the request.
+   * True if the word is data for a tool, such as an id. The score of a tool does not fall if it lacks such a word. False for words that
+   * describe the request.
    */
   readonly isData: boolean;
   /**
-   * The word exactly as the query contains it. It adds weight if it occurs in a tool's name. Undefined if no tool's name contains it in
-   * this form.
+   * The word exactly as the query contains it. It adds weight if a tool's name contains it. Undefined if no tool's name contains it in this
+   * form.
    */
   readonly form: KnownTerm | undefined;
 };
 
 /**
  * Meanings of the words of a query. `known`: the words that at least one tool contains. `worthOfAll`: sum of the weights of all words of
- * the request. Words that no tool contains count too; words that are only data (such as ids) do not.
+ * the request, also of those that no tool contains. Words that are only data (such as ids) are not included.
  */
 export type Meanings = { readonly known: readonly Meaning[]; readonly worthOfAll: number };
 
-/** A search term. It has the weight that a tool gets if the tool contains the term. */
+/** A term of the search index, with the weight that a tool gets if it contains the term. */
 export type KnownTerm = Term & { readonly term: string };
 
-/** If a tool's name contains a word in exactly the query's form, the tool gets this additional share of the word's weight. */
+/** Share of the word's weight that a tool gets in addition if its name contains the word in exactly the query's form. */
 const formShare = 0.4;
 /** Share of its own weight that a synonym of the query's word gets. */
 const synonymShare = 0.4;
 /** Share of its weight that a term gets if the query's word is only the start of the term, or is spelled almost like it. */
 const spellingShare = 0.4;
-/** Maximum number of a query's words that are corrected. Each correction searches the spellings of all toolkits. */
+/** Maximum number of a query's words that are corrected, because each correction searches the spellings of all toolkits. */
 const spelledWordsMax = 6;
 /**
- * Weight of an unknown word that is probably a name, relative to other unknown words. It is low, because most names are data for a tool.
+ * Weight of an unknown word that is probably a name, relative to other unknown words. It is low, because most names are only data for a
+ * tool.
  */
 const unknownNameShare = 0.25;
-/**
- * A misspelled word of the query may have been corrected to a word that the person did not mean. So this share of the word's weight counts
- * as the weight of an unknown word.
- */
+/** Share of a corrected word's weight that counts as the weight of an unknown word, because the person may have meant another word. */
 const correctedShare = 0.3;
 /** Weight of an unknown word that is vague (too general), relative to other unknown words. */
 const vagueShare = 0.5;
-/** Minimum weight of an unknown word. It is needed if all words are unknown, because there is then no other weight to compare with. */
+/** Minimum weight of an unknown word. It is needed if all words are unknown, because there is then no other weight to compare it with. */
 const unknownWorthMin = 1.5;
 
 /**
@@ -86,7 +84,7 @@ export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanin
 
 /**
  * Returns the weight of a query word that no tool contains, as a share of the full weight 1. A word that looks like a name weighs less. In
- * a query that is not in English, such a word may be an ordinary noun, so it weighs more than a name.
+ * a query that is not in English, such a word may be an ordinary noun, so it weighs more.
  */
 function unknownShareOf({ isName, isForeign, isVague }: Pick<QueryWord, "isName" | "isForeign" | "isVague">): number {
   if (isName && !isForeign) return unknownNameShare;

@@ -1,11 +1,14 @@
 import type { ToolDefinition, Toolkit } from "@svc/catalog";
 import { termsOf } from "./words.ts";
 
-/** An example request for a tool, as indexed: its words, and alternatives to some of them. */
+/** An example request for a tool, as the search index stores it: its words, and alternatives to some of them. */
 export type Phrase = {
   /** Position of each term in the phrase. Terms with the same position are alternatives, of which a query has only one. */
   readonly places: ReadonlyMap<string, number>;
-  /** Number of words that the phrase needs, where alternatives count as one word. Words that may be left out do not count. At least 1. */
+  /**
+   * Number of words that the phrase needs, at least 1. Alternatives to each other count as one word. Words that may be left out do not
+   * count.
+   */
   readonly size: number;
 };
 
@@ -15,7 +18,8 @@ export function phrasesOf(tool: ToolDefinition, toolkit: Toolkit): readonly Phra
 }
 
 /**
- * Returns how often a tool's example phrases contain each term. A word that is one of several alternatives counts less than a fixed word.
+ * Returns how often a tool's example phrases contain each term. A word that is one of several alternatives counts less than a word without
+ * alternatives.
  */
 export function countSaid(sayings: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
@@ -51,7 +55,7 @@ function readPhrase(text: string): Phrase {
   return { places, size: Math.max(1, size) };
 }
 
-/** Returns a text without the names in it that are only examples. */
+/** Returns a text without the names in it that are only examples, such as the name of a person. */
 export function withoutNames(text: string): string {
   return text.replaceAll(/(?<=\S\s+|[(|])\p{Lu}\p{Ll}+(?:'s)?/gu, " ");
 }

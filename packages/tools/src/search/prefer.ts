@@ -5,14 +5,18 @@ import type { SearchedTool, ToolkitIndex } from "./toolkit-index.ts";
 import type { IndexedTool } from "./view-index.ts";
 import { termsOf } from "./words.ts";
 
-/** Words of a tool's name, as terms. `name`: the name's own terms. `known`: these terms and those of the toolkit's name. */
+/**
+ * Words of a tool's name, as terms of the search index. `name`: the terms of the name itself. `known`: these terms and those of the
+ * toolkit's name.
+ */
 type NamedTool = { readonly name: readonly string[]; readonly known: ReadonlySet<string> };
 
 const named = new WeakMap<SearchedTool, NamedTool>();
 
 /**
- * Returns the tools; if the query is exactly the name of a tool, that tool comes first. The query may also contain the toolkit's name:
- * `list events` or `list calendar events`. A caller who writes that means this tool, even if others use the same words.
+ * Returns the tools in their order, except that a tool comes first if the query is exactly its name. The query may also contain the
+ * toolkit's name: `list events` or `list calendar events`. A caller who writes that means this tool, even if other tools use the same
+ * words.
  */
 export function preferNames(ranked: readonly ScoredTool[], query: readonly string[]): ScoredTool[] {
   const asked = new Set(query);
@@ -39,7 +43,7 @@ function namedBy(tool: SearchedTool): NamedTool {
 }
 
 /**
- * Maximum share of its score that a tool gains from an example phrase. It gains the maximum if the phrase has the same words as the query.
+ * Share of its score that a tool gains at most from an example phrase. It gains all of it if the phrase has the same words as the query.
  */
 const phraseShare = 1.5;
 
@@ -50,8 +54,8 @@ const phraseShare = 1.5;
 type Worths = ReadonlyMap<string, readonly { readonly at: number; readonly worth: number }[]>;
 
 /**
- * Returns a function that raises a tool's score by its example phrase that is most similar to the query. Words that occur together in a
- * phrase are a better sign than single words.
+ * Returns a function that raises a tool's score by the tool's example phrase that is most similar to the query. Words that occur together
+ * in a phrase are a better sign than single words.
  */
 export function phrasePreference(meanings: readonly Meaning[]): (scored: ScoredTool) => ScoredTool {
   const worthOfAll = meanings.reduce((sum, { worth }) => sum + worth, 0);
@@ -82,7 +86,7 @@ type QueryWorths = {
 
 /**
  * Returns how similar an example phrase is to the query: from 0 (no common word) to 1 (the same significant words). Returns 0 if the
- * similarity is not above `least`. The loop runs over the phrase, because the query has more terms with its synonyms.
+ * similarity is not above `least`. The loop runs over the words of the phrase, because the query with its synonyms has more terms.
  */
 function likenessOf(
   { places, size }: Phrase,
@@ -127,8 +131,9 @@ function isFirst(at: number, best: Float64Array, filled: Int32Array): boolean {
 const deprecatedShare = 0.5;
 
 /**
- * Returns the tools. A tool that replaces a deprecated tool gets the deprecated tool's score if that is better, because users ask for both
- * with the same words. The deprecated tool keeps only a share of its score. A tool that a filter removed replaces nothing.
+ * Returns the tools with changed scores. A tool that replaces a deprecated tool gets the deprecated tool's score if that is better, because
+ * users ask for both with the same words. The deprecated tool keeps only a share of its score. A tool that a filter removed replaces
+ * nothing.
  */
 export function preferReplacements(
   ranked: readonly ScoredTool[],

@@ -7,20 +7,17 @@ import { translate } from "./translate.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling, readPhrases, readWords, termOf, wordsOf } from "./words.ts";
 
-/** A parsed query. */
+/** A search query after parsing. */
 export type SearchQuery = {
   /** All words of the query in order. Each phrase is replaced by its meaning. */
   readonly words: readonly string[];
-  /** Words that describe the request, each once, in order. */
+  /** Words that describe the request, each only once, in order. */
   readonly telling: readonly QueryWord[];
-  /**
-   * True if the query was in another language than English and was translated. Tools have English names, so the query cannot be a tool's
-   * name.
-   */
+  /** True if the query was translated from another language. Tools have English names, so such a query cannot be a tool's name. */
   readonly isTranslated: boolean;
 };
 
-/** A word of a query, or a phrase with one meaning, in its indexed form. */
+/** A word of a query, or a phrase with one meaning, in the form that the search index has. */
 export type QueryWord = {
   readonly term: string;
   /** The word as written, or the meaning of the phrase. */
@@ -31,7 +28,7 @@ export type QueryWord = {
   readonly share: number;
   /** True if the word is probably a name. A name is not treated as a misspelled word. */
   readonly isName: boolean;
-  /** True if the person wrote another word, and this word is its probable correction. */
+  /** True if the person wrote another word, and this is the probable correction. */
   readonly isCorrected: boolean;
   /** True if the word is an unknown word of another language. False if it was translated or is English. */
   readonly isForeign: boolean;
@@ -45,48 +42,45 @@ export type QueryWord = {
 };
 
 /**
- * Weight of a word that follows the object and a preposition, as `calendar` in `delete an event from my calendar`. The request is about
- * events.
+ * Weight of a word that follows the object and a preposition, such as `calendar` in `delete an event from my calendar`. That request is
+ * about events.
  */
 const contextShare = 0.8;
 
 /**
- * Weight of a filler word, as in `provide specific information`. The next constant, `qualifierShare`, is the weight of a word that can
- * describe anything.
+ * Weight of a filler word, such as `specific` in `provide specific information`. `qualifierShare`: weight of a word that can describe
+ * anything.
  */
 const fillerShare = 0.35;
 const qualifierShare = 0.5;
-/**
- * Weight of a query word that is data for the tool (for example an id or quoted text). The next constant, `timeShare`, is the weight of a
- * word for a time.
- */
+/** Weight of a query word that is data for the tool (for example an id or quoted text). `timeShare`: weight of a word for a time. */
 const dataShare = 0.3;
 const timeShare = 0.5;
 
 const synonyms = collectSynonyms(vocabulary.synonyms);
-/** Idioms with their words in indexed form, so that any form of the words matches. */
+/** Idioms whose words have the form of the search index, so that any form of the words matches. */
 const idioms = collectIdioms(vocabulary.idioms, (idiom) =>
   idiom.split(" ").map((part) => (part === "*" ? part : termOf(part))),
 );
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 const prepositions: ReadonlySet<string> = new Set(vocabulary.prepositions);
-/** Matches phrases with which people begin a request. */
+/** Pattern for phrases with which people begin a request. */
 const opening = new RegExp(
   `^\\W*(?:(?:${vocabulary.openings.toSorted(longestFirst).join("|")})\\b\\W*)+(?:(?:today|weekend|day|holiday|everyone|everybody|all|(?:my|old) friend)\\b)?`,
   "i",
 );
 /**
- * Matches a time of day. `retiming` uses this pattern to find requests that move something to another time (for example `push the call to 3
- * pm`). Such a request changes only the time of something, and not its place.
+ * Pattern for a time of day. `retiming` uses it to find requests that move something to another time (for example `push the call to 3 pm`).
+ * Such a request changes only the time of something, and not its place.
  */
 const clock = String.raw`\d{1,2}[:.]\d\d|\d{1,2}\s?(?:am|pm|h|uhr|oclock)\b|(?:${vocabulary.times.join("|")})\b`;
 const retiming = new RegExp(
   String.raw`\b(?:move|push|shift|bump|bring|pull|slide|nudge|shove)(?=\s[^;!?\n]{0,80}?\s(?:(?:to|till|until)\s(?:next\s|this\s|the\s)?(?:${clock})|from\s\d{1,2}\s(?:to|till|until)\s\d|by\s(?:an?|one|two|half|\d+)\s(?:an?\s)?(?:${clock})))`,
   "giu",
 );
-/** Matches a comparison sign before a value, as in `size > 20`. */
+/** Pattern for a comparison sign before a value, as in `size > 20`. */
 const comparing = /(?<=\p{L}{3})\s(?:[=<>]|[=<>!]=)\s(?=["'\p{L}\p{N}])/gu;
-/** Matches a French article or pronoun before a vowel, as in `l'équipe`. */
+/** Pattern for a French article or pronoun before a vowel, as in `l'équipe`. */
 const elision = /(?<!\p{L})(l|d|j|n|s|m|t|c|qu)['’](?=\p{L})/giu;
 const fillers: ReadonlySet<string> = new Set(vocabulary.fillers);
 const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
@@ -165,8 +159,8 @@ function isProgram(text: string): boolean {
 }
 
 /**
- * Returns the words with a capital letter inside a sentence, in lower case. The first word is included only if another such word or `'s`
- * follows it, and if it is not the requested action.
+ * Returns the words that have a capital letter inside a sentence, in lower case. The first word is included only if another such word or
+ * `'s` follows it, and if it is not the requested action.
  */
 function namesIn(text: string): ReadonlySet<string> {
   const found = text.matchAll(

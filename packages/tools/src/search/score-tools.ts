@@ -3,16 +3,18 @@ import { scoreByWords } from "./score-words.ts";
 import { fitsOf, type VerbClasses } from "./verb-classes.ts";
 import type { IndexedTool, ViewIndex } from "./view-index.ts";
 
-/** A tool and its score. */
+/** A tool and its score for a query. */
 export type ScoredTool = IndexedTool & { readonly score: number };
 
-/** The matching tools. `share`: part of the query's words that the best tool contains, from 0 to 1, weighted by how rare each word is. */
+/**
+ * The matching tools. `share`: part of the query's words that the best tool contains, from 0 to 1. Rare words have a higher weight in it.
+ */
 type ScoredTools = { readonly found: readonly ScoredTool[]; readonly share: number };
 
 /**
- * Returns the `count` best tools that pass the filter, and up to `count` further tools with the same score as the last of them. They are in
- * the order of the view. The score is BM25 (a ranking formula), summed over the tool's fields. It is reduced for words that the tool does
- * not contain, and for other actions than the requested one.
+ * Returns the `count` best tools that pass the filter, and up to `count` other tools with the same score as the last of them, in the order
+ * of the view. The score is BM25 (a ranking formula), summed over the tool's fields. It is reduced for words that the tool does not
+ * contain, and for other actions than the requested one.
  */
 export function scoreTools(
   view: ViewIndex,
@@ -39,8 +41,8 @@ export function scoreTools(
     if (score === 0 || score < scoreMin || indexed === undefined) continue;
     if (score > scoreMin || ties++ < wanted.count) found.push({ ...indexed, score });
   }
-  // The divisor has a minimum. If the query has only very common words, its weight is near 0, and the share would otherwise be high for any
-  // tool.
+  // The divisor has a minimum. If the query has only very common words, its weight is near 0, and without the minimum the share would be
+  // high for any tool.
   return { found, share: most / Math.max(worthOfAll, view.saidShare) };
 }
 
@@ -67,15 +69,15 @@ export function matchedWords({ index, place }: ScoredTool, meanings: readonly Me
 }
 
 /**
- * Factor for a tool's score, once for each tool of the same toolkit that is already listed. The next constant, `shareMin`, is the minimum
- * share of its score that a tool keeps.
+ * Factor for a tool's score. It is applied once for each tool of the same toolkit that is already listed. `shareMin`: minimum share of its
+ * score that a tool keeps.
  */
 const shareOfNext = 0.98;
 const shareMin = 0.9;
 
 /**
- * Returns the best tools, with less weight on a single toolkit. Each listed tool lowers the scores of its toolkit's other tools by 2 %, at
- * most 10 % in total. So tools of other toolkits that fit about as well move up. Equal scores are ordered by slug.
+ * Returns the best tools, so that they do not all come from one toolkit. Each listed tool lowers the scores of its toolkit's other tools by
+ * 2 %, at most 10 % in total. So tools of other toolkits that fit about as well move up. Equal scores are ordered by slug.
  */
 export function spreadOverToolkits(tools: readonly ScoredTool[], limit: number): ScoredTool[] {
   const ranked = worthListing(tools, limit).sort(byScore);
@@ -102,8 +104,8 @@ export function spreadOverToolkits(tools: readonly ScoredTool[], limit: number):
 }
 
 /**
- * Returns only the tools that can be among the first `limit` results. A score may later be reduced by at most 10 %, because other tools of
- * the same toolkit are listed. Tools that are too low even then need not be sorted (often thousands).
+ * Returns only the tools that can be among the first `limit` results. A score may still fall by up to 10 %, because other tools of the same
+ * toolkit are listed. Tools that are too low even then (often thousands) need not be sorted.
  */
 function worthListing(tools: readonly ScoredTool[], limit: number): ScoredTool[] {
   const scores = Float64Array.from(tools, ({ score }) => score).sort();

@@ -2,25 +2,25 @@ import type { KnownTerm, Meaning } from "./meanings.ts";
 import type { ViewIndex } from "./view-index.ts";
 
 /**
- * Controls how much a tool's score is reduced for query words that the tool does not contain. 0: the score is not reduced. 1: it is reduced
- * in proportion to the share of these words.
+ * Exponent that says how much a tool's score falls for query words that the tool does not contain. 0: not at all. 1: in proportion to the
+ * share of these words.
  */
 const coverageExponent = 0.6;
 /**
- * Controls how much the score of a tool falls for words of the query that no tool of its toolkit contains. So tools of the toolkit that
+ * Exponent that says how much a tool's score falls for query words that no tool of its toolkit contains. With it, tools of the toolkit that
  * fits the query come first.
  */
 const toolkitExponent = 0.4;
 
 /**
- * Search results, with one number for each tool of a view. `scores`: the score of the tool. `shown`: the weight of the query's words that
- * the tool contains. A word that matches only weakly counts in part; a vague (too general) word does not count.
+ * Scores of a search, with one number for each tool of a view. `scores`: the score of the tool. `shown`: the weight of the query's words
+ * that the tool contains. A word that matches only weakly counts in part; a vague (too general) word does not count.
  */
 export type WordScores = { readonly scores: Float64Array; readonly shown: Float64Array };
 
 /**
- * Arrays with one number for each tool of a view. Every search of the view uses the same arrays again. `best`: each tool's best weight for
- * the current word of the query. All numbers in `best` are 0 before each word.
+ * Arrays with one number for each tool of a view, which all searches of the view use again. `best`: each tool's best weight for the current
+ * word of the query. All numbers in `best` are 0 before each word.
  */
 type Sheet = WordScores & {
   readonly covered: Float64Array;
@@ -30,7 +30,8 @@ type Sheet = WordScores & {
 };
 
 /**
- * Working arrays of each view. Searches use them one after the other. Allocating them for each search would take longer than the search.
+ * Working arrays of each view. Searches use them one after the other, because allocating new arrays for each search would take longer than
+ * the search itself.
  */
 const sheets = new WeakMap<ViewIndex, Sheet>();
 

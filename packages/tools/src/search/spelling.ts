@@ -13,12 +13,12 @@ const telling = [
 ];
 const functional = [...vocabulary.stopWords, ...vocabulary.asking, ...vocabulary.prepositions];
 
-/** Words of time, including those of other languages. */
+/** Words for times, including those of other languages. */
 const times: ReadonlySet<string> = new Set(vocabulary.times);
 
 /**
- * English words that the search knows. `functional`: function words such as `the`. `telling`: other words, each in its indexed form
- * (`termOf`). `all`: every word as it is written, including words of time.
+ * English words that the search knows. `functional`: function words such as `the`. `telling`: other words, each in the form of the search
+ * index (`termOf`). `all`: every word as it is written, including words for times.
  */
 export const englishWords = {
   functional: new Set(functional) as ReadonlySet<string>,
@@ -38,8 +38,8 @@ export function plainWords(text: string): string[] {
 
 const spellings = SearchableMap.from(englishWords.all.map((word) => [word, true] as const));
 /**
- * Words by their consonants (for example `grp` for `group`), to read words without vowels. If several words have the same consonants, the
- * first one counts; verbs come before objects.
+ * Known words by their consonants (for example `grp` for `group`), to recognize words without vowels. If several words have the same
+ * consonants, the first one is used; verbs come before objects.
  */
 const skeletons = new Map(
   englishWords.all
@@ -48,13 +48,10 @@ const skeletons = new Map(
 );
 const vowels = /[aeiou]/;
 const skeletonMin = 3;
-/**
- * Minimum length of a word that is corrected; too many other words are similar to a shorter one. The next constant, `lengthMax`, is the
- * maximum length.
- */
+/** Minimum length of a word that is corrected, because too many words are similar to a shorter one. `lengthMax`: maximum length. */
 const lengthMin = 5;
 const lengthMax = 30;
-/** In words of at least this length, two letters may be wrong instead of one. */
+/** Length of a word from which two letters may be wrong instead of one. */
 const twoFaultsMin = 8;
 
 /**
@@ -73,7 +70,7 @@ export function correctWord(word: string): string | undefined {
   return best?.[0];
 }
 
-/** Returns how many letters of a word may be wrong for a correction. */
+/** Returns how many letters of a misspelled word may be wrong. */
 export function faultsMax(word: string): number {
   return word.length < twoFaultsMin ? 1 : 2;
 }

@@ -11,7 +11,7 @@ import type { SearchedTool } from "./toolkit-index.ts";
 import { demandOf } from "./verb-classes.ts";
 import { type IndexedTool, indexView, namesToolkit, type ViewIndex } from "./view-index.ts";
 
-/** A search. Empty or missing filters let every tool pass. `limit`: maximum tools to return, default 8. */
+/** A search for tools. Empty or missing filters let every tool pass. `limit`: maximum number of tools to return, default 8. */
 export type ToolQuery = {
   readonly query: string;
   readonly toolkitSlug?: string | undefined;
@@ -22,7 +22,7 @@ export type ToolQuery = {
   readonly availabilityOf?: ((tool: SearchedTool) => Availability) | undefined;
   /** Scope of the caller. A scoped caller finds only the tools that it may use. */
   readonly binding?: Binding | undefined;
-  /** Similarity of tools in meaning. Default: only words count. */
+  /** Similarity in meaning between the tools and the query. Default: only words count. */
   readonly nearness?: Nearness | undefined;
 };
 
@@ -39,21 +39,21 @@ export type ToolSearch = {
 };
 
 /**
- * Share of its score that a tool keeps, by availability. A tool that can be called comes before a tool that fits slightly better but cannot
- * be called.
+ * Share of its score that a tool keeps, by its availability. With it, a tool that can be called comes before a tool that fits slightly
+ * better but cannot be called.
  */
 const availabilityShares: Readonly<Record<Availability, number>> = { connected: 1, unconnected: 0.8, unbound: 0.6 };
 /**
- * Number of tools that get a complete ranking in addition to the `limit` requested tools. A rough first score selects them. Other tools
- * cannot be in the result.
+ * Number of tools that are ranked completely, in addition to the `limit` requested tools. They are selected by a rough first score. Other
+ * tools cannot be in the result.
  */
 const candidatesMore = 40;
-/** The default of `limit`. */
+/** Default of the maximum number of tools in an answer. */
 const limitDefault = 8;
 
 const searches = new WeakMap<Catalog, ToolSearch>();
 
-/** Returns the search of a view, created once per view. */
+/** Returns the search over a view (the tools that a caller sees). It is created once for each view. */
 export function searchOf(view: Catalog): ToolSearch {
   const known = searches.get(view);
   if (known !== undefined) return known;

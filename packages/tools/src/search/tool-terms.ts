@@ -6,9 +6,9 @@ import { isTelling, termsOf, wordsOf } from "./words.ts";
 type Field = { readonly weight: number; readonly usualLength: number };
 
 /**
- * Weights of the texts of a tool in a search. They were chosen with one half of the queries in bench/search (the half for tuning), like
- * most shares in this folder. They are near the mean of the best fifth of 277 random settings. Small changes of one weight give similar
- * results.
+ * Weights of the texts of a tool in a search. Like most shares in this folder, they were chosen with the half of the queries in
+ * bench/search that is meant for tuning. They are near the mean of the best fifth of 277 random settings. Small changes of a single weight
+ * give similar results.
  */
 const fields = {
   name: { weight: 2, usualLength: 3 },
@@ -33,8 +33,8 @@ const unsaid: Readonly<Partial<Record<string, Field>>> = {
 };
 
 /**
- * Factor for the weight of every text field of a tool, if the tool has neither intents (typical requests in its definition) nor example
- * phrases. A skill is such a tool. The factor makes up for the missing texts.
+ * Factor for the weight of every text of a tool that has neither intents (typical requests in its definition) nor example phrases, for
+ * example a skill. It makes up for the missing texts.
  */
 const bareShare = 2.5;
 
@@ -45,20 +45,20 @@ const bareShare = 2.5;
 export const formMark = "=";
 
 /**
- * Parameter k1 of BM25 (a ranking formula): how soon further occurrences of a term in a field stop counting. The next constant,
- * `lengthShare` (parameter b), sets how much the length of the field matters.
+ * Parameter k1 of BM25 (a ranking formula): how soon more occurrences of a term in a field stop counting. `lengthShare`: parameter b, which
+ * says how much the length of the field matters.
  */
 const saturation = 0.6;
 const lengthShare = 0.4;
 /**
- * Values for example phrases. `weight`: their weight. `saturation`: how soon further phrases with the same term stop counting. A tool gains
- * nothing only because it has many phrases.
+ * Parameters for example phrases. `weight`: their weight. `saturation`: how soon more phrases with the same term stop counting, so that a
+ * tool gains nothing only because it has many phrases.
  */
 const said = { weight: 5, saturation: 0.4 };
 
 /**
- * Returns how strongly a tool is described by each of its terms: BM25 summed over its fields, without the rarity of the term. The result
- * depends only on the toolkit, because field lengths are compared with fixed values instead of an average over all tools.
+ * Returns how strongly each term describes a tool: BM25 (a ranking formula) summed over the tool's fields, without the rarity of the term.
+ * The result depends only on the toolkit, because field lengths are compared with fixed values and not with an average over all tools.
  */
 export function weighTerms(tool: ToolDefinition, toolkit: Toolkit): ReadonlyMap<string, number> {
   const strengths = new Map<string, number>();
@@ -119,7 +119,7 @@ function descriptionOf(schema: unknown): string[] {
 }
 
 /**
- * Returns the properties, without the argument that confirms a call. Every destructive tool has that argument, so it does not distinguish
+ * Returns the arguments of a tool without the argument that confirms a call. Every destructive tool has it, so it does not distinguish
  * tools.
  */
 function propertiesOf(schema: ToolDefinition["inputSchema"]): Readonly<Record<string, unknown>> {

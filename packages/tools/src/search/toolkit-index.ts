@@ -10,7 +10,7 @@ import { type VerbClasses, verbClassesOf } from "./verb-classes.ts";
  */
 export type Postings = { readonly places: Uint32Array; readonly strengths: Float64Array };
 
-/** A tool that search can find: only tools that can be called. */
+/** A tool that the search can find. Only tools that can be called are found. */
 export type SearchedTool = Action | CodeTool;
 
 /**
@@ -19,15 +19,15 @@ export type SearchedTool = Action | CodeTool;
  */
 export type ToolkitIndex = {
   readonly toolkitSlug: string;
-  /** Ordered by slug. */
+  /** The tools of the toolkit, ordered by slug. */
   readonly tools: readonly SearchedTool[];
   readonly verbClasses: readonly VerbClasses[];
-  /** Number of tools with example phrases. */
+  /** Number of tools in the toolkit that have example phrases. */
   readonly saidCount: number;
   readonly terms: ReadonlyMap<string, Postings>;
   /** Returns the phrases of a tool, created at the first call. */
   phrasesOf(place: number): readonly Phrase[];
-  /** Returns the terms as a radix tree, for words that are not terms. Created at the first call. */
+  /** Returns the terms as a radix tree, with which terms similar to a word are found. Created at the first call. */
   spellings(): SearchableMap<true>;
 };
 

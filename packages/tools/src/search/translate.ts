@@ -5,7 +5,7 @@ import languages from "./languages.json" with { type: "json" };
 import { englishWords, isEnglish, plainWords } from "./spelling.ts";
 import { termOf } from "./words.ts";
 
-/** Vocabulary of a language: each word with its English meaning. */
+/** Vocabulary of a language other than English: each word with its English meaning. */
 type Language = {
   readonly functionWords: ReadonlyMap<string, string>;
   /**
@@ -17,13 +17,13 @@ type Language = {
   readonly spellings: SearchableMap<string>;
   readonly idioms: Idioms;
   readonly endings: ReadonlySet<string>;
-  /** Function words before a plural, as in `los contactos`. */
+  /** Function words of the language that come before a plural, as `los` in `los contactos`. */
   readonly plurals: ReadonlySet<string>;
   /** Letters that may join the parts of a compound word. Empty if the language has no compounds. */
   readonly joints: readonly string[];
   /** Particles at the end of a clause that belong before its verb, as in `lege … an`. */
   readonly particles: ReadonlySet<string>;
-  /** Matches letters between a particle and its verb, as in `angelegt` and `anzulegen`. Undefined if the language has none. */
+  /** Pattern for the letters between a particle and its verb, as in `angelegt` and `anzulegen`. Undefined if the language has none. */
   readonly inserted: RegExp | undefined;
 };
 
@@ -57,8 +57,8 @@ const known: readonly Language[] = Object.values(languages).map((language) => {
 const betweenClauses: ReadonlySet<string> = new Set("and for with without from in at by about that please".split(" "));
 
 /**
- * Weight of a function word (such as an article) when the language of a query is detected, relative to a content word. It is higher,
- * because function words are the more reliable sign.
+ * Weight of a function word (such as an article) when the language of a query is detected, relative to a content word. Function words weigh
+ * more because they are the more reliable sign.
  */
 const functionShare = 2;
 /**
@@ -67,12 +67,9 @@ const functionShare = 2;
  */
 const commandMax = 3;
 const partMin = 3;
-/** Maximum letters of a word that is looked up. The lookup tries to split a compound at each letter. */
+/** Maximum number of letters of a word that is looked up, because the lookup tries to split a compound word at each letter. */
 const wordMax = 40;
-/**
- * Minimum letters of a stem that is corrected. The next constant, `spelledWordsMax`, is the maximum number of words of a query that are
- * corrected.
- */
+/** Minimum number of letters of a word that is corrected. `spelledWordsMax`: maximum number of words of a query that are corrected. */
 const spelledMin = 5;
 const spelledWordsMax = 6;
 
@@ -120,8 +117,8 @@ function pluralOf(word: string): string {
 }
 
 /**
- * Returns the meanings of verbs whose particle is at the end of the clause, as `lege … an`, by the verb's position. At the position of the
- * particle, the meaning is empty.
+ * Returns the meanings of verbs whose particle stands at the end of the clause, as in `lege … an`, by the verb's position. At the position
+ * of the particle, the meaning is empty.
  */
 function partedVerbs(language: Language, words: readonly ReadWord[]): ReadonlyMap<number, string> {
   const found = new Map<number, string>();
@@ -195,8 +192,8 @@ function compoundMeaning(language: Language, word: string): string | undefined {
 
 function likenessTo(language: Language, words: readonly string[]): number {
   return words.reduce((sum, word) => {
-    // A function word (such as an article) is a strong sign for a language and has the weight 2. Some function words are also content words
-    // in English. For example, `comment` is the French word for "how". They have only the weight 1.
+    // A function word (such as an article) is a strong sign for a language and has the weight 2. A function word that is also an English
+    // content word, such as the French `comment` ("how"), has only the weight 1.
     const isTellingInEnglish = englishWords.telling.has(termOf(word));
     if (language.functionWords.has(word)) return sum + (isTellingInEnglish ? 1 : functionShare);
     return wordMeaning(language, word) === undefined ? sum : sum + 1;

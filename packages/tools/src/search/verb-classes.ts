@@ -1,14 +1,14 @@
 import type { ToolDefinition } from "@svc/catalog";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 
-/** Verb classes as bits, because a verb may have several classes: `archive` changes and removes. */
+/** Verb classes of a tool or query as bits, because a verb may have several: `archive` changes and removes. */
 export type VerbClasses = number;
 
 const bits = { read: 1, add: 2, change: 4, remove: 8 };
 const none: VerbClasses = 0;
 const combinations = 16;
 
-/** Share of its score that a tool keeps if the tool reads and a change is requested, or if the tool changes and reading is requested. */
+/** Share of its score that a tool keeps if the tool reads and the query requests a change, or the other way round. */
 const readsElseShare = 0.65;
 /** Share of its score that a tool keeps if it makes another change than the requested one. */
 const changesElseShare = 0.75;
@@ -20,8 +20,8 @@ const determiners: ReadonlySet<string> = new Set(vocabulary.determiners);
 const verbClassesOfWord: ReadonlyMap<string, VerbClasses> = collectVerbClasses();
 
 /**
- * Returns the verb classes that a query requests. With an asking word (`which calendars do I have`) it requests reading. Otherwise its
- * first verb decides. A verb after an article counts as a noun, as in `back up the search server`.
+ * Returns the verb classes that a query requests. With a question word (`which calendars do I have`) it requests reading. Otherwise its
+ * first verb decides. A verb after an article counts as a noun, such as `search` in `back up the search server`.
  */
 export function demandOf(words: readonly string[]): VerbClasses {
   const [opening = ""] = words;
@@ -45,7 +45,7 @@ export function verbClassesOf(tool: Pick<ToolDefinition, "class" | "name">): Ver
 
 /**
  * Returns the share of its score that a tool keeps for this request, for each combination of verb classes. `demand`: the verb classes that
- * the request needs. The index in the list is the tool's combination of verb classes.
+ * the request needs. An index in the list is a combination of verb classes that a tool may have.
  */
 export function fitsOf(demand: VerbClasses): readonly number[] {
   return Array.from({ length: combinations }, (_, verbClasses) => fitOf(verbClasses, demand));

@@ -3,7 +3,7 @@ import { faultsMax, swapsOf } from "./spelling.ts";
 import { indexOf, type Postings, type SearchedTool, type ToolkitIndex } from "./toolkit-index.ts";
 import type { VerbClasses } from "./verb-classes.ts";
 
-/** A tool of a view, with its data from the toolkit's index. */
+/** A tool of a view, with its data in the search index of its toolkit. */
 export type IndexedTool = {
   readonly tool: SearchedTool;
   readonly verbClasses: VerbClasses;
@@ -14,7 +14,7 @@ export type IndexedTool = {
 
 /** A word (in its indexed form) that occurs in at least one tool of the caller's catalog. */
 export type Term = {
-  /** Weight by rarity: a smoothed inverse document frequency, as in BM25. */
+  /** Weight of the term by its rarity: a smoothed inverse document frequency, as in BM25. */
   readonly worth: number;
   /**
    * Occurrences of the term, for each toolkit that contains it. `postings`: the tools by their positions in the toolkit. `start`: is added
@@ -31,17 +31,17 @@ export type ViewIndex = {
   readonly toolkits: readonly ToolkitIndex[];
   /** Share of the view's tools that have example phrases, from 0 to 1. */
   readonly saidShare: number;
-  /** Weight of a term that only one tool holds. */
+  /** Weight of a term that only one tool contains. */
   readonly rarestWorth: number;
-  /** Returns a term; undefined if no tool contains it. */
+  /** Returns a term of the index, or undefined if no tool contains it. */
   find(term: string): Term | undefined;
   /** Returns the terms that start with a word or have almost the same spelling. */
   spelledLike(word: string): ReadonlySet<string>;
 };
 
 /**
- * Exponent that decides by how much rare words weigh more than common words. 1: as much as in BM25. 0: no difference. It is below 1,
- * because intents contain many rare words that mean little.
+ * Exponent that says how much more rare words weigh than common words. 1: as much as in BM25. 0: no difference. It is below 1, because
+ * intents contain many rare words that mean little.
  */
 const rarityExponent = 0.65;
 
@@ -89,7 +89,7 @@ function joinPostings(term: string, indexes: readonly ToolkitIndex[], toolCount:
   return { worth: worthOf(held, toolCount), postings };
 }
 
-/** Returns the weight of a term that `held` tools contain. */
+/** Returns the weight of a term that is contained in `held` tools. */
 function worthOf(held: number, toolCount: number): number {
   return Math.log(1 + (toolCount - held + 0.5) / (held + 0.5)) ** rarityExponent;
 }

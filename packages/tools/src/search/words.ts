@@ -3,7 +3,7 @@ import vocabulary from "./vocabulary.json" with { type: "json" };
 
 type Phrase = { readonly words: readonly string[]; readonly meaning: string };
 
-/** Phrases with their meanings (for example `call off` means `cancel`), by their first word. The longest phrase comes first. */
+/** Phrases with their meanings (for example `call off` means `cancel`), by their first word. Longer phrases come first. */
 const phrases: ReadonlyMap<string, readonly Phrase[]> = Map.groupBy(
   Object.entries(vocabulary.phrases)
     .map(([phrase, meaning]) => ({ words: phrase.split(" "), meaning }))
@@ -17,8 +17,8 @@ const irregularForms: ReadonlyMap<string, string> = new Map(Object.entries(vocab
 const isAscii = /^[ -~]*$/;
 const stems = new Map<string, string>();
 /**
- * Maximum number of cached stems. It is many times the number of words in 610 definitions, and more than a deployment's own definitions
- * usually add.
+ * Maximum number of stems in the cache. It is many times the number of words in 610 definitions, and more than the definitions of a
+ * deployment usually add.
  */
 const stemsKeptMax = 50_000;
 
@@ -49,7 +49,7 @@ export function readPhrases(words: readonly string[]): string[] {
   return read;
 }
 
-/** Returns a word in its indexed form: its stem. */
+/** Returns the form in which the search index has a word: its stem. */
 export function termOf(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;
@@ -58,7 +58,7 @@ export function termOf(word: string): string {
   return term;
 }
 
-/** Returns the indexed words of a text in order, without stop words and single letters. */
+/** Returns the words of a text in the form of the search index, in order, without stop words and single letters. */
 export function termsOf(text: string): string[] {
   return readWords(text).filter(isTelling).map(termOf);
 }

@@ -13,7 +13,9 @@ import { compileKeyExpression } from "../limits/key-expression.ts";
 const { concurrencyMax, rateMax } = callLimitBounds;
 const perMs = { min: 1_000, max: 86_400_000 };
 
-/** Returns the row of a limit from PutCallLimit, or throws its first fault. `view`: the project's view. */
+/**
+ * Returns the database row of a limit in a request of PutCallLimit, or throws its first fault. `view`: the project's view of the catalog.
+ */
 function readCallLimit(view: CatalogView, given: CallLimit | undefined, nowMs: number): CallLimitRow {
   const { name = "", toolkitSlug = "", keyExpression = "", concurrency = 0, rate, paused = false } = given ?? {};
   if (!/^[a-z][a-z0-9_-]{0,59}$/.test(name)) throw toolFaults.CALL_LIMIT_NAME_INVALID(name);
@@ -57,7 +59,7 @@ export type CallLimitsContext = {
   readonly db: Database;
 };
 
-/** Maximum number of call limits of a project. Every call checks all of them. */
+/** Cache of limits. After a change, `forget` is called, so that this node applies the change at once. */
 const limitsMax = 100;
 
 /** Returns the methods of ToolsService for call limits. */
@@ -78,7 +80,7 @@ export function callLimitMethods({
     },
     async deleteCallLimit({ name }, ctx) {
       const { projectId } = requireProject(ctx);
-      // The database cannot hold a name with U+0000, so no limit has such a name.
+      // The database cannot store a name with U+0000, so no limit has such a name.
       const isDeleted = !name.includes("\0") && (await callLimitsForProject(db, projectId).delete(name));
       if (!isDeleted) throw toolFaults.CALL_LIMIT_NOT_FOUND(name);
       limits.forget(projectId);

@@ -22,7 +22,7 @@ import { hookSecretContext, type KnownHooks } from "../hooks/known-hooks.ts";
 /** Dependencies of the methods for hooks. */
 export type HooksContext = {
   readonly views: CatalogViews;
-  /** Cache of hooks. A method calls `forget` after a change, so that this node applies the change at once. */
+  /** Cache of hooks. After a change, `forget` is called, so that this node applies the change at once. */
   readonly hooks: Pick<KnownHooks, "forget">;
   /** Checks the addresses of hooks. */
   readonly hookGuard: AddressGuard;

@@ -8,7 +8,7 @@ const queryMax = 1000;
 const limitMax = 50;
 const limitDefault = 8;
 
-/** A search request for the engine. Undefined fields do not narrow it. */
+/** A search request after it was checked. Undefined fields do not narrow the search. */
 type SearchRequest = {
   readonly query: string;
   readonly toolkitSlug: string | undefined;

@@ -1,6 +1,6 @@
 import type { McpError } from "@svc/tools";
 
-/** Error codes of MCP Events, in addition to those of JSON-RPC. */
+/** Error codes of the draft MCP Events, in addition to those of JSON-RPC. */
 const codes = {
   notFound: -32_011,
   forbidden: -32_012,
@@ -38,7 +38,7 @@ export function forbidden(reason: string): McpError {
   return { code: codes.forbidden, message: `Forbidden: ${reason}`, data: { reason } };
 }
 
-/** Returns the error that a limit is reached. `max`: the value of that limit. */
+/** Returns the error for a limit that is reached. `max`: the value of that limit. */
 export function exhausted(limit: "subscriptions" | "verifications", max: number): McpError {
   const message = `ResourceExhausted: ${limit} are at their maximum (${max})`;
   return { code: codes.resourceExhausted, message, data: { limit, max } };

@@ -18,7 +18,7 @@ import { createSubscribe } from "./subscribe.ts";
 import { readName } from "./subscribe-request.ts";
 import { isOffered } from "./target.ts";
 
-/** The arguments that every event accepts. */
+/** JSON Schema of the arguments that every event accepts. */
 const inputSchema = {
   type: "object",
   additionalProperties: false,
@@ -54,7 +54,7 @@ export function createEventsOffer(events: AgentEventsContext): McpOffer {
       "events/poll": { answer: createPoll(events) },
       "events/subscribe": { answer: createSubscribe(events) },
       "events/unsubscribe": { answer: (params, context) => unsubscribe(events, params, context) },
-      // Clients may know this method. The error says that svc does not support it.
+      // Clients may call this method, which svc does not support. The error says so.
       "events/stream": { answer: async () => refused(deliveryModeUnsupported("push")) },
     },
   };

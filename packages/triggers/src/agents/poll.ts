@@ -30,7 +30,7 @@ export function createPoll(events: AgentEventsContext): (params: Params, context
     const scope = scopeOf(target, context.principal.projectId);
     const { cursor, ...asked } = options;
     const position = cursor === null ? undefined : openCursor(sealer, scope, cursor);
-    // An unusable cursor is not an error: the client is informed that it may have missed events, and continues.
+    // A cursor that cannot be used is not an error: the client is informed that it may have missed events, and continues.
     const page =
       position === undefined
         ? {

@@ -5,7 +5,7 @@ import { deleteEndedSubscriptions, findEndedSubscriptions } from "@svc/db/subscr
 import type { Dispatcher } from "@svc/delivery";
 import { accessRevoked } from "./errors.ts";
 
-/** Dependencies of the sweep. */
+/** Dependencies of the sweep that removes ended subscriptions of agents. */
 export type AgentSubscriptionSweepOptions = {
   readonly db: Executor;
   readonly clock: Clock;
@@ -14,7 +14,7 @@ export type AgentSubscriptionSweepOptions = {
 
 const everyMs = 20_000;
 const batchMax = 100;
-/** Time that a callback has to answer the notice of a subscription's end, in milliseconds. */
+/** Maximum time in milliseconds for a callback to answer the notice that its subscription has ended. */
 const tellMs = 5_000;
 
 /**
@@ -39,13 +39,13 @@ export function agentSubscriptionSweep({ db, clock, dispatcher }: AgentSubscript
 }
 
 /**
- * Notifies a callback once and ignores the answer, because the subscription no longer exists. An agent that did not refresh its
- * subscription knows this without a notice.
+ * Notifies a callback once that its subscription has ended, and ignores the answer. An agent that did not refresh its subscription gets no
+ * notice, because it knows this.
  */
 async function tellOfEnd(dispatcher: AgentSubscriptionSweepOptions["dispatcher"], ended: Subscription): Promise<void> {
   if (ended.inactiveReason !== "revoked") return;
   const endpoint = dispatcher.endpoints.of(ended);
-  // `endpoint` is undefined if the subscription's secret cannot be opened. The notice could then not be signed, so it is not sent.
+  // `endpoint` is undefined if the subscription's secret cannot be decrypted. The notice could then not be signed, so it is not sent.
   if (endpoint === undefined) return;
   const body = JSON.stringify({ type: "terminated", error: accessRevoked() });
   await dispatcher.tell(endpoint, { id: `msg_terminated_${generateToken()}`, body }, tellMs);

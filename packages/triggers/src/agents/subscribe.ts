@@ -31,7 +31,7 @@ type Callback = { readonly url: string; readonly secret: string; readonly mcpId:
 /** Asks a callback if it wants events. Returns undefined if it agrees, or else the error for the client. */
 type Challenge = (callback: Callback) => Promise<McpError | undefined>;
 
-/** Time that a callback has to answer the challenge, in milliseconds. */
+/** Maximum time in milliseconds for a callback to answer if it wants events. */
 const timeoutMs = 10_000;
 /** Maximum number of challenges that this node sends to one host within a minute, for all callers together. */
 const perMinuteMax = 60;

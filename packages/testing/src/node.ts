@@ -64,8 +64,8 @@ export const testSealer: Sealer = createSealer([{ id: "a", secret: Buffer.alloc(
 const dayMs = 86_400_000;
 
 /**
- * Creates a node like that of `svc serve`, with `changes` applied. Different from `svc serve`, its clock stands still, it has no toolkits,
- * may connect to loopback, retries fast and without jitter, and starts only the engines that `changes` names.
+ * Creates a node like that of `svc serve`, with `changes` applied. Unlike with `svc serve`, its clock does not move, and it has no
+ * toolkits. It may connect to loopback, retries fast and without jitter, and starts only the engines that `changes` names.
  */
 export function createTestNode(db: Database, changes: TestParts = {}): TestNode {
   const told: Told = {

@@ -1,7 +1,7 @@
 import type { FileFault, SchemaFault } from "@svc/catalog";
 import { call, defineFaults, type EventId, type FaultText, field, formatValue, text } from "@svc/core";
 
-/** Returns the error that something named by its id does not exist or does not belong to the caller. */
+/** Returns the error for an object that does not exist or does not belong to the caller. */
 const missing = (what: string) =>
   ({
     code: "not_found",
@@ -13,7 +13,7 @@ const missing = (what: string) =>
 /** Maximum number of details of one error. */
 const partsMax = 100;
 
-/** Result of trying a schema on stored events. `failures`: the first five events that the schema does not accept. */
+/** Result of trying a schema on stored events. `failures`: the first five events that do not satisfy the schema. */
 export type SchemaTrial = {
   readonly checked: number;
   readonly failing: number;

@@ -29,7 +29,7 @@ import { faultOfWebhook, isSecretSet, publicUrlOf, secretsOf } from "./verify.ts
  */
 const secretNames = /^(cookie|(proxy-)?authorization)$|(^|-)(api-?key|secret|password|signature)$/;
 
-/** Dependencies of ingest (receiving posts), and its limits. */
+/** Dependencies and limits of receiving posts (ingest). */
 export type IngestOptions = {
   db: Executor;
   catalog: Catalog;
@@ -39,7 +39,7 @@ export type IngestOptions = {
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
   /** Largest decoded size of a compressed body, in bytes. */
   bodyBytesMax: number;
-  /** Scheduling turns for large posts. Before each part of the work on a large post, svc waits for a turn. */
+  /** Gives other work a turn. Each part of the work on a large post waits for a turn. */
   turns: Pick<Turns, "next">;
   /** Returns the current value of a deployment variable. */
   secretOf(name: string): string | undefined;
@@ -49,7 +49,7 @@ export type IngestOptions = {
   onStored?: ((projectId: ProjectId, toolkitSlug: string) => void) | undefined;
 };
 
-/** The receiving side: it makes stored events of an app's post. */
+/** Receives the posts of apps and stores them as events. */
 export type Ingest = {
   /**
    * Checks a post before its body is read. Returns the final answer if the body is not needed for it. Otherwise returns the admission, the
@@ -59,22 +59,22 @@ export type Ingest = {
   /** Returns the answer to a request with a method other than POST. The answer is `no_handshake` if no handshake of the toolkit matches. */
   greet(method: string, request: Omit<InboundPost, "body">): IngestOutcome | NoHandshake;
   /**
-   * Verifies a post, converts it into an event, and commits it. Rejects only if the database fails; then nothing of the post is stored,
-   * except elements of a list that were committed before. They have keys, so the app can post the list again.
-   * `admitted`: result of `admit` for the same post. If it already proves the sender, this proof counts as long as the secrets do not
-   * change.
+   * Verifies a post, converts it into an event, and commits it. Rejects only if the database fails. Then nothing of the post is stored,
+   * except elements of a list that were committed before; they have keys, so the app can post the list again. `admitted`: result of `admit`
+   * for the same post. If it has already verified the sender, this is not repeated as long as the secrets do not change.
    */
   accept(post: InboundPost, admitted?: AdmittedPost): Promise<IngestOutcome>;
   /** Stores an event that a project publishes, in a batch with posts and other events. Rejects only if the database fails. */
   storeEvent(event: NormalizedEvent): Promise<StoreOutcome>;
-  /** Load of projects that comes from posts to this node. */
+  /** The posts that this node has received, by project, for the projects' quotas. */
   readonly quotas: Pick<PostQuotas, "loadOf" | "loads">;
   /** Resolves when every post in progress is answered. */
   drain(): Promise<void>;
 };
 
 /**
- * Result of the check before the body is read. It is the final answer if the toolkit takes no posts, is not ready, or the token is wrong. Otherwise it is the admission, and svc reads the body.
+ * Result of the check before the body is read. It is the final answer if the toolkit takes no posts, is not ready, or the token is wrong.
+ * Otherwise it is the permission to read the body.
  */
 export type PostAdmission = IngestOutcome | AdmittedPost;
 
@@ -86,7 +86,7 @@ export type AdmittedPost = {
   readonly outcome: "admitted";
   readonly toolkit: WebhookToolkit;
   readonly secrets: readonly WebhookSecret[];
-  /** True if the headers or the query have already proved the sender. The body's signature is then not checked. */
+  /** True if the headers or the query have already proved who sent the post. Then the signature of the body is not checked. */
   readonly isVerified: boolean;
 };
 
@@ -99,16 +99,16 @@ const batchBytesMax = 1_048_576;
 /** Maximum number of posts that may wait for a commit. If more wait, the database is too slow, and svc asks the app to post again later. */
 const waitingMax = 20_000;
 /**
- * Maximum number of batches that are committed at the same time. PostgreSQL can compute one commit while another commit waits for the disk.
- * This is useful only if both batches are large.
+ * Maximum number of batches that are committed at the same time. PostgreSQL can compute one commit while another waits for the disk, which
+ * is only useful if both batches are large.
  */
 const batchConcurrency = 2;
 const besideMin = 24;
-/** Number and size of a list's events that wait for a commit together, so that posts of other apps do not wait for a whole list. */
+/** Maximum number and size of a list's events that are committed together, so that posts of other apps need not wait for a whole list. */
 const together = { events: 100, bytes: 262_144 };
 /**
- * Under load, a batch waits for further posts: `ms` milliseconds, if the previous batch had `fromSize` posts or more. A commit costs about
- * as much as ten rows, so larger batches are better.
+ * Under load, a batch waits for more posts: `ms` milliseconds, if the previous batch had `fromSize` posts or more. A commit costs about as
+ * much as ten rows, so larger batches are better.
  */
 const linger = { ms: 1, fromSize: 4 };
 
@@ -169,8 +169,9 @@ export function createIngest(options: IngestOptions): Ingest {
     return keep(toolkit, post, { reason: "no_project", detail: noProjectDetail(normalized.event) });
   };
   /**
-   * Stores the events of a list's elements, and then keeps the other elements: one row for each reason, because each row has the whole
-   * post. If an element is refused, nothing is kept: the app posts the list again, and events that are stored already are recognized.
+   * Stores the events of a list's elements. Then keeps the elements that did not become events in quarantine: one row for each reason,
+   * because each row has the whole post. If an element is refused by a quota, nothing is kept: the app posts the list again, and events
+   * that are already stored are recognized.
    */
   const storeItems = async (
     toolkit: WebhookToolkit,
@@ -187,7 +188,7 @@ export function createIngest(options: IngestOptions): Ingest {
         await Promise.all(chunk.map(({ event }) => events.add({ ...event, roomy })))
       ).entries()) {
         const item = chunk[at];
-        // One project without room must not keep the elements of others from being stored.
+        // A project whose quota is full must not prevent that the elements of other projects are stored.
         if (result.outcome === "over_quota") refused ??= result;
         if (item === undefined || result.outcome === "over_quota") continue;
         if (result.outcome === "no_project")
@@ -203,7 +204,7 @@ export function createIngest(options: IngestOptions): Ingest {
     const [first] = kept;
     return first === undefined ? { outcome: "ignored" } : { outcome: "quarantined", reason: first.reason };
   };
-  /** `body` is stored in its decoded form; the signature covers the encoded bytes. */
+  /** `body` is stored in its decoded form, although the signature covers the encoded bytes. */
   const storeDecoded = async (
     toolkit: WebhookToolkit,
     post: InboundPost,
@@ -287,10 +288,10 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 }
 
-/** A toolkit that receives posts. */
+/** A toolkit whose app sends posts to svc. */
 export type WebhookToolkit = Toolkit & { webhook: Webhook };
 
-/** Returns the toolkit of that slug, if it receives posts. */
+/** Returns the toolkit with this slug, if its app sends posts to svc. */
 export function webhookToolkit(catalog: Catalog, slug: string): WebhookToolkit | undefined {
   const toolkit = catalog.toolkits.get(slug);
   return toolkit?.webhook === undefined ? undefined : (toolkit as WebhookToolkit);
@@ -322,10 +323,13 @@ export function noProjectDetail(event: NormalizedEvent): string {
   return `${event.triggerSlug}: no project holds an account with the reference that the post names.`;
 }
 
-/** Why a post is kept. `items`: the elements of its list that are kept; absent if the whole post is. */
+/** The reason why a post is put into quarantine. `items`: the elements of its list that are kept; absent if the whole post is kept. */
 type QuarantineCause = Pick<QuarantinedPost, "reason" | "detail"> & Pick<PostEnvelope, "items">;
 
-/** Returns the row that stores a verified post, sealed. Headers with credentials and signatures are removed first. */
+/**
+ * Returns the encrypted database row of a verified post that goes into quarantine. Headers with credentials and signatures are removed
+ * first.
+ */
 function quarantinedRow(
   sealer: Sealer,
   webhook: Webhook,
@@ -360,7 +364,10 @@ function keptEntries(entries: [string, string][], isSecret: (name: string) => bo
   );
 }
 
-/** Returns a function that returns a webhook's secrets. It returns the same list object while the value of the variable is unchanged. */
+/**
+ * Returns a function that returns the secrets of a webhook. It returns the same list object as long as the value of the variable does not
+ * change.
+ */
 function createSecrets(read: (variable: string) => string | undefined): (webhook: Webhook) => readonly WebhookSecret[] {
   const known = new WeakMap<
     Webhook,

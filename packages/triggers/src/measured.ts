@@ -1,6 +1,6 @@
 import type { Clock } from "@svc/core";
 
-/** A number that is slow to read and is therefore kept for some time. */
+/** A number that takes long to read, so its last value is kept for some time. */
 export type MeasuredFigure = {
   /**
    * True if the last known value of this number was at least `most`. False if it was lower, or if that value is too old. If a new value is
@@ -10,7 +10,7 @@ export type MeasuredFigure = {
   /** Returns the last value read, or 0 before the first read. */
   latest(): number;
   /**
-   * Records that this node has increased the measured number by `count`. After that, the number may be read from the database earlier than
+   * Records that this node has increased the measured number by `count`. The number may then be read from the database earlier than
    * planned.
    */
   add(count: number): void;
@@ -20,11 +20,11 @@ export type MeasuredFigure = {
 export type MeasuredTimes = {
   /** Pause between two reads of a number that may be close to its limit. */
   readonly nearMs: number;
-  /** Pause between two reads of the measured number while the number is far below its limit. */
+  /** Pause between two reads of a number that is far below its limit. */
   readonly farMs: number;
   /**
-   * Shortest pause between two reads of the number from the database. The pause is kept even if this node has stored so many rows since the
-   * last read that the limit may be reached.
+   * Shortest pause between two reads of the number from the database. It is kept even if this node has stored so many rows since the last
+   * read that the limit may be reached.
    */
   readonly pauseMs: number;
 };
@@ -32,14 +32,14 @@ export type MeasuredTimes = {
 /** Pause after a read, as a multiple of the read's duration. So reads use at most about 1/20 of the database's time. */
 const pausePerRead = 20;
 /**
- * The result of a read may show that a number has reached its limit. It counts only up to this age. The age is a multiple of `nearMs`, the
- * pause between reads near the limit.
+ * Age up to which it counts that a read has found the number at its limit. The age is a multiple of `nearMs`, the pause between reads near
+ * the limit.
  */
 const staleAfter = 3;
 
 /**
  * Returns a number that is read with `read` and then cached for some time. `read` gets the limit with which the number is compared, and
- * need not count further. If `read` throws, the error is ignored and the number is read again later.
+ * need not count beyond it. If `read` throws, the error is ignored and the number is read again later.
  */
 export function createMeasured(
   clock: Clock,

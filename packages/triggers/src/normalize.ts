@@ -15,41 +15,46 @@ import type { QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { InboundPost } from "./outcome.ts";
 import type { NormalizedEvent } from "./store.ts";
 
-/** Result of reading a verified post, or one element of its list, with the toolkit's current definition. */
+/** Result of reading a verified post, or one element of its list, by the toolkit's current definition. */
 type OneResult =
   | { outcome: "event"; event: NormalizedEvent }
   | { outcome: "ignored" }
   | ({ outcome: "quarantined" } & Pick<QuarantinedPost, "reason" | "detail">);
 
-/** Result of one element of a list. `index`: its place in the list, from 0. */
+/** Result of reading one element of a list. `index`: its position in the list, from 0. */
 export type ItemResult = OneResult & { readonly index: number };
 
-/** Result of reading a verified post. `items`: the results of its elements, if each is a post of its own. */
+/**
+ * Result of reading a verified post. `items`: the results of its elements, if the post is a list of which each element counts as a post.
+ */
 export type NormalizeResult =
   | OneResult
   | { outcome: "challenge"; answer: HandshakeAnswer }
   | { outcome: "items"; items: readonly ItemResult[] };
 
-/** Elements of a post that are read. `each`: path of their list. */
+/** Says which elements of a post's list are read. `each`: path of the list. `indexes`: positions of the elements. */
 export type ItemChoice = { readonly each: string; readonly indexes: readonly number[] };
 
 type Receiving = Toolkit & { readonly webhook: Webhook };
 
-/** How posts are read. `secrets`: with which the answers to handshakes are made. */
+/** Data for reading posts. `secrets`: secrets from which the answers to handshakes are made. */
 export type PostReading = BodyReading & { readonly secrets: readonly WebhookSecret[] };
 
-/** Size from which a body waits for a scheduling turn before each part of the work, in bytes. */
+/** Size of a body, in bytes, from which each part of the work on it waits for a turn, so that other work can run. */
 const largeBytes = 65_536;
 
-/** Returns a promise for a scheduling turn if the body is large. Returns undefined if it is small, so that the caller continues at once. */
+/**
+ * Returns a promise for a turn, in which other work has run, if the body is large. Returns undefined if it is small, so that the caller
+ * continues at once.
+ */
 export function turnOfLarge(body: Buffer, turn: () => Promise<void>): Promise<void> | undefined {
   return body.byteLength > largeBytes ? turn() : undefined;
 }
 
 /**
- * Reads a verified, decoded post and normalizes it with the first trigger that matches; each element of its list alone, if the toolkit
- * declares one. For an empty body, the headers can match a trigger. A body that cannot be read never becomes an event. `chosen`: the
- * elements to read (default: all), if they are of the list that the definition has now.
+ * Reads a verified, decoded post as an event of the first trigger that matches. If the toolkit declares a list, each element of the list is
+ * read separately. For an empty body, the headers can match a trigger. A body that cannot be read never becomes an event. `chosen`: the
+ * elements to read (default: all), if they belong to the list that the definition names now.
  */
 export async function normalize(
   toolkit: Receiving,
@@ -71,9 +76,12 @@ export async function normalize(
   return normalizeItems({ toolkit, post, parsed, receivedAtMs, reading, each, chosen });
 }
 
-/** Maximum number of elements of a list. */
+/** Maximum number of elements in the list of a post. */
 const itemsMax = 1_000;
-/** Maximum size of the payloads of a post's events, in bodies of the maximum size. Elements may repeat other fields of the body. */
+/**
+ * Maximum size of all payloads of a post's events together, as a multiple of the maximum size of a body. The payloads may be larger than
+ * the body, because each element may repeat other fields of the body.
+ */
 const payloadsMax = 8;
 
 type ListedPost = {
@@ -114,12 +122,12 @@ const tooMuch = quarantined(
   "The payloads of the post's other elements have the size that a post may have.",
 );
 
-/** Returns the path of a list as definitions write it. */
+/** Returns the path of a list in the form in which definitions write it. */
 export function eachPath(each: readonly string[]): string {
   return ["body", ...each].join(".");
 }
 
-/** Returns the result with the key of the element, if the event has none: a post that is sent again makes no second event. */
+/** Returns the result with the element's key, if its event has no key. With it, a post that is sent again makes no second event. */
 function withItemKey(result: OneResult, key: string): OneResult {
   return result.outcome === "event" && result.event.dedupe === ""
     ? { ...result, event: { ...result.event, dedupe: key } }
@@ -172,17 +180,20 @@ function payloadText(payload: unknown): string | undefined {
   }
 }
 
-/** Returns the error of an empty body, if the headers declare JSON and the trigger reads the body. Undefined otherwise. */
+/** Returns the error for an empty body if the headers declare JSON and the trigger needs the body. Returns undefined otherwise. */
 function emptyFault(trigger: Trigger, { body, headers }: InboundPost): string | undefined {
   if (body.byteLength > 0 || !trigger.readsBody) return undefined;
   const isJson = /^[^;]*[/+]json\s*(?:;|$)/i.test(headers["content-type"] ?? "");
   return isJson ? "the body is empty, and its content-type says that it is JSON" : undefined;
 }
 
-/** Maximum size of a body without a right signature that is read, in bytes. Any sender can send such a body. */
+/** Maximum size in bytes of a body without a correct signature that is read, because anyone can send such a body. */
 const unsignedBytesMax = 16_384;
 
-/** Returns the answer to a post without a right signature, if the definition has such a handshake. A compressed body is not read. */
+/**
+ * Returns the answer to a post without a correct signature, if the toolkit's definition has a handshake for such posts. A compressed body
+ * is not read.
+ */
 export async function unsignedHandshake(
   webhook: Webhook,
   post: InboundPost,

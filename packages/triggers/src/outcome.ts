@@ -8,15 +8,15 @@ export type InboundPost = {
   query: URLSearchParams;
   /** The exact bytes that the app signed. */
   body: Buffer;
-  /** Path and query as they arrived. Undefined: a signature that covers them is refused. */
+  /** Path and query as they arrived. If undefined, a signature that covers them is refused. */
   target?: string;
 };
 
-/** Result of a post. The HTTP layer maps each result to an HTTP answer in one exhaustive switch. */
+/** Result of receiving a post. The HTTP layer maps each result to an HTTP answer in one exhaustive switch. */
 export type IngestOutcome =
   /**
-   * Answer 202 `{"accepted": 1}`: the post was committed for `events` projects, or it repeats a post committed before. `items`: how many
-   * elements of its list were, if each is a post of its own; the answer then has this number.
+   * Answer 202 `{"accepted": 1}`: the post was committed for `events` projects, or it repeats a post that was committed before. `items`: if
+   * the post is a list, the number of its elements that were accepted; the answer then has this number.
    */
   | { outcome: "accepted"; events: number; items?: number }
   /** Answer 202 `{"accepted": 0}`: the post is a handshake or a notice that the toolkit's definition ignores. */

@@ -17,7 +17,7 @@ export type PostLoad = {
   readonly projectId: ProjectId;
   readonly posts: Rate;
   postsTotal: number;
-  /** Posts that the project received although it was over a quota, because another project also receives them. */
+  /** Posts that the project received although it was over a quota, because another receiving project had room. */
   postsBeyond: number;
   /** Number of posts that were refused while the project was over a quota, by quota. */
   readonly refusals: Map<QuotaName, number>;
@@ -39,13 +39,14 @@ export type PostRefusal = {
 
 /**
  * Quotas of the posts that projects may receive. A post is refused only if every receiving project is over one of its quotas; the app then
- * posts it again. If one project has room, all receiving projects get the post, because an accepted post always reaches every receiver.
- * Projects without room are charged for it, so they wait longer for their next post.
+ * sends it again. If one project has room, all receiving projects get the post, because an accepted post always reaches every receiver. The
+ * post is also charged to the projects without room, so they must wait longer for their next post.
  */
 export type PostQuotas = {
   /**
-   * Returns the refusal of a post. Returns undefined if the post is accepted; every receiving project is then charged. `isRest`: true for
-   * further elements of a list of which an element was accepted. They are never refused, because the app can only send the whole list again.
+   * Returns the refusal of a post. Returns undefined if the post is accepted; it is then charged to every receiving project. `isRest`: true
+   * for the other elements of a list of which an element was already accepted. They are never refused, because the app can only send the
+   * whole list again.
    */
   admit(receivers: readonly ReceiverQuotas[], isRest?: boolean): PostRefusal | undefined;
   /** Counts a refused post for each project over its quota. A post is counted once, however often svc tried to store it. */
@@ -58,14 +59,14 @@ export type PostQuotas = {
 };
 
 /**
- * Times between reads of the number of pending deliveries. Deliveries also end on other nodes, so the number is soon outdated. A read is
- * slow, because it reads every pending delivery.
+ * Times between two reads of the number of pending deliveries. The number is soon outdated, because deliveries also end on other nodes. A
+ * read is slow, because it reads every pending delivery.
  */
 const deliveryTimes = { nearMs: 5_000, farMs: 60_000, pauseMs: 250 };
-/** Times between reads of the number of stored bytes. A read is slow, because it reads all stored data. */
+/** Times between two reads of the number of stored bytes. A read is slow, because it reads all stored data. */
 const storageTimes = { nearMs: 600_000, farMs: 3_600_000, pauseMs: 5_000 };
 
-/** Creates the quotas of posts for one node. */
+/** Creates the object that applies the quotas of posts on one node. */
 export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }): PostQuotas {
   const loads = new Map<ProjectId, PostLoad>();
   const loadOf = (projectId: ProjectId): PostLoad => {
@@ -135,7 +136,7 @@ function excessOf(load: PostLoad, set: Quotas, nowMs: number): Excess | undefine
   const perSecond = quotaOf(set, "posts");
   if (!load.posts.hasRoom(perSecond, nowMs))
     return { projectId: load.projectId, quota: "posts", fault: quotaFaults.posts({ most: perSecond }) };
-  // Pending deliveries are counted only up to the quota. So the real number may be higher, and the error says "at least".
+  // Pending deliveries are counted only up to the quota, so the real number may be higher, and the error says "at least".
   const isLeast = true;
   return (
     excessOfMeasured(load, "pendingDeliveries", load.deliveries, set, isLeast) ??

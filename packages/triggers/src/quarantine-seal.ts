@@ -3,11 +3,11 @@ import type { Executor } from "@svc/db/connect";
 import { listQuarantineSeals, sealQuarantinedPost, type UnsealedPost } from "@svc/db/quarantine/repo";
 import { sealEnvelope } from "./quarantined-row.ts";
 
-/** Dependencies of the sweep that seals quarantined posts. */
+/** Dependencies of the sweep that encrypts quarantined posts. */
 export type QuarantineSealOptions = {
   readonly db: Executor;
   readonly sealer: Sealer;
-  /** Maximum number of rows sealed in one batch. Default 200. */
+  /** Maximum number of rows that are encrypted in one batch. Default 200. */
   readonly batchMax?: number;
 };
 
@@ -15,8 +15,8 @@ export type QuarantineSealOptions = {
 const oldDetail = "Version 0.1 kept it, whose words may quote the post. A release says why it stays.";
 
 /**
- * Returns a sweep that runs every 10 minutes. It seals the headers and query of quarantined posts that version 0.1 stored unsealed. A node
- * reads each post once, so when there is nothing left to seal, the sweep reads only new posts.
+ * Returns a sweep that runs every 10 minutes. It encrypts the headers and query of quarantined posts that version 0.1 stored unencrypted. A
+ * node reads each post once. When no such post is left, the sweep reads only new posts.
  */
 export function quarantineSealSweep({ db, sealer, batchMax = 200 }: QuarantineSealOptions): Sweep {
   let after: QuarantineId | undefined;

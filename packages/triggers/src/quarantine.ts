@@ -41,15 +41,18 @@ export type ReleaseResult = {
   reason: string;
 };
 
-/** A quarantined post with its headers and query opened, and without its body. */
+/** A quarantined post with its headers and query decrypted, and without its body. */
 export type OpenedPost = Omit<QuarantinedPost, "envelope" | "body"> & PostEnvelope;
 
-/** The quarantine of the deployment, for an administrator. */
+/** The quarantined posts of the deployment, for an administrator. */
 export type Quarantine = {
   list(filter: QuarantineFilter, page: { after: QuarantineId | undefined; limit: number }): Promise<OpenedPost[]>;
   /** Returns a post and its body as received. Undefined if there is no such post. */
   find(id: QuarantineId): Promise<{ post: OpenedPost; body: Buffer } | undefined>;
-  /** Normalizes one post again with the current definitions, in its own transaction. With `dryRun`, the transaction is rolled back. */
+  /**
+   * Reads one post again by the current definitions and stores its events, in its own transaction. With `dryRun`, the transaction is rolled
+   * back.
+   */
   release(id: QuarantineId, options: { dryRun: boolean }): Promise<ReleaseResult>;
 };
 
@@ -61,7 +64,7 @@ export type QuarantineOptions = {
   sealer: Sealer;
   /** Largest decoded size of a compressed body, in bytes. */
   bodyBytesMax: number;
-  /** Scheduling turns in which large posts are read. */
+  /** Gives other work a turn, so that large posts are read in parts. */
   turns: Pick<Turns, "next">;
   dispatcher: Pick<Dispatcher, "wake">;
   store: StoreOptions;
@@ -130,8 +133,8 @@ async function releaseOne(options: ReleaseContext, tx: Executor, id: QuarantineI
 }
 
 /**
- * Returns the event as received now, because it becomes visible only now: otherwise a reader of events in the order of receivedAt could
- * miss it.
+ * Returns the event with the present time as its time of receipt, because it becomes visible only now. Otherwise, a reader of events in the
+ * order of receivedAt could miss it.
  */
 function receivedNow(event: NormalizedEvent, clock: Clock): NormalizedEvent {
   return { ...event, receivedAtMs: clock.now() };

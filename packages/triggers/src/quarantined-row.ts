@@ -2,7 +2,7 @@ import { type QuarantineId, readJsonObject, type Sealer } from "@svc/core";
 import type { QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { ItemChoice } from "./normalize.ts";
 
-/** Returns the context (the place in the database) for which a quarantined body is sealed. */
+/** Returns the context (the place in the database) to which the encrypted body of a quarantined post is bound. */
 export function quarantineContext(id: QuarantineId): string {
   return `deployment/quarantined_posts/${id}`;
 }
@@ -13,10 +13,13 @@ export type PostEnvelope = Pick<QuarantinedPost, "headers" | "query"> & { readon
 /** An element of a list that becomes no event. `index`: its place in the list, from 0. */
 export type KeptItem = Pick<QuarantinedPost, "reason" | "detail"> & { readonly index: number };
 
-/** Number of elements that a detail names. */
+/** Maximum number of elements that the reason for a quarantine names. */
 const namedMax = 20;
 
-/** Returns the cause of keeping elements of the list at the path `each`. The elements must not be empty; the first one's reason counts. */
+/**
+ * Returns the reason for keeping elements of the list at the path `each` in quarantine. There must be at least one element; the reason of
+ * the first one is used.
+ */
 export function itemsDetail(
   each: string,
   kept: readonly KeptItem[],
@@ -35,14 +38,14 @@ function envelopeContext(id: QuarantineId): string {
   return `${quarantineContext(id)}/envelope`;
 }
 
-/** Seals the headers and query of a post, because apps put names, addresses and tokens of people into them. */
+/** Encrypts the headers and query of a post, because apps put names, addresses and tokens of people into them. */
 export function sealEnvelope(sealer: Sealer, id: QuarantineId, { headers, query, items }: PostEnvelope): Buffer {
   return sealer.seal(Buffer.from(JSON.stringify({ headers, query, items }), "utf8"), envelopeContext(id));
 }
 
 /**
- * Returns the headers and query of a post. It can also read posts of versions that did not seal them. Throws SealError if they cannot be
- * opened.
+ * Returns the headers and query of a quarantined post. It can also read posts of versions that did not encrypt them. Throws SealError if
+ * they cannot be decrypted.
  */
 export function openEnvelope(sealer: Sealer, { id, headers, query, envelope }: QuarantinedPost): PostEnvelope {
   if (envelope === null) return { headers, query };

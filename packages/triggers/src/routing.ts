@@ -7,8 +7,8 @@ import { readDeploymentRouting } from "@svc/db/projects/repo";
 import { type ProjectRouting, type RoutedSubscription, readProjectRouting } from "@svc/db/subscriptions/routing";
 
 /**
- * The fields of a post that routing needs. `to`: the receiver of an event that a project published. Other posts name an account, and their
- * audience decides who receives them.
+ * The fields of a post that decide who receives it. `to`: the receiver of an event that a project published. Other posts name an account,
+ * and the audience decides who receives them.
  */
 export type RoutedPost = { toolkitSlug: string; triggerSlug: string } & (
   | { audience: Audience; account: string; to?: undefined }
@@ -69,9 +69,9 @@ const referencesMax = 100_000;
 const referenceCharactersMax = 512;
 
 /**
- * Routing data that the whole deployment shares. `references` (accounts by the app's keys) are read after `version`, so they are at least
- * as new as it.
- * They may be newer than `version`. In that case, the database already has a newer version, and storing with the old version is refused.
+ * Routing data that the whole deployment shares. `references` (accounts, by the ids that the app uses for them) are read after `version`,
+ * so they are at least as new as it. If they are newer, the database already has a newer version, and storing with the old version is
+ * refused.
  */
 type Deployment = { version: number; projects: ProjectId[]; references: References };
 type References = Map<string, AccountReference | undefined>;
@@ -109,7 +109,7 @@ export function createRouting(): Routing {
     async prepare(db, posts) {
       const deployment = await deploymentOf(db);
       const references = await referencesOf(db, deployment.references, posts);
-      // Computed once, because the receivers are used several times: to charge quotas, to store events and to answer.
+      // Computed once for each post, because the receivers are used several times: to charge quotas, to store events and to answer.
       const byPost = new Map(posts.map((post) => [post, receiversOf(deployment, references, post)]));
       const receivers = (post: RoutedPost) => byPost.get(post) ?? receiversOf(deployment, references, post);
       const ids = new Set(posts.flatMap((post) => receivers(post).map((receiver) => receiver.projectId)));
@@ -118,7 +118,7 @@ export function createRouting(): Routing {
         receivers,
         subscribers: (receiver, post, atMs) => {
           const matching = subscribersOf(own.get(receiver.projectId), post);
-          // Most subscriptions cover the whole project and do not expire. So the list is usually returned as it is.
+          // Most subscriptions cover the whole project and do not expire, so the list is usually returned unchanged.
           return matching.some(isNarrowed) ? matching.filter((one) => isReached(one, receiver, atMs)) : matching;
         },
         heardAt(projectId, { triggerSlug }) {

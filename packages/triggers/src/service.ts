@@ -9,7 +9,7 @@ import { replayMethods } from "./service/replays.ts";
 import { secretMethods } from "./service/subscription-secret.ts";
 import { subscriptionMethods } from "./service/subscriptions.ts";
 
-/** Returns TriggersService over one database. Every method takes its project from the calling key. */
+/** Returns the implementation of TriggersService over one database. Every method works on the project of the calling key. */
 export function createTriggersService(context: TriggersContext): ServiceImpl<typeof TriggersService> {
   return {
     ...subscriptionMethods(context),

@@ -25,7 +25,7 @@ import type { RoutedPost, Routing, RoutingView } from "./routing.ts";
 /** The refused posts of a batch. Every receiver of such a post is over a quota. */
 type RefusedPosts = ReadonlyMap<RoutedPost, PostRefusal>;
 
-/** A verified and normalized post from which events are made. */
+/** A post that was verified and converted to an event, but is not stored yet. */
 export type NormalizedEvent = RoutedPost & {
   /** JSON text of the normalized body. */
   payload: string;
@@ -33,14 +33,14 @@ export type NormalizedEvent = RoutedPost & {
   dedupe: string;
   occurredAtMs: number;
   receivedAtMs: number;
-  /** For an element of a list: the projects that have room for the list. An element that one of them receives is not refused. */
+  /** For an element of a list: the projects whose quotas have room for the list. An element that one of them receives is not refused. */
   roomy?: Set<ProjectId>;
 };
 
 /**
- * Result of storing a post. `stored`: `events` projects have the event, and for `fresh` of them it is new. `eventId`: the id of the event
- * that this batch stored for the first receiver, from this post or from an equal one. `no_project`: no project receives the post.
- * `over_quota`: every project that would receive the post is over a quota.
+ * Result of storing a post. `stored`: `events` projects have the event, and it is new for `fresh` of them. `eventId`: the id of the event
+ * that this batch stored for the first receiver, from this post or an equal one. `no_project`: no project receives the post. `over_quota`:
+ * every project that would receive the post is over a quota.
  */
 export type StoreOutcome =
   | { outcome: "stored"; events: number; fresh: number; eventId: EventId | undefined }
@@ -105,8 +105,8 @@ export async function storePosts(
 }
 
 /**
- * A batch of posts to store. `admitted`: posts that were already charged to their receivers. A post is charged once, however often storing
- * is tried.
+ * A batch of posts to store. `admitted`: posts that were already charged to the quotas of their receivers, because a post is charged only
+ * once, however often storing it is tried.
  */
 type Batch = { posts: readonly NormalizedEvent[]; lease: boolean; admitted: Set<RoutedPost> };
 type StoreAttempt = { plan: Plan; refused: RefusedPosts; duplicates: ReadonlySet<string>; leaseUntilMs: number };
@@ -118,8 +118,8 @@ async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Pr
   const refused = refusePosts(options.quotas, routing, batch);
   const taken = refused.size === 0 ? posts : posts.filter((post) => !refused.has(post));
   const plan = planEvents(options, routing, taken, lease);
-  // The projects that would have received a refused post are included. svc refuses a post by the quotas that this node knows, and these
-  // quotas may be outdated. So the versions of these projects are compared with the database too.
+  // The projects of refused posts are included: a post is refused by the quotas that this node knows, and these may be outdated. So the
+  // versions of these projects are also compared with the database.
   const projects = new Set([
     ...plan.events.map((event) => event.projectId),
     ...[...refused.keys()].flatMap((post) => routing.receivers(post).map(({ projectId }) => projectId)),
@@ -184,7 +184,7 @@ async function recordAll(
   return duplicates;
 }
 
-/** Thrown if a statement finds the routing outdated, to roll back the statements before it. */
+/** Thrown if a statement finds that the routing is outdated, so that the statements before it are rolled back. */
 class StaleRouting extends Error {}
 
 function chunksOf(events: readonly NewEvent[]): NewEvent[][] {
@@ -232,7 +232,7 @@ function planEvents(
   };
   const nowMs = options.clock.now();
   const addEvent = (post: NormalizedEvent, projectId: ProjectId, entityId: string): PlannedEvent => {
-    // Readers of events look for new ones by ids. So an event that waited counts as received now.
+    // Readers of events search for new events by their ids. So an event that had to wait counts as received now.
     const receivedAtMs = nowMs - post.receivedAtMs > idAgeMsMax ? nowMs : post.receivedAtMs;
     const dedupeKey = storableKey(post.dedupe);
     const name = `${projectId} ${post.triggerSlug} ${dedupeKey}`;
@@ -295,7 +295,7 @@ function planEvents(
   };
 }
 
-/** The event of a post for one receiver. `isOwn`: false if an equal post of the batch came first, and `event` is made from that post. */
+/** The event of a post for one receiver. `isOwn`: false if an equal post came earlier in the batch, and `event` was made from that post. */
 type PlannedEvent = { readonly event: NewEvent; readonly isOwn: boolean };
 type FirstSend = { event: NewEvent; delivery: NewDelivery; endpoint: Endpoint };
 

@@ -15,14 +15,14 @@ import type { Ingest } from "./ingest.ts";
 import type { Quarantine } from "./quarantine.ts";
 import type { ReplayFaultPoint } from "./replays/step.ts";
 
-/** Shared by the nodes of one test: database, clock and vault key. */
+/** Database, clock and vault key that the nodes of one test share. */
 export type TestCluster = AsyncDisposable & {
   readonly db: Database;
   readonly clock: TestClock;
   readonly sealer: Sealer;
-  /** Adds a project. */
+  /** Adds a project and returns its id. */
   project(name?: string): Promise<ProjectId>;
-  /** Returns the number of rows of a table. */
+  /** Returns the number of rows in a table. */
   count(table: CountedTable): Promise<number>;
 };
 
@@ -49,13 +49,16 @@ export async function createTestCluster(): Promise<TestCluster> {
   };
 }
 
-/** Returns every sample toolkit. Every webhook's audience is all projects, unless the deployment differs. */
+/** Returns a catalog with every sample toolkit. All projects receive the posts of every webhook, unless `deployment` says otherwise. */
 export function sampleCatalog(deployment?: object): Catalog {
   const toolkits = Object.values(sampleToolkits);
   return catalogOf(deployment === undefined ? { toolkits } : { toolkits, deployment });
 }
 
-/** Returns the same with audience `accounts`, the default of a deployment file. */
+/**
+ * Returns the sample catalog in which only projects with a matching account receive posts. This is the default of a deployment file
+ * (audience `accounts`).
+ */
 export function accountsCatalog(): Catalog {
   const bindings = { provider_base_url: "https://api.example.com", auth_url: "https://auth.example.com" };
   const payments = {
@@ -66,7 +69,7 @@ export function accountsCatalog(): Catalog {
   return sampleCatalog({ toolkits: { payments } });
 }
 
-/** The secrets of the sample toolkits, by variable. */
+/** The webhook secrets of the sample toolkits, by variable. */
 export const sampleSecrets: Record<string, string> = {
   SVC_WEBHOOK_SECRET_CODE_HOST: "code-host-secret",
   SVC_WEBHOOK_SECRET_PAYMENTS: "payments-secret",
@@ -74,7 +77,7 @@ export const sampleSecrets: Record<string, string> = {
   SVC_WEBHOOK_SECRET_WATCHER: "watcher-token",
 };
 
-/** One node with everything its tests look at. Its delivery engine runs only if asked for. */
+/** A test node, with everything that tests of triggers read from it. Its delivery engine runs only if the options say so. */
 export type TriggerNode = AsyncDisposable & {
   readonly nodeId: NodeId;
   readonly dispatcher: Dispatcher;
@@ -83,29 +86,32 @@ export type TriggerNode = AsyncDisposable & {
   /** Errors that the delivery engine reported. */
   readonly failures: Told["failures"];
   readonly standing: Node["standing"];
-  /** The MCP offer for agents. */
+  /** The MCP server of the node, for agents. */
   readonly mcp: Node["mcp"];
-  /** Steps of throttled replays that it made. */
+  /** Steps of throttled replays that this node made. */
   readonly replaySteps: Told["replaySteps"];
   /** TriggersService for one project's key, over a Connect router. */
   client(projectId: ProjectId): Client<typeof TriggersService>;
 };
 
-/** Settings of a test node. Unlike the default it has the sample catalog and secrets, allows loopback, and does not start the engine. */
+/**
+ * Options of a test node. By default, it has the sample catalog and secrets, may connect to loopback, and does not start its delivery
+ * engine.
+ */
 export type TriggerNodeOptions = {
   catalog?: Catalog;
   secretOf?: (name: string) => string | undefined;
   limits?: Partial<DispatchLimits>;
   allowedRanges?: readonly string[];
   isStarted?: boolean;
-  /** True if throttled replays advance with each second of the clock. */
+  /** True if throttled replays advance with each second of the test's clock. */
   isReplaying?: boolean;
   onReplayFaultPoint?: (point: ReplayFaultPoint) => void;
-  /** The last restore of the store. */
+  /** Returns the last restore of the database from a backup. */
   restored?: () => Restore | undefined;
 };
 
-/** Creates a node on a cluster. When disposed, it drains without grace. */
+/** Creates a node on a test database. When the node is disposed, its work is aborted at once. */
 export function createTestNode({ db, clock, sealer }: TestCluster, options: TriggerNodeOptions = {}): TriggerNode {
   const node = createNode(db, {
     clock,

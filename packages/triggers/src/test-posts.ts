@@ -2,12 +2,15 @@ import { createHmac } from "node:crypto";
 import type { InboundPost } from "./outcome.ts";
 import { sampleSecrets } from "./test-node.ts";
 
-/** A post of a sample toolkit, signed as its provider would, with node:crypto alone and by the providers' own descriptions. */
+/**
+ * A post of a sample toolkit, signed as its app would sign it. The signature is made with node:crypto only, by the description of the app's
+ * documentation.
+ */
 export type SignedPost = InboundPost;
 
 const secretOf = (toolkit: string) => sampleSecrets[`SVC_WEBHOOK_SECRET_${toolkit.toUpperCase()}`] ?? "";
 
-/** hmac_sha256 with hex and the prefix `sha256=`: an opened issue. */
+/** Returns a post about an opened issue, signed with the scheme hmac_sha256 (hex, with the prefix `sha256=`). */
 export function issuePost(
   fields: { number?: unknown; title?: unknown; delivery?: string; organization?: unknown; createdAt?: unknown } = {},
   secret = secretOf("code_host"),
@@ -26,7 +29,7 @@ export function issuePost(
   return signedCodePost(Buffer.from(text), headers, secret);
 }
 
-/** hmac_sha256 with hex and the prefix `sha256=`: any body and headers. */
+/** Returns a post with any body and headers, signed with the scheme hmac_sha256 (hex, with the prefix `sha256=`). */
 export function signedCodePost(
   body: Buffer,
   headers: Record<string, string> = {},
@@ -41,7 +44,7 @@ export function signedCodePost(
   };
 }
 
-/** hmac_sha256 with base64 and no prefix: a settled payment. */
+/** Returns a post about a settled payment, signed with the scheme hmac_sha256 (base64, without prefix). */
 export function paymentPost(
   fields: { id?: string; amount?: unknown; account?: unknown; created?: unknown } = {},
   secret = secretOf("payments"),
@@ -51,13 +54,13 @@ export function paymentPost(
   return signedPayment(Buffer.from(JSON.stringify(payment)), secret);
 }
 
-/** hmac_sha256 with base64 and no prefix: any body. */
+/** Returns a post with any body, signed with the scheme hmac_sha256 (base64, without prefix). */
 export function signedPayment(body: Buffer, secret = secretOf("payments")): SignedPost {
   const signature = createHmac("sha256", secret).update(body).digest("base64");
   return { toolkitSlug: "payments", headers: { "x-pay-signature": signature }, query: new URLSearchParams(), body };
 }
 
-/** slack_v0, signed at `atMs`: a posted message, or any body. */
+/** Returns a post about a message, or with any body, signed with the scheme slack_v0 at the time `atMs`. */
 export function messagePost(
   atMs: number,
   fields: { body?: Buffer; text?: string; event?: string } = {},
@@ -79,7 +82,7 @@ export function messagePost(
   return { toolkitSlug: "team_chat", headers, query: new URLSearchParams(), body };
 }
 
-/** token_query: a change announced in headers alone. */
+/** Returns a post about a change, whose data are only in headers. It has the scheme token_query (a token in the query). */
 export function changePost(
   fields: { number?: number | string; channel?: string; state?: string; room?: string } = {},
   token = secretOf("watcher"),

@@ -4,9 +4,9 @@ import type { Webhook, WebhookSecret } from "@svc/catalog";
 type ReadVariable = (name: string) => string | undefined;
 
 /**
- * Returns the secrets in a variable, separated by white space. Each of them is valid, so that a secret can be rotated without an
- * interruption. A text that the webhook's definition cannot read as a key is left out. With basic authentication, all secrets are left out then: the
- * text is probably the rest of a password with a blank, and the part before the blank must not be a secret.
+ * Returns the secrets in a variable, which are separated by white space. All of them are valid, so that a secret can be replaced without an
+ * interruption. A text that the webhook's definition cannot read as a key is left out. With basic authentication, no secret is returned in
+ * this case: the text is probably the rest of a password with a blank, and the part before the blank must not become a secret.
  */
 export function secretsOf(webhook: Webhook, value: string | undefined): readonly WebhookSecret[] {
   const read = wordsOf(value).map((text) => webhook.secretOf(text));
@@ -25,7 +25,10 @@ export function publicUrlOf(variable: ReadVariable): string | undefined {
   return variable("SVC_PUBLIC_URL")?.trim().replace(/\/+$/, "") || undefined;
 }
 
-/** Returns why a webhook takes no posts, as a sentence for the operator without its full stop. Undefined if it takes posts. */
+/**
+ * Returns the reason why a webhook takes no posts, as a sentence for the operator without its full stop. Returns undefined if it takes
+ * posts.
+ */
 export function faultOfWebhook(webhook: Webhook, variable: ReadVariable): string | undefined {
   const { secretEnv, parameters, needsUrl } = webhook;
   if (!isSecretSet(webhook, variable)) return `the variable ${secretEnv} holds no secret`;

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { hashReceipt, toReceipt } from "./convert-receipts.ts";
 
 const count = fc.oneof(fc.nat(20), fc.nat(2 ** 32 - 1), fc.constant(2 ** 32 - 1));
-/** Texts of any UTF-16 units: quotes, control characters and lone surrogates too. */
+/** Generates texts of any UTF-16 units: also quotes, control characters and lone surrogates. */
 const text = fc.oneof(
   fc.string({ unit: "grapheme" }),
   fc.array(fc.nat(0xffff)).map((units) => String.fromCharCode(...units)),
@@ -66,7 +66,7 @@ const receipt: fc.Arbitrary<ReceiptDocument> = fc.record({
   receiptHash: text,
 });
 
-/** Returns the hash that a caller computes from the message. */
+/** Returns the hash that a caller computes from the API message of a receipt. */
 function hashOfMessage(document: ReceiptDocument): string {
   const message = create(ReceiptSchema, { ...toReceipt(document), receiptHash: "" });
   return canonicalHash(toJson(ReceiptSchema, message, { alwaysEmitImplicit: true }));
@@ -76,7 +76,7 @@ test("the hash of a receipt is that of its message, byte for byte", () => {
   fc.assert(
     fc.property(receipt, receipt, (document, other) => {
       expect(hashReceipt(document)).toBe(hashOfMessage(document));
-      // Jobs of one program share the object of their estimate.
+      // Jobs of the same program share one estimate object.
       const next = { ...other, estimate: document.estimate };
       expect(hashReceipt(next)).toBe(hashOfMessage(next));
     }),

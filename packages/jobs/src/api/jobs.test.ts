@@ -14,7 +14,7 @@ const filter: JobFilter = {
   standingProgramId: undefined,
 };
 
-/** A project with jobs whose programs have `bytes` each, newest first; `read` has the sizes of the reads. */
+/** Returns a fake store of jobs whose programs have `bytes` bytes each, newest first. `read` contains the size of each read. */
 function repositoryOf(count: number, bytes: number) {
   const program = "p".repeat(bytes);
   const jobs = Array.from(

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** A job that nobody drives, and a watcher of it whose clock stands still. */
+/** Returns a job that no engine runs, and a watcher of its log. The watcher's clock does not move. */
 async function watchIdle() {
   const { db } = database;
   const node = createTestNode(db, { isStarted: false });

@@ -254,7 +254,7 @@ test("a point that is an approval is for approvers' keys, of the program's own a
   const refusal = fault("APPROVER_ROLE_REQUIRED", "programJson/points/sure");
   expect((await refusalsOf(as("member").submitJob({ programJson }))).details).toEqual([refusal]);
   expect((await as("member").checkProgram({ programJson })).faults).toMatchObject([refusal]);
-  // Nothing waits in a simulation.
+  // A simulation waits for no person.
   expect((await as("member").submitJob({ programJson, mode: "simulate" })).job?.id).not.toBe("");
   expect((await client.checkProgram({ programJson })).faults).toEqual([]);
   expect((await client.submitJob({ programJson })).job?.id).not.toBe("");
@@ -296,7 +296,7 @@ test("SubmitJob refuses modes, keys and plans that it cannot take", async () => 
     code: "FailedPrecondition",
     details: [fault("APPROVER_MISSING", "programJson/approval")],
   });
-  // A simulation needs nobody's approval.
+  // A simulation needs no approval, even with a member's key.
   expect(jobOf(await client.submitJob({ programJson: plan, mode: "simulate" })).status).toBe(JobStatus.QUEUED);
   await database.db.sql`update contacts set is_approver = true`;
 });
@@ -370,7 +370,7 @@ test("an idempotency key names one job, whatever became of it, and no other cont
   await node.reach(id, "parked");
   await client.cancelJob({ id });
   await node.reach(id, "cancelled");
-  // Other text, same program.
+  // The same program written as a different text.
   const spaced = {
     ...request,
     programJson: JSON.stringify(JSON.parse(request.programJson), undefined, 2),

@@ -35,7 +35,7 @@ const asking = {
 };
 const ended = (job: { finishedAt?: unknown }) => expect(job.finishedAt).toBeDefined();
 
-/** A world whose app answers each request once it is let go. */
+/** Creates an app that answers each request only after the test has released it. */
 function heldWorld() {
   const world = createWorld();
   const gate = Promise.withResolvers<void>();
@@ -169,7 +169,7 @@ test("a node that stops answers its waits at once, with the jobs as they are", a
   node.jobs.waits.end();
   const job = jobOf(await waiting);
   expect(job.status).toBe(JobStatus.RUNNING);
-  // A wait that begins now does not wait either.
+  // A wait that begins now also ends at once.
   const late = jobOf(await client.submitJob({ programJson: programText({ steps: [note] }), waitSeconds: 30 }));
   expect(late.finishedAt).toBeUndefined();
   letGo();
@@ -206,14 +206,14 @@ test.each(["before-commit", "after-commit", "before-call", "after-call"] as cons
     const next = bench.engine();
     const isIdle = () => next.stats().held === 0;
     let job = seen;
-    // Each call waits for less than the lease of the dead node.
+    // Each call waits for a shorter time than the lease of the dead node.
     while (job.finishedAt === undefined) job = jobOf(await movedBy(1_000, client.submitJob(submission), isIdle));
     expect([job.id, job.status]).toEqual([seen.id, JobStatus.SUCCEEDED]);
     expect(new Set(world.seen.map(({ key }) => key)).size).toBe(1);
 
     /**
-     * Moves the clock until the promise has settled. `mayPass`: no time passes while it returns false. If time passed while an engine has
-     * the job, a slow machine would lose the lease.
+     * Moves the clock until the promise has settled. `mayPass`: the clock does not move while it returns false. If the clock moved while an
+     * engine runs the job, a slow machine would lose the lease.
      */
     async function movedBy<T>(ms: number, promise: Promise<T>, mayPass = () => true): Promise<T> {
       let isSettled = false;

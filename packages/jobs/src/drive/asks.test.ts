@@ -9,7 +9,7 @@ afterAll(benches.drop);
 
 const ladder = [{ principal: "owner" }];
 
-/** A judge over the filtered items, with a send after it. */
+/** Returns the steps of a program: a question about the filtered items, and a send after it. */
 function judged(continuations: readonly string[] = ["proceed", "retry-with", "skip", "abort"]) {
   return {
     params: { least: 1.0 },
@@ -58,7 +58,7 @@ test("a judge parks the job without a task, and the answer proceed goes on", asy
   });
   expect(reading.steps["send"]).toMatchObject({ rows: { ok: 2 } });
   expect(reading.receipt.asks).toMatchObject({ raised: 1, answered: 1 });
-  // The clock stood still while a person was waited for.
+  // The deadline's clock did not run while the job waited for a person.
   expect(reading.receipt.limits.used.deadlineSeconds).toBe(0);
   expect(reading.events.find(({ payload }) => payload["from"] === "parked")?.chain.at(-1)).toBe("contact:owner");
 });

@@ -22,7 +22,7 @@ const doubt = {
 type Point = FaultPoint | "in-send";
 const all: readonly Point[] = ["after-claim", "before-call", "in-send", "after-call", "before-commit", "after-commit"];
 
-/** What dies how: `nth` is the time it comes to the point, where the work is under way. */
+/** The programs of the tests and the points at which their node dies. `nth`: the node dies when it reaches the point for the nth time. */
 const kinds: Readonly<Record<string, { program: object; points: readonly Point[]; nth: number }>> = {
   call: {
     program: { steps: [{ id: "note", call: "desk.send_note", entity: "ops", args: { text: "x" } }] },
@@ -102,7 +102,7 @@ const cases = Object.entries(kinds).flatMap(([kind, { program, points, nth }]) =
   );
 });
 
-/** Kinds that differ in how their node came by the job: later on a job is driven alike. */
+/** Programs for which the tests vary how the node got the job. For the others it makes no difference, because their nodes die later. */
 const beginnings: ReadonlySet<string> = new Set(["call", "keyed", "judge", "wait"]);
 const ways = cases.flatMap(([kind, point, doomed]) => [
   [kind, "claimed", point, doomed] as const,
@@ -110,8 +110,8 @@ const ways = cases.flatMap(([kind, point, doomed]) => [
 ]);
 
 /**
- * Where a write that began is not known to have ended: it begins with the commit before it, or with the submission, and its end is
- * committed with what follows from it.
+ * True if svc cannot know the outcome of a write at this point. A write begins with the commit before it, or with the submission. Its end
+ * is committed together with what follows from it.
  */
 function isInDoubt(kind: string, way: string, point: Point): boolean {
   if (kind === "saga") return point === "before-commit";
@@ -120,7 +120,7 @@ function isInDoubt(kind: string, way: string, point: Point): boolean {
   return way === "claimed" ? point === "after-commit" : point === "after-claim" || point === "before-commit";
 }
 
-// Three ways of four begin alike: half of them is a sample of every kind and every point.
+// Three of the four ways begin in the same manner, so half of the cases contain every kind and every point.
 test.each(sampleOf(ways, 2))(
   "%s, %s, dead at %s: another engine finishes, and nothing is sent twice in silence",
   async (kind, way, point, { program, nth }) => {
@@ -138,7 +138,7 @@ test.each(sampleOf(ways, 2))(
       return isDead;
     });
     if (way === "stored leased" && point === "before-call") {
-      // The call begins with the submission: that was not answered, and nothing came of it.
+      // The call begins with the submission. The submission was not answered, and nothing of it was stored.
       expect([await countJobs(bench), world.seen]).toEqual([0, []]);
       return;
     }
@@ -152,7 +152,7 @@ test.each(sampleOf(ways, 2))(
     expect(reading.job.status).toBe(kind === "saga" ? "failed" : "succeeded");
     expectHonest(world.seen, reading);
     if (kind.startsWith("fetch")) expect(reading.steps["items"]).toMatchObject({ rows: { in: 9, ok: 9 } });
-    // What was in flight when the node died is in doubt, and says so. Of the rows of a map several may have been.
+    // A write that was in flight when the node died is in doubt, and the receipt shows this. For a map, this can be several rows.
     const { unknown } = reading.receipt.calls;
     if (isInDoubt(kind, way, point)) expect(unknown).toBeGreaterThan(0);
     else if (!kind.endsWith("map")) expect(unknown).toBe(0);
@@ -202,7 +202,7 @@ function isAsking({ job }: JobReading): boolean {
   return job.status === "parked" && job.park?.["reason"] !== "wait";
 }
 
-/** Lets the lease run out, and then the time in which a lost call might still run. */
+/** Moves the clock until the lease has expired, and then until a lost call cannot be running any more. */
 async function rescue(
   bench: TestBench,
   heir: Pick<JobEngine, "wake" | "stats">,
@@ -211,17 +211,17 @@ async function rescue(
   for (;;) {
     const reading = await bench.read(id);
     if (reading.job.finishedAt !== null || isAsking(reading)) return reading;
-    // Slowly while it drives the job: else its own lease runs out under it on a busy machine.
+    // The clock moves slowly while the new engine runs the job. Otherwise, on a busy machine, the engine's own lease would expire.
     bench.clock.advance(heir.stats().held > 0 ? 100 : 5_000);
     heir.wake();
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-/** Whatever arrived twice without a key is counted as unknown, and nothing was left out. */
+/** Checks that every write that reached the app twice without a key is counted as unknown, and that no write is missing. */
 function expectHonest(seen: readonly SeenRequest[], { steps, receipt }: JobReading): void {
   const writes = seen.filter(({ method }) => method === "POST");
-  // What is sent again under a key is the same, whatever time it is by then.
+  // A write that is sent again with the same key has the same content, even if it is sent at a later time.
   for (const same of Map.groupBy(writes, ({ key }) => key ?? "").values()) {
     if (same[0]?.key !== undefined) expect(new Set(same.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   }

@@ -5,8 +5,8 @@ import { until } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import type { FaultPoint } from "./observer.ts";
 
-// The clock stands still, so no engine looks by itself: what goes on does so because somebody told that it is due, after the commit that
-// made it due.
+// In these tests the clock does not move, so no engine claims tasks by itself. A job only continues if a commit that made its task due also
+// woke the engine.
 
 const benches = createBenches();
 afterEach(benches.stop);
@@ -18,7 +18,7 @@ const note = { inputSchema, input: { text: "x" }, steps: [send], result: { id: {
 
 test("a job that waits for some it runs, and begins others with the same commit, has them begin at once", async () => {
   const world = createWorld({ items: 3 });
-  // The second is under way until the third has begun: no end of another has anybody look.
+  // The second note is not answered before the third has begun. So the third cannot be started by the end of another call.
   const third = Promise.withResolvers<void>();
   let posts = 0;
   world.script = async ({ method }) => {
@@ -29,7 +29,7 @@ test("a job that waits for some it runs, and begins others with the same commit,
     return undefined;
   };
   const bench = await benches.bench(world);
-  // Whoever was told before the end of a transaction has looked by then.
+  // Waits long enough for an engine that was woken before the end of the transaction to claim its tasks. It would find nothing.
   const onFaultPoint = async (point: FaultPoint) => {
     if (point === "after-commit") for (let looks = 0; looks < 5; looks++) await bench.db.sql`select 1`;
   };

@@ -23,7 +23,7 @@ function nodeOf(options: Parameters<typeof createTestNode>[1]): TestNode {
 const toolsOf = (node: TestNode, { projectId }: TestProject) =>
   node.client(ToolsService, { projectId, role: "approver" });
 
-/** Sends a note for each item of the desk. */
+/** A program that sends a note for each item of the test app. */
 const sendAll = programText({
   steps: [
     {
@@ -49,7 +49,7 @@ async function submit({ client }: TestProject, programJson: string): Promise<str
 
 const sentBy = ({ seen }: World) => seen.filter(({ method }) => method === "POST").map(({ body }) => body["text"]);
 
-/** A world that notes how many notes are under way at once. */
+/** Creates an app that counts how many notes are being sent at the same time. */
 function countedWorld(items: number) {
   const world = createWorld({ items });
   const notes = { underWay: 0, most: 0 };
@@ -92,7 +92,7 @@ test("a map that waits for a rate holds no place of the worker, and goes on when
   const id = await submit(project, sendAll);
   await until(() => sentBy(world).length === 4);
   await until(() => node.jobs.engine.stats().held === 0);
-  // Calls of another tool are not held up.
+  // Calls of another tool are not delayed by the limit.
   await node.reach(await submit(project, readOne), "succeeded");
   await node.reach(id, "succeeded", "failed");
   expect(sentBy(world)).toHaveLength(9);

@@ -18,14 +18,17 @@ const doubt = {
 };
 const onRows = { onRows: { unknown: "doubt" } };
 
-/** How many of a job's calls of the map stand in the ledger, by outcome. */
+/** Returns how many calls of the job's map step are in the ledger, by outcome. */
 async function ledgerOf({ db }: TestBench, jobId: Id<"job">): Promise<Readonly<Record<string, number>>> {
   const found = await db.sql<{ outcome: string; n: number }[]>`
     select outcome, count(*)::int4 as n from tool_calls where job_id = ${uuidOfId(jobId)}::uuid and step_id = 'send' group by 1`;
   return Object.fromEntries(found.map(({ outcome, n }) => [outcome, n]));
 }
 
-/** Runs a map of a tool on a node that dies before it commits what its calls came to, and then on another to its end or question. */
+/**
+ * Runs a map step with a tool on a node that dies before it commits the outcomes of its calls. Then runs the job on a second node until it
+ * ends or asks a question.
+ */
 async function loseCommit(tool: string) {
   const world = createWorld({ items: 30 });
   const bench = await benches.bench(world);
@@ -33,7 +36,7 @@ async function loseCommit(tool: string) {
     tool === "desk.get_item"
       ? sendAll({ do: [{ id: "note", call: tool, entity: "ops", args: { id: { $ref: "row.id" } } }] })
       : sendAll(onRows, { ...doubt, tool });
-  // One commit says that the step has begun. Time stands still: the one after it would be that of all rows.
+  // The first commit stores that the step has begun. The clock does not move, so the next commit would store all rows.
   let hasBegun = false;
   const doomed = bench.doom("before-commit", 1, (stepId) => {
     const isNext = hasBegun;
@@ -76,9 +79,9 @@ test("a row that takes long holds up no other, and what ended beside it is kept 
   const id = await bench.submit(
     sendAll({ ...onRows, concurrency: 16 }, { ...doubt, limits: { writes: 5_000, concurrency: 16 } }),
   );
-  // The slow one is answered last.
+  // The slow row is answered last.
   const doomed = bench.doom("in-send", 1_000);
-  // As far as the first row that has not ended allows.
+  // Waits until as many rows have ended as the first unfinished row allows.
   await untilMoved(async () => {
     bench.clock.advance(20);
     return (await bench.read(id)).steps["send"]?.rows?.ok === 999;

@@ -42,7 +42,7 @@ test("a map begins a row for each turn that the node gives it, and none before",
     return new Promise<void>((resolve) => turns.push(resolve));
   };
   const { port } = memory;
-  // No call limit is full here.
+  // In this test no call limit is ever full.
   const call: typeof port.call = async (...given) => {
     const attempted = await port.call(...given);
     return attempted.kind === "limited" ? call(...given) : attempted;
@@ -56,7 +56,7 @@ test("a map begins a row for each turn that the node gives it, and none before",
   while (!isOver) {
     await new Promise(setImmediate);
     expect(memory.executed.length).toBeLessThanOrEqual(given);
-    // One at a time stands in line, and what reads and keeps rows beside it.
+    // Only one row waits for a turn at a time, in addition to the code that reads rows and the code that stores them.
     expect(turns.length).toBeLessThanOrEqual(3);
     const next = turns.shift();
     if (next === undefined) continue;

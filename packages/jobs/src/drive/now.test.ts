@@ -4,7 +4,8 @@ import { isEnd } from "../state/statuses.ts";
 import { createDriver, drive } from "./run/loop.ts";
 import { createMemory, deskTools, NodeDied } from "./test-memory.ts";
 
-// `now` is when a step began, whoever repeats what: an app that is sent a write twice is sent the same.
+// Tests that `now` in expressions is the time when the step began, even if an action is repeated. So an app that gets a write twice gets
+// the same content.
 
 const tools = deskTools();
 
@@ -41,7 +42,7 @@ const steps = [
   { id: "fail", call: "desk.get_item", entity: "ops", args: { id: "x" } },
 ];
 
-/** What the app was sent, by tool, in a run whose node dies at one of its chances, or never. */
+/** Returns what the app received, by tool, in a run whose node dies at its nth opportunity, or never. */
 async function sentIn(death: number): Promise<{ texts: Record<string, string[]>; state: JobState; chances: number }> {
   let chances = 0;
   let notes = 0;
@@ -54,7 +55,7 @@ async function sentIn(death: number): Promise<{ texts: Record<string, string[]>;
         const { shelf, text, id, page } = args as Record<string, string>;
         texts[name] = [...(texts[name] ?? []), shelf ?? text ?? id ?? ""];
         if (name === "get_item") return { outcome: "provider_error", value: {} };
-        // The first write is refused for a while: it is tried again much later.
+        // The app refuses the first write for some time, so it is tried again much later.
         if (name === "send_keyed" && notes++ === 0) return { outcome: "rate_limited", value: {}, retryable: true };
         return {
           outcome: "ok",
@@ -76,7 +77,7 @@ async function sentIn(death: number): Promise<{ texts: Record<string, string[]>;
   return { texts, state: memory.reopen().state, chances };
 }
 
-/** The times in texts, each once. */
+/** Returns the different times that occur in texts. */
 function timesOf(texts: readonly string[] | undefined): string[] {
   return [...new Set(texts?.map((text) => /\d{4}-.*Z/.exec(text)?.[0] ?? text))];
 }
@@ -89,7 +90,7 @@ test("whenever the node dies, all that a step sends tells one time, and its undo
     expect(state.status, `${death}`).toBe("failed");
     for (const name of ["send_keyed", "send_note"]) expect(timesOf(texts[name]), `${name} ${death}`).toHaveLength(1);
     expect(new Set(texts["send_keyed"]?.map((text) => text.slice(0, 1)))).toEqual(new Set(["a", "b"]));
-    // The first page may be asked for before the step's beginning is committed: reads of one beginning tell one time.
+    // The first page may be requested before the beginning of the step is committed. All reads of one beginning use the same time.
     expect(timesOf(texts["list_items"]).length, `${death}`).toBe(1);
     expect(timesOf(texts["delete_note"])).toEqual(timesOf(texts["send_keyed"]));
   }

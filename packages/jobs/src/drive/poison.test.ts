@@ -36,7 +36,7 @@ test("what gets on between two losses is not parked, however many there are", as
   const id = await bench.submit(sendAll({ concurrency: 8 }, { tool: "desk.send_keyed", limits: { writes: 5_000 } }));
   for (let round = 0; round < 3; round++) {
     await killDrivers(bench, id, { point: "before-call", times: 1 });
-    // Comes as far as its next commit: the one before it and this one are two losses, and then it has got on.
+    // The node gets as far as its next commit. With the death before, this makes two losses, and then the job has made progress.
     await killDrivers(bench, id, { point: "after-commit", times: 1 });
   }
   const engine = bench.engine();
@@ -78,7 +78,7 @@ test("what a poisoned job takes down with it is not parked for it", async () => 
   const bench = await benches.bench(world);
   const poison = await bench.submit({ steps: [{ ...read.steps[0], id: "poison" }] });
   const others = await Promise.all(Array.from({ length: 4 }, () => bench.submit(read)));
-  // A call that does not end keeps the others from getting on; the poisoned one kills its node at its call.
+  // A call that does not end keeps the other jobs from making progress. The poisoned job kills its node at its call.
   let stuck = Promise.withResolvers<void>();
   world.script = async () => {
     await stuck.promise;
@@ -137,7 +137,7 @@ test("a job that holds the event loop twice is parked as poisoned, whichever nod
   await other.release({ jobId: id, projectId: bench.projectId }, administrator);
   const ended = await goOn(bench, other, id, isOver);
   expect(ended.job).toMatchObject({ status: "succeeded", loopHolds: 0 });
-  // What was under way when it was parked was sent once, and its recorded answer used.
+  // The call that was running when the job was parked was sent only once, and its recorded answer was used.
   const sent = world.seen.filter(({ method }) => method === "POST").map(({ body }) => body["text"]);
   expect(sent).toHaveLength(new Set(sent).size);
   await other.reportHeldLoop(id, 300);

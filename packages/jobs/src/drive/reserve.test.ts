@@ -13,12 +13,12 @@ afterAll(benches.drop);
 const note = { steps: [{ id: "note", call: "desk.send_note", entity: "ops", args: { text: "x" } }] };
 const otherProject = () => createId("prj", 1);
 
-/** An engine that is never woken by what is stored: it does only what it reserved. */
+/** Returns an engine that stored jobs never wake, so that it runs only jobs for which it reserved a slot. */
 function unwoken({ reserve }: JobEngine): Pick<JobEngine, "reserve" | "wake"> {
   return { reserve, wake: () => {} };
 }
 
-/** What the run's task says of its lease. */
+/** Returns the lease in the row of the job's run task. */
 async function leaseOf({ db }: TestBench, jobId: Id<"job">): Promise<Record<string, unknown> | undefined> {
   const [lease] = await db.sql.unsafe("select lease_token, attempt, losses from job_tasks where job_id = $1", [
     uuidOfId(jobId),
@@ -66,7 +66,7 @@ test("a place is kept only where there is one, and given back", async () => {
   const [one, two, three] = [otherProject(), otherProject(), otherProject()];
   const first = reserve(one);
   expect(first?.lease.untilMs).toBe(bench.clock.now() + 30_000);
-  // A lone project leaves one place to a newcomer; of two each has its part.
+  // A single project leaves one slot free for a new project. With two projects, each has its share.
   expect(reserve(one)).toBeDefined();
   expect(reserve(one)).toBeUndefined();
   expect(reserve(two)).toBeDefined();

@@ -5,7 +5,7 @@ import { until } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { retry } from "./test-parks.ts";
 
-// Jobs of a store that was restored from a backup: the store that the backup was taken of may have gone on with them.
+// Tests of jobs in a database that was restored from a backup. The original database may have continued these jobs after the backup.
 
 const benches = createBenches();
 afterEach(benches.stop);
@@ -21,7 +21,7 @@ const textsOf = (seen: readonly SeenRequest[]) =>
 
 let restores = 0;
 
-/** As if the store were one that was restored, with the jobs that it has, and resumed. */
+/** Marks the database as restored from a backup and then resumed, together with its jobs. */
 async function restored({ db, clock }: Bench, isNothingSince = false): Promise<number> {
   const backupEndsAt = clock.now();
   clock.advance(60_000);

@@ -85,7 +85,7 @@ function stepOf(kind: (typeof kinds)[number], id: string, tolerate: number): obj
   }
 }
 
-/** Tells of an error, and goes on or fails even so. */
+/** Returns an error handler that reports the error, and then continues, or fails anyway. */
 function onErrorOf(id: string, tolerate: number): object {
   // biome-ignore lint/suspicious/noThenProperty: programs have the field.
   return { do: [send("desk.send_note", `${id}told`, { text: "told" })], then: tolerate === 0 ? "fail" : "continue" };
@@ -127,7 +127,9 @@ const uninterrupted: Interrupts = {
   hasOthersWaiting: () => false,
 };
 
-/** Runs one attempt to its end; it is cancelled before a round, and what it asks in doubt is aborted. */
+/**
+ * Runs one attempt of a job to its end. Cancels it before the given round, and answers every question about a write in doubt with `abort`.
+ */
 async function run(memory: Memory, cancelledAt: number | undefined): Promise<void> {
   for (let round = 0; round < 200; round++) {
     if (round === cancelledAt) memory.cancel = { atMs: memory.port.clock.now(), chain: ["key:other"] };
@@ -190,14 +192,14 @@ test("however often a job is taken on, what ended well is not written again, nor
         seen.add(state.status);
       }
       for (const [place, answers] of memory.written) {
-        // An error that comes again is told of again.
+        // If the same error occurs again, it is reported again, so these writes may be repeated.
         if (place.endsWith("told")) continue;
         expect([place, answers.filter((answer) => answer === "ok").length <= 1]).toEqual([place, true]);
         const isKeyed = place.startsWith("desk.send_keyed");
         if (!hasResent && !isKeyed) expect([place, answers]).toEqual([place, answers.slice(0, 1)]);
         if (answers.length > 1) seen.add(isKeyed ? "keyed again" : "sent again as wanted");
       }
-      // Whatever became of a job that ran a skill: where it has written, no other one does.
+      // If the child job of a skill has made a write, no other child job makes the same write, whatever happened to the job.
       for (const [place, times] of memory.writtenBySkills) expect([place, times]).toEqual([place, 1]);
       if (memory.log.some(({ type }) => type === "child-started")) seen.add("ran skills");
       const { state } = memory.reopen();
@@ -208,7 +210,7 @@ test("however often a job is taken on, what ended well is not written again, nor
         const { rows, kind } = receipt;
         if (kind !== "map" || rows === undefined) continue;
         expect([stepId, rows.in]).toEqual([stepId, rows.ok + rows.failed + rows.skipped + rows.unknown]);
-        // No row of the source is left out, and none is taken twice.
+        // No row of the source set is missing, and none is taken twice.
         if (state.status === "succeeded") expect([stepId, rows.in]).toEqual([stepId, 6]);
       }
     }),

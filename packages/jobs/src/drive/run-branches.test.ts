@@ -5,7 +5,7 @@ import { countTasks, createBenches, fetchItems, typesOf } from "@svc/testing/job
 import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 
-// Skills that branches of a parallel run.
+// Tests of skills that the branches of a `parallel` step run.
 
 const benches = createBenches();
 afterEach(benches.stop);
@@ -46,7 +46,7 @@ async function childrenOf({ db }: TestBench, jobId: Id<"job">): Promise<Id<"job"
   return rows.map(({ id }) => idOfUuid("job", id));
 }
 
-/** Waits until a job stands so. Its node looks for work all the time, as it does where time passes. */
+/** Waits until a job has one of these statuses. The engine is woken all the time, as it would be while time passes. */
 async function reach(bench: TestBench, jobId: Id<"job">, ...statuses: string[]): Promise<JobReading> {
   let reading = await bench.read(jobId);
   await until(async () => {
@@ -57,7 +57,7 @@ async function reach(bench: TestBench, jobId: Id<"job">, ...statuses: string[]):
   return reading;
 }
 
-/** The one child of a job that stands so; waits for it. */
+/** Waits until one child of a job has this status, and returns this child. */
 async function childThat(bench: TestBench, jobId: Id<"job">, status: string): Promise<Id<"job">> {
   let found: Id<"job"> | undefined;
   await until(async () => {
@@ -74,7 +74,7 @@ test("branches run skills at the same time, and their results are known behind",
   const both = Promise.withResolvers<undefined>();
   world.script = () => {
     if (world.seen.length === 2) both.resolve(undefined);
-    // Neither is answered before both have come.
+    // Neither request is answered before both have arrived.
     return world.seen.length > 2 ? undefined : both.promise;
   };
   const bench = await benches.bench(world);
@@ -143,7 +143,7 @@ test("a question of a branch and one of another's child are both open, and each 
   await bench.answer(child, { continuation: "proceed" });
   const { job } = await reach(bench, id, "succeeded", "failed");
   expect([job.lastError, job.used.asks]).toEqual(["", 2]);
-  // The other way round.
+  // The same with the two branches in the opposite order.
   const second = await bench.submit({ points, steps }, { skills });
   await reach(bench, second, "parked", "failed");
   await bench.answer(await childThat(bench, second, "parked"), { continuation: "proceed" });
@@ -166,7 +166,7 @@ test("an answer is taken while the child of another branch is at work and the jo
   const id = await bench.submit({ points, steps }, { skills });
   await childThat(bench, id, "parked");
   await until(async () => typesOf(await bench.read(id)).includes("ask-raised"));
-  // Its child waits for a time: nobody has to do anything about that.
+  // The child only waits for a time, so no task for it is due.
   await until(async () => (await countTasks(bench)) <= 2);
   expect((await bench.read(id)).job.status).toBe("running");
   await bench.answer(id, { continuation: "proceed" });
@@ -225,7 +225,7 @@ test("a child that fails fails its branch; the child of another goes on to its e
   const ways = { a: [run("bad", "note")], b: [run("slow", "undone"), call("after")], c: [{ id: "rest", wait: "1h" }] };
   const id = await bench.submit({ saga, steps: [{ id: "ways", parallel: ways }] }, { skills });
   await childThat(bench, id, "failed");
-  // It is left to the other child, and not looked at again and again.
+  // The failed branch waits for the other child, and is not checked again and again.
   await until(async () => (await bench.read(id)).steps["bad"]?.state === "failed" && engine.stats().held === 1);
   slow.resolve(undefined);
   const { job, steps } = await reach(bench, id, "failed", "succeeded");

@@ -47,7 +47,7 @@ async function childrenOf({ db }: TestBench, jobId: Id<"job">): Promise<Id<"job"
   return rows.map(({ id }) => idOfUuid("job", id));
 }
 
-/** Runs a program on a node that dies at a point, and on another to its end. */
+/** Runs a program on a node that dies at a point, and then on a second node to its end. */
 async function runAndKill(program: object, point: FaultPoint | "in-send", nth: number) {
   const world = createWorld({ items: 7, pageSize: 10 });
   const { script } = world;
@@ -68,7 +68,7 @@ async function runAndKill(program: object, point: FaultPoint | "in-send", nth: n
   return { bench, world, id, reading };
 }
 
-/** Each job's log is gapless and named by its receipt, and nothing of it is due any more. */
+/** Checks that each job's log has no gaps, that its receipt names the last entry, and that no task of the job is left. */
 async function expectWhole(bench: TestBench, readings: readonly JobReading[]): Promise<void> {
   for (const { events, receipt } of readings) {
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + 1));
@@ -93,7 +93,7 @@ test.each(sampleOf(points, 2))(
     expect(children).toHaveLength(2);
     const readings = await Promise.all(children.map((child) => bench.read(child)));
     expect(readings.map(({ job }) => job.status)).toEqual(["succeeded", "succeeded"]);
-    // A keyed write that was lost is sent again under its key.
+    // A write with a key that was lost is sent again with the same key.
     const sent = world.seen.filter(({ method }) => method === "POST");
     expect([...new Set(sent.map(({ body }) => body["text"]))]).toEqual(["one", "note-one"]);
     expect(new Set(sent.map(({ key }) => key)).size).toBe(2);
@@ -199,7 +199,7 @@ const lateMap = {
   ],
 };
 
-// The commit that begins the attempt is the first one. Points of all kinds: test/crash, "retried map of writing skills".
+// The first commit begins the attempt. For the other points, see test/crash, "retried map of writing skills".
 test.each([
   ["before-commit", 2],
   ["after-commit", 2],

@@ -26,7 +26,7 @@ const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "out
 const announce = { inputSchema, input, steps: [send], result: { note: { $ref: "steps.send.id" } } };
 const description = "Leaves a note.";
 
-/** The text of a program whose plan nobody approves, though its undoing deletes. */
+/** Returns the text of a program whose plan needs no approval, although its undo calls delete something. */
 const unapproved = (program: object) => programText({ approval: { plan: "never" }, ...program });
 
 async function succeeded(node: TestNode, { client }: TestProject, program: object): Promise<string> {
@@ -35,7 +35,7 @@ async function succeeded(node: TestNode, { client }: TestProject, program: objec
   return id;
 }
 
-/** Makes skills of programs, which run once for that. */
+/** Promotes programs to skills. Each program must first run once. */
 async function promote(node: TestNode, project: TestProject, skills: Record<string, object>): Promise<void> {
   for (const [slug, program] of Object.entries(skills)) {
     await project.client.promoteJob({ jobId: await succeeded(node, project, program), slug, description });
@@ -55,7 +55,7 @@ async function childOf({ client }: TestProject, parentJobId: string): Promise<Jo
   return jobs[0] as Job;
 }
 
-/** Waits until a job is parked, and answers it. */
+/** Waits until a job is parked, and returns it. */
 async function parked(node: TestNode, project: TestProject, id: string): Promise<Job> {
   await node.reach(id, "parked");
   return read(project, id);
@@ -197,13 +197,13 @@ test("what cannot be run is refused with its place", async () => {
   expect(await found({ id: "a", call: "skills.announce", entity: "ops", args: input })).toEqual([
     "PROGRAM_TOOL_NOT_CALLABLE programJson/steps/0/call",
   ]);
-  // Four deep is the most.
+  // Four levels of skills are the maximum.
   const four = await succeeded(node, project, deep("skills.d3"));
   await project.client.promoteJob({ jobId: four, slug: "d4", description });
   expect(await found({ id: "a", run: "skills.d4", input })).toEqual([
     "PROGRAM_TOOL_NOT_CALLABLE programJson/steps/0/run",
   ]);
-  // A skill that leads back to itself.
+  // A skill that runs itself through another skill.
   const again = {
     jobId: await succeeded(node, project, deep("skills.d1")),
     slug: "announce",
@@ -264,7 +264,7 @@ test("a child that fails is the step's failure, undoes what it did, and the job 
   expect(job.saga).toMatchObject({ state: "compensated", entries: 2, done: 2, failed: 0 });
   expect(texts(node)).toEqual(["first", "outer", "inner", "bad"]);
   const gone = node.world.seen.flatMap(({ method, path }) => (method === "DELETE" ? [path.split("/").at(-1)] : []));
-  // The child that failed undid its own; then the others, the latest first.
+  // The failed child has undone its own writes first; then the other children were undone, the latest first.
   expect(gone).toEqual(["note-bad", "note-inner", "note-outer", "note-first"]);
   expect(job.stepReceipts.map(({ stepId, state }) => [stepId, state])).toEqual([
     ["first", "undone"],
@@ -379,7 +379,7 @@ test("children are cancelled with their job, which ends once they have", async (
   const job = await read(project, id);
   expect(job.receipt).toMatchObject({ actual: { calls: 1, writes: 1 } });
   expect(job.stepReceipts).toMatchObject([{ stepId: "tell", state: "failed" }]);
-  // One that somebody else cancels is the step's failure.
+  // If a user cancels the child job, the step that runs it fails.
   const { id: other } = await submit(project, { steps: [{ id: "tell", run: "skills.slow", input: { text: "slow" } }] });
   await until(async () => (await project.client.listJobs({ parentJobId: other })).jobs[0]?.status === JobStatus.PARKED);
   await project.client.cancelJob({ id: (await childOf(project, other)).id });
@@ -420,7 +420,7 @@ test("a child uses no more than its job has left", async () => {
     project.client.submitJob({ programJson: programText({ limits, steps: [{ id: "rounds", ...looping }] }) }),
   );
   expect(details).toMatchObject([{ reason: "PROGRAM_LIMIT_INVALID" }]);
-  // A row set decides how many calls a skill makes: the limit of the job that runs it holds.
+  // The number of rows decides how many calls a skill makes, so the limit of the job that runs the skill applies.
   const rows = { from: "items[]", key: "id", keep: ["id"] };
   const all = {
     inputSchema,
@@ -461,7 +461,7 @@ test("the approval of a plan covers its children, and no run passes it", async (
   await client.promoteJob({ jobId: await approved(drop), slug: "drop", description });
   const careful = { ...announce, approval: { plan: "always" } };
   await client.promoteJob({ jobId: await approved(careful), slug: "careful", description });
-  // By whatever the job itself says, and however deep they stand.
+  // The approval is required by the skill's own program, at any depth.
   const never = { approval: { plan: "never" } };
   const relay = { inputSchema, input, ...never, steps: [{ id: "in", run: "skills.drop", input }] };
   await client.promoteJob({ jobId: await approved(relay), slug: "relay", description });
@@ -517,7 +517,7 @@ test("a job whose child did not end well is retried with that child, which goes 
   const inner = await childOf(project, child.id);
   const why = async (jobId: string) => (await refusalsOf(project.client.retryJob({ id: jobId }))).details;
   expect(await why(inner.id)).toMatchObject([{ reason: "JOB_NOT_RETRYABLE" }]);
-  // It fails once more, and is taken on once more.
+  // The child fails once more, and is continued once more.
   await project.client.retryJob({ id });
   await node.reach(id, "failed");
   expect((await read(project, id)).receipt).toMatchObject({ actual: { calls: 3, writes: 1 } });
@@ -545,7 +545,7 @@ test("children of branches go on where they stopped, those that were cancelled w
   await using node = createTestNode(database.db);
   const project = await node.project();
   const points = { go: { question: "Go?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner" }] } };
-  // Asks in the job of the test alone.
+  // This program asks only in the test's own job.
   const asks = { ...announce, points, steps: [send, { id: "gate", judge: "go", when: "input.text != 'hello'" }] };
   await promote(node, project, { asks, announce });
   const ways = {
@@ -630,7 +630,7 @@ test("a row whose skill failed runs it again where it is done again, whatever el
   expect(children.map(({ attempt }) => attempt).toSorted()).toEqual([1, 2]);
 });
 
-/** Fails for a row behind a write, until it is mended. */
+/** Returns a skill that writes for each row, and then fails for the given rows until the cause is repaired. */
 function lateSkill(node: TestNode, ...rows: string[]) {
   const isBroken = { now: true };
   node.world.script = ({ path }) =>
@@ -666,7 +666,7 @@ test("the job of a row whose skill failed behind a write goes on where it stoppe
   expect(children.map(({ attempt }) => attempt).toSorted()).toEqual([1, 1, 3, 3]);
   const { receipt, stepReceipts } = await read(project, id);
   expect(stepReceipts[1]).toMatchObject({ state: "completed", rows: { in: 4, ok: 4, failed: 0 } });
-  // Two rows looked twice in vain, and once more.
+  // Two rows were checked twice without success, and then once more.
   expect(receipt).toMatchObject({ actual: { calls: 17, writes: 8 }, limits: { used: { writes: 8 } } });
 });
 
@@ -691,7 +691,7 @@ test("jobs of rows that were cancelled with theirs go on where they stopped, and
   await using node = createTestNode(database.db, { world: createWorld({ items: 3 }) });
   const project = await node.project();
   const points = { go: { question: "Go?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner" }] } };
-  // Asks in the jobs of the test alone.
+  // This program asks only in the test's own jobs.
   const late = { ...announce, points, steps: [send, { id: "gate", judge: "go", when: "input.text != 'hello'" }] };
   await promote(node, project, { late });
   const { id } = await submit(project, { steps: [fetchRows, eachLate] });
@@ -775,7 +775,7 @@ test("a map runs a skill for each row, a few at a time, beside its calls", async
   expect(texts(node).toSorted()).toEqual(expected.toSorted());
   const { jobs } = await project.client.listJobs({ parentJobId: id, pageSize: 100 });
   expect(jobs).toHaveLength(23);
-  // Never more at a time than rows are.
+  // There are never more child jobs at the same time than rows that may run.
   const spans = jobs.map(({ createdAt, finishedAt }) => [timestampMs(createdAt!), timestampMs(finishedAt!)] as const);
   const most = spans.map(([at]) => spans.filter(([from, to]) => from <= at && at < to).length);
   expect(Math.max(...most)).toBeLessThanOrEqual(4);
@@ -889,7 +889,7 @@ test("a map whose children all wait for people is parked until one goes on", asy
   for (const left of [2, 1]) {
     await until(async () => (await asked()).length === left);
     const children = await asked();
-    // Until it is told of it, the parent names the child that has gone on.
+    // The parent still names the child that has continued, until it is notified.
     await until(async () => children.includes((await parked(node, project, id)).park?.childJobId ?? ""));
     await project.client.answerAsk({ jobId: children[0] ?? "", principalId: "owner", continuation: "proceed" });
     if (left === 2) await until(async () => texts(node).length === 1);

@@ -13,7 +13,7 @@ const call = (id: string, tool: string, args: object) => ({ id, call: tool, enti
 const note = call("note", "desk.send_note", { text: "x" });
 const read = call("item", "desk.get_item", { id: "i1" });
 
-/** A world whose app answers each request once it is let go. */
+/** Creates an app that answers each request only after the test has released it. */
 function heldWorld() {
   const world = createWorld();
   const going: (() => void)[] = [];
@@ -29,7 +29,7 @@ function heldWorld() {
   };
 }
 
-/** The transactions that wrote what is known of a job last, by table; none where it has no row. */
+/** Returns the transactions that last wrote the rows of a job, by table. Tables without a row of the job are left out. */
 async function transactionsOf({ db }: TestBench, jobId: Id<"job">) {
   const rows = await db.sql.unsafe<{ name: string; xmin: string }[]>(
     `select 'job' as name, xmin::text from jobs where id = $1 union all
@@ -92,7 +92,7 @@ test("what a call came to is committed before a step that makes none", async () 
   const bench = await benches.bench(world);
   const held = Promise.withResolvers<void>();
   let commits = 0;
-  // The job's second commit is that of the call; the third ends it.
+  // The second commit of the job stores the call, and the third commit ends the job.
   bench.engine({ onFaultPoint: (at) => (at === "before-commit" && ++commits === 3 ? held.promise : undefined) });
   // biome-ignore lint/suspicious/noThenProperty: that is what programs call it
   const branch = { id: "branch", if: "1 == 1", then: [{ id: "rest", wait: "1s" }] };
@@ -124,11 +124,11 @@ test.each([
     letGo();
     await bench.reach(other, "succeeded");
     await until(() => leasesLost.length === 1);
-    // The outcome is in the ledger before another node comes to the job.
+    // The outcome is in the ledger before another node takes the job.
     expect(await outcomesOf(bench, lost)).toEqual(["ok"]);
     expect((await bench.read(lost)).job.status).toBe("running");
     await untilMoved(async () => {
-      // While the engine has the job, no time passes: on a slow machine it would lose its new lease, too.
+      // The clock does not move while the engine has the job. Otherwise a slow machine would lose its new lease as well.
       if (engine.stats().held === 0) bench.clock.advance(5_000);
       engine.wake();
       letGo();
@@ -136,7 +136,7 @@ test.each([
     });
     const { receipt } = await bench.read(lost);
     expect(receipt.calls.unknown).toBe(0);
-    // A read may be made again.
+    // A read may be sent again; a write may not.
     expect(world.seen.length).toBe(kind === "read" ? 3 : 2);
   },
 );

@@ -52,7 +52,7 @@ async function succeeded(node: TestNode, { client }: TestProject, program: objec
   return id;
 }
 
-/** What ListToolkits answers a project, by slug. */
+/** Returns the answer of ListToolkits for a project, by toolkit slug. */
 async function listToolkits({ views }: TestNode, { projectId, keyId }: TestProject): Promise<Record<string, unknown>> {
   const sealer = createSealer([{ id: "k1", secret: Buffer.alloc(32, 7) }]);
   const service = createCatalogService({ views, sealer, isOauthRegistered: () => false });

@@ -182,8 +182,8 @@ export function undoOfChild(
 }
 
 /**
- * Name of the argument in which an undo entry names a child job. Such an entry represents all undo entries of that child. It can be told
- * from the entry of a call by its slug, which is the slug of a skill and never of a tool.
+ * Name of the argument in which an undo entry names a child job. Such an entry represents all undo entries of that child. Its slug is the
+ * slug of a skill and never of a tool, so it differs from the entry of a call.
  */
 export const undoneJob = "job_id";
 

@@ -36,7 +36,8 @@ export const stepsOf = {
 let stepsLeft = Number.POSITIVE_INFINITY;
 
 /**
- * Thrown when an evaluation has used all its evaluation steps. The evaluator treats it like any other error; `meteredEach` tells it apart.
+ * Thrown when an evaluation has used all its evaluation steps. The evaluator treats it like any other error; only `meteredEach` recognizes
+ * it.
  */
 class StepsSpentError extends Error {}
 

@@ -47,7 +47,7 @@ export function readMarks(text: string): MarkedText {
 }
 
 /**
- * Returns the words of the action that a query means (for example `send`, `message`), if the query says or writes a text, or sends it to a
+ * Returns the words of the action that a query means, for example `send` and `message`. The query must say or write a text, or send it to a
  * name with a sign (such as `#general`). Returns undefined for other queries. `isNamed`: returns true for a word in tools' names. Such a
  * word is the object of the request (for example `photo` in `post a photo in #general`).
  */

@@ -117,8 +117,8 @@ function pluralOf(word: string): string {
 }
 
 /**
- * Returns the meanings of verbs whose particle stands at the end of the clause, as in `lege … an`, by the verb's position. At the position
- * of the particle, the meaning is empty.
+ * Returns the meanings of verbs whose particle is at the end of the clause, as in `lege … an`, by the verb's position. At the position of
+ * the particle, the meaning is empty.
  */
 function partedVerbs(language: Language, words: readonly ReadWord[]): ReadonlyMap<number, string> {
   const found = new Map<number, string>();

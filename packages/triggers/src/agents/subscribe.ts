@@ -33,14 +33,17 @@ type Challenge = (callback: Callback) => Promise<McpError | undefined>;
 
 /** Maximum time in milliseconds for a callback to answer if it wants events. */
 const timeoutMs = 10_000;
-/** Maximum number of challenges that this node sends to one host within a minute, for all callers together. */
+/**
+ * Maximum number of challenges (requests that ask a callback to confirm) that this node sends to one host within a minute, for all callers
+ * together.
+ */
 const perMinuteMax = 60;
 const minuteMs = 60_000;
 const hostsMax = 10_000;
 
 /**
- * Returns the function that challenges a callback. It posts a random word to the callback, which must return the word. The address of the
- * callback is checked when svc connects to it.
+ * Returns the function that asks a callback to confirm that it wants events (the challenge). It posts a random word, which the callback
+ * must return. The address of the callback is checked when svc connects to it.
  */
 function createChallenge({ dispatcher, clock }: { dispatcher: Pick<Dispatcher, "tell">; clock: Clock }): Challenge {
   const asked = new LeastRecentlyUsed<string, number[]>(hostsMax);
@@ -77,7 +80,7 @@ function failureOf({ error, statusCode }: Attempt): CallbackFailure {
   return categoryOf(error);
 }
 
-/** Returns the reason of a failed attempt as a client may see it: one word of a fixed list. */
+/** Returns the reason of a failed challenge in the form that a client may see: one word of a fixed list. */
 function categoryOf(error: string): CallbackFailure {
   if (error.startsWith("timeout")) return "timeout";
   if (error.startsWith("tls_error")) return "tls_error";
@@ -93,7 +96,7 @@ const perKeyMax = 100;
  * A client that requests a subscription without an end gets the maximum lifetime.
  */
 const ttl = { minMs: 60_000, defaultMs: 3_600_000, maxMs: 86_400_000 };
-/** Time after a change of the secret during which deliveries are also signed with the previous secret, in milliseconds. */
+/** Milliseconds after a change of the secret in which deliveries are also signed with the previous secret. */
 const formerMs = 600_000;
 
 type SubscribeContext = AgentEventsContext & { readonly challenge: Challenge };
@@ -152,7 +155,7 @@ async function begin(events: SubscribeContext, { request, principal, scope }: Su
   return complete(await resumed(events, { request, principal, scope }, made, served));
 }
 
-/** Extends a subscription. If svc had given the subscription up, it delivers again, from the client's cursor on. */
+/** Extends a subscription. If svc had stopped delivering to it, deliveries start again from the client's cursor. */
 async function refresh(events: SubscribeContext, asked: SubscribeAttempt, known: Subscription): Promise<McpOutcome> {
   const { db, clock, sealer } = events;
   const { request, scope } = asked;
@@ -171,8 +174,8 @@ async function refresh(events: SubscribeContext, asked: SubscribeAttempt, known:
   );
   if (made === undefined)
     return refused(forbidden("the key or grant has ended, or the project paused this subscription"));
-  // The subscription was active, so its deliveries in flight continue. They need not be queued again, because the returned cursor is not
-  // after them.
+  // The subscription was active, so its running deliveries continue. They need not be queued again, because the returned cursor is not
+  // later than any of them.
   if (known.active)
     return complete({ ...answerOf(made, { cursor: made.cursor, truncated: false }), deliveryStatus: status });
   return complete({ ...(await resumed(events, asked, made, served)), deliveryStatus: status });
@@ -196,8 +199,8 @@ async function resumed(
   made: Subscription,
   { position, truncated }: ServedPosition,
 ) {
-  // True if the client sent a cursor. Events that were stored after this cursor and before now are then searched here. Later events arrive
-  // by the routing, because every node now routes events to the subscription.
+  // True if the client sent a cursor. Then the events stored after this cursor and before now are searched here. Later events need no
+  // search, because every node now sends events to the subscription.
   const isPast = request.cursor !== null;
   const isCut = isPast && (await replayFrom(events, { principal, scope, subscription: made, position }));
   return answerOf(made, { cursor: made.cursor, truncated: truncated || isCut });

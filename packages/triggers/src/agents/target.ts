@@ -32,7 +32,7 @@ function isReadable(toolkitSlug: string, { principal }: Caller): boolean {
   return isToolGranted(principal.binding, { toolkitSlug, class: "read" });
 }
 
-/** Returns the events that `name` and `arguments` select, or the reason why the caller cannot get them. */
+/** Returns the events that the parameters `name` and `arguments` select, or the reason why the caller cannot get them. */
 export function readTarget(
   { triggers }: Pick<CatalogView, "triggers">,
   params: Params,
@@ -58,7 +58,7 @@ export function readTarget(
   return { trigger, entityId: own === "" ? named : own, argumentsText };
 }
 
-/** Returns the events of a target as a scope of cursors. */
+/** Returns the events of a request in the form that cursors are bound to. */
 export function scopeOf(
   { trigger, entityId }: Pick<EventTarget, "trigger" | "entityId">,
   projectId: ProjectId,

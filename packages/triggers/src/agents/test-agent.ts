@@ -13,11 +13,11 @@ export type AgentAnswer = {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: any };
 };
 
-/** An agent with its own key. */
+/** An agent for tests, with its own key. */
 export type TestAgent = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
-  /** Sends a request. `query` is added to the address. */
+  /** Sends an MCP request. `query`: query that is added to the address. */
   ask(method: string, params?: object, query?: string): Promise<AgentAnswer>;
 };
 
@@ -30,7 +30,7 @@ export type TestKey = {
   readonly isKnown?: boolean;
 };
 
-/** Returns an agent of a project with such a scoped key. */
+/** Returns an agent of a project with a scoped key. */
 export async function createTestAgent(
   { db, clock }: TestCluster,
   node: Pick<TriggerNode, "mcp">,
@@ -77,12 +77,12 @@ export async function createTestAgent(
   };
 }
 
-/** Returns a signing secret of `bytes` bytes, as agents supply them. */
+/** Returns a random signing secret of `bytes` bytes, in the form in which agents send it. */
 export function agentSecret(bytes = 32): string {
   return `whsec_${randomBytes(bytes).toString("base64")}`;
 }
 
-/** Starts a callback that answers challenges and records every other request. */
+/** Starts a callback for tests. It confirms challenges and records every other request. */
 export async function startTestCallback(): Promise<
   TestReceiver & { /** Requests that are not challenges. */ posted(): TestReceiver["requests"] }
 > {
@@ -96,7 +96,7 @@ export async function startTestCallback(): Promise<
   });
 }
 
-/** Gives an entity the account that the posts of an organization name. */
+/** Connects an entity to the account that the posts of a test organization name. */
 export function putEntity({ db, clock }: TestCluster, projectId: ProjectId, entityId: string, reference: string) {
   const accountId = createId("acc", clock.now());
   return putAccountReferences(db, [{ toolkitSlug: "code_host", reference, projectId, accountId, entityId }]);

@@ -1,10 +1,10 @@
 import type { SchemaFault, SchemaValidator } from "@svc/catalog";
 import { isObject, type JsonLimits, jsonDepthMax, parseExactJson, parseJsonInTurns, repeatsName } from "@svc/core";
 
-/** A payload that was read: its JSON text, written again with every digit of its numbers, or its faults. */
+/** A payload after it was read: its JSON text, in which numbers keep all their digits, or its faults. */
 export type ReadPayload = { readonly text: string } | { readonly faults: readonly SchemaFault[] };
 
-/** Returns a promise for a turn, in which other work of the node has run. */
+/** Returns a promise for a turn, after which other work of the node has run. */
 export type NextTurn = () => Promise<void>;
 
 /**
@@ -34,12 +34,12 @@ export async function parsePayload(json: string, turn: NextTurn): Promise<unknow
   return isLong(json) ? parseJsonInTurns(json, { bounds: boundsOf(json), turn }) : parseExactJson(json);
 }
 
-/** True for a text that is read in turns: from 16,384 characters on, as bodies of posts are. */
+/** True if a text is so long (16,384 characters or more) that it is read in turns. The bodies of posts have the same limit. */
 function isLong(json: string): boolean {
   return json.length > 16_384;
 }
 
-/** Limits of a long payload. Only its depth has one of its own, because the request limits its size. */
+/** Limits for parsing a long payload. Only its depth is limited here, because the size of the request is limited already. */
 function boundsOf({ length }: string): JsonLimits {
   return { values: length + 1, members: length, raw: length, digits: length, depth: jsonDepthMax };
 }
@@ -52,7 +52,7 @@ async function parse(
   try {
     return { value: await parsePayload(json, turn) };
   } catch (error) {
-    // The message of the parser is used only for depth, because others quote the text.
+    // The parser's message is only used if the nesting is too deep, because its other messages quote the text.
     const isDeep = error instanceof SyntaxError && error.message.includes("nested");
     return faultOf(isDeep ? "is nested too deeply" : "is not JSON");
   }

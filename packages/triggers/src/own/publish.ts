@@ -17,7 +17,7 @@ import { type NormalizedEvent, type StoreOutcome, storableKey } from "../store.t
 import { type NextTurn, readPayload } from "./payload.ts";
 import { eventsToolkitSlug, eventTriggerSlug, eventTypesMax } from "./toolkit.ts";
 
-/** An event that a project publishes. `occurredAtMs`: undefined if the time of receipt counts. */
+/** An event that a project publishes. `occurredAtMs`: time of the event; if undefined, the time of receipt is used. */
 export type PublishedEvent = {
   readonly type: string;
   readonly payloadJson: string;
@@ -40,7 +40,7 @@ export type PublishContext = {
   readonly views: CatalogViews;
   readonly clock: Clock;
   readonly turns: Pick<Turns, "next">;
-  /** Stores an event, together with others and with posts. Rejects only if the database fails. */
+  /** Stores an event, in the same batch as other events and posts. Rejects only if the database fails. */
   readonly storeEvent: (event: NormalizedEvent) => Promise<StoreOutcome>;
   /** Counts a published event by its outcome. */
   readonly onPublished?: ((outcome: PublishResult["outcome"]) => void) | undefined;
@@ -56,8 +56,8 @@ export function isEventTypeName(name: string): boolean {
 }
 
 /**
- * Publishes events of a project and returns one result for each, in order. The stored ones are committed with their deliveries. Rejects if
- * the database fails; some events may be stored then.
+ * Publishes events of a project and returns one result for each, in order. Stored events are committed together with their deliveries.
+ * Rejects if the database fails; some of the events may be stored in this case.
  */
 export async function publishEvents(
   context: PublishContext,
@@ -72,7 +72,7 @@ export async function publishEvents(
     read.push(await readEvent(event, typeOf(event.type), receiver, slices.turn));
     await slices.rest();
   }
-  // Every event is awaited, also if one fails: after the answer, no event of the call is on its way to the database.
+  // All events are awaited, even if one fails, so that nothing is still being stored after the call has been answered.
   const settled = await Promise.allSettled(read.map((one) => ("outcome" in one ? one : store(context, one))));
   const failed = settled.find((one) => one.status === "rejected");
   if (failed !== undefined) throw failed.reason;
@@ -86,7 +86,7 @@ type KnownType = OwnEventType | { readonly refusal: Fault };
 
 /**
  * Returns a function that returns the type of an event by its name. Types that this node does not know are read from the database, because
- * another node may just have made them. Unknown types are created if the project's settings say so.
+ * another node may just have created them. Unknown types are created if the project's settings allow this.
  */
 async function readTypes(
   { db, views, clock }: PublishContext,
@@ -150,7 +150,7 @@ async function readEvent(
   if ("refusal" in known) return refused(known.refusal);
   if (entityId !== "" && !isEntityId(entityId)) return refused(triggerFaults.ENTITY_ID_INVALID(entityId));
   if (key !== "" && !isPrintableText(key, keyCharactersMax)) return refused(triggerFaults.EVENT_KEY_INVALID(key));
-  // The times of the years 1 to 9999.
+  // Only times in the years 1 to 9999 can be stored.
   if (occurredAtMs !== undefined && !(occurredAtMs >= -62_135_596_800_000 && occurredAtMs < 253_402_300_800_000))
     return refused(triggerFaults.EVENT_TIME_INVALID());
   const payload = await readPayload(payloadJson, known.validate, turn);
@@ -199,7 +199,7 @@ async function findDuplicates(
     const looked = known.map(async (one): Promise<PublishResult | NormalizedEvent> => {
       const eventId = "outcome" in one ? undefined : idOf(keyOf(one));
       if (eventId !== undefined) return { outcome: "duplicate", eventId };
-      // Retention deleted the earlier event between the two statements, so this one is stored now.
+      // The earlier event was deleted by retention between the two statements, so this event is stored now.
       return "outcome" in one ? one : store(context, one);
     });
     known = await Promise.all(looked);

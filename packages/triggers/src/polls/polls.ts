@@ -4,9 +4,9 @@ import { emptySnapshot, type Look, lookForEvents, readFollowedEvents } from "@sv
 import type { Event } from "@svc/db/events/repo";
 import { type CursorScope, type EventPosition, positionAt, settledMs, uuidOfHex } from "./position.ts";
 
-/** A poll that svc answered. */
+/** Data about a poll for events that svc answered. */
 export type EventPollObservation = {
-  /** `unheld`: the poll wanted to wait, but this node held as many polls as it can. */
+  /** `unheld`: the poll asked to wait for events, but this node already held the maximum number of waiting polls. */
   readonly outcome: "events" | "empty" | "truncated" | "unheld";
   /** Number of events that svc scanned for the poll. */
   readonly scanned: number;
@@ -21,9 +21,9 @@ type EventPoll = {
   readonly waitMs: number;
   /** Oldest event to return, in milliseconds before now. Undefined: any age. */
   readonly maxAgeMs?: number | undefined;
-  /** Ends the wait. */
+  /** Signal that ends the wait when it aborts. */
   readonly signal: AbortSignal;
-  /** Called when the poll begins to wait. If it throws, the poll rejects with its error. */
+  /** Called when the poll begins to wait. If this function throws, the poll rejects with its error. */
   readonly onHeld?: (() => void) | undefined;
 };
 
@@ -35,35 +35,35 @@ type PolledEvents = {
   readonly hasMore: boolean;
   /** True if events after the previous position may be missing. */
   readonly truncated: boolean;
-  /** False if the poll wanted to wait and was answered at once, because this node holds too many polls. */
+  /** False if the poll asked to wait and was answered at once, because too many polls are already waiting on this node. */
   readonly isHeld: boolean;
 };
 
-/** Answers polls of events, and holds them until there are events. */
+/** Answers polls for events. A poll can wait until there are events. */
 export type EventPolls = {
   /** Returns the current position. */
   now(scope: CursorScope): Promise<EventPosition>;
-  /** Returns the position from which svc can serve a reader. See `servedPosition`. */
+  /** Returns the position from which svc can return events to a reader (see `servedPosition`). */
   served(scope: CursorScope, position: EventPosition, maxAgeMs: number | undefined): Promise<ServedPosition>;
-  /** Returns the newest events after a position. See `newestAfter`. */
+  /** Returns the newest events after a position (see `newestAfter`). */
   newest(scope: CursorScope, position: EventPosition, max: number): ReturnType<typeof newestAfter>;
   poll(scope: CursorScope, poll: EventPoll): Promise<PolledEvents>;
 };
 
-/** Longest time for which a poll is held, in milliseconds. It is well below the limit for an HTTP exchange. */
+/** Longest time for which a poll waits, in milliseconds. It is well below the maximum duration of an HTTP request. */
 export const heldMsMax = 25_000;
-/** Pause between two looks while a poll is held, in milliseconds. */
+/** Pause in milliseconds between two searches for new events while a poll waits. */
 const lookMs = 1_000;
-/** Maximum number of polls that a node holds. Further polls are answered at once, even without events. */
+/** Maximum number of polls that wait on a node. Other polls are answered at once, even without events. */
 const heldMax = 200;
 
-/** Creates the polls of a node. They share the limit of held polls. */
+/** Creates the object that answers polls on a node. All polls share the limit of waiting polls. */
 export function createEventPolls(
   following: Following & { readonly onPolled?: ((poll: EventPollObservation) => void) | undefined },
 ): EventPolls {
   const { clock, onPolled } = following;
   let held = 0;
-  /** Returns the first page with events. If no event arrives in time, returns the last, empty page. */
+  /** Returns the first page that has events. If no event arrives in time, returns the last, empty page. */
   const firstPage = async (
     scope: CursorScope,
     { position, max, waitMs, signal, onHeld }: EventPoll,
@@ -126,17 +126,17 @@ type Following = {
 
 /** The greatest UUID. No event has a greater id. */
 const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-/** Maximum size of the payloads on a page, in bytes. A single larger event is a page of its own. */
+/** Maximum size in bytes of the payloads on a page. A single larger event gets a page of its own. */
 const pageBytesMax = 1_048_576;
 
 /**
- * How much older the id of an event can be than the start of its transaction, in milliseconds: 1 s in svc (`storePosts`), 2 s between the
- * clocks of nodes, and the time that a statement waits for its connection. `few`: if looks scan at most `fewMax` events, so that a longer
- * time costs little.
+ * Maximum difference in milliseconds between the time in an event's id and the start of its transaction. It consists of 1 s in svc
+ * (`storePosts`), 2 s between the clocks of nodes, and the time that a statement waits for a connection. `few`: used if a search scans at
+ * most `fewMax` events, so that a longer time costs little.
  */
 const idAgeMs = { few: settledMs, fewMax: 2_000, many: 10_000 };
 
-/** Returns at most `max` events after a position. No event is skipped or returned twice. */
+/** Returns at most `max` events after a position. No event is left out or returned twice. */
 async function readEventPage(
   following: Following,
   scope: CursorScope,
@@ -163,7 +163,10 @@ async function readEventPage(
       };
 }
 
-/** Looks at the events from a position on. If the position is of another store, reads by id from its start, and returns that position. */
+/**
+ * Searches the events from a position on. If the position comes from another database, searches by id from the position's start, and
+ * returns a position of this database.
+ */
 async function lookFrom(
   { db }: Following,
   { projectId, events }: CursorScope,
@@ -180,10 +183,10 @@ async function lookFrom(
   return { look: await lookAs(restarted), position: restarted };
 }
 
-/** Returns the UUID at which the next page of a look begins; undefined if the page is the last one. */
+/** Returns the UUID at which the next page of a search begins, or undefined if the page is the last one. */
 function nextAfter(look: Look, wanted: readonly string[], rows: readonly Event[]): string | undefined {
   const last = rows.at(-1);
-  // The page ends early if its payloads are large. Or its last events were deleted: then the next page is empty.
+  // The page ends early if its payloads are large, or if its last events were deleted. In the second case, the next page may be empty.
   if (last !== undefined && uuidOfId(last.id) !== wanted.at(-1)) return uuidAfter(uuidOfId(last.id));
   const further = look.uuids[wanted.length];
   if (further !== undefined) return further;
@@ -191,8 +194,8 @@ function nextAfter(look: Look, wanted: readonly string[], rows: readonly Event[]
 }
 
 /**
- * Returns the position after a look that was read to its end. Its start follows an earlier look once all transactions that were in progress
- * at that look have ended: events of later transactions have later ids.
+ * Returns the position after a search that was read to its end. The position's start moves to that of an earlier search when all
+ * transactions have ended that were running at that search, because the events of later transactions have later ids.
  */
 function afterLook(
   { store, seen, fromUuid, earlier }: EventPosition,
@@ -211,7 +214,7 @@ function afterLook(
   };
 }
 
-/** Returns the current position. Events committed later come after it; no earlier event does. */
+/** Returns the current position. Events that are committed later come after it, and earlier events do not. */
 async function positionOfNow(following: Following, scope: CursorScope): Promise<EventPosition> {
   const start = positionAt(following.clock.now() - idAgeMs.few);
   const { look } = await lookFrom(following, scope, start, { beforeUuid: start.fromUuid, limit: 0 });
@@ -241,20 +244,20 @@ async function servedPosition(
   if (maxAgeMs === undefined) return { position: kept, truncated: isLost };
   const floor = firstUuidAt(clock.now() - maxAgeMs);
   if (floor <= startOf(kept)) return { position: kept, truncated: isLost };
-  // The oldest allowed time is after the client's position. This alone does not mean that the client has missed an event. So svc looks for
-  // one new event between the two. Only if such an event exists were events left out.
+  // The oldest allowed time is after the client's position. This does not mean that the client has missed an event. So svc searches for one
+  // event between the two. Only if there is one, events were left out.
   const left = await lookFrom(following, scope, kept, { beforeUuid: floor, limit: kept.known.length + 1 });
   const isNew = left.look.uuids.some((uuid) => !kept.known.includes(uuid));
   const truncated = isLost || isNew || left.look.walkedTo !== undefined;
   return { position: raisedTo(left.position, floor), truncated };
 }
 
-/** Maximum number of looks for the newest events. */
+/** Maximum number of searches for the newest events. */
 const looksMax = 50;
 
 /**
- * Returns the UUIDs of the newest `max` events after a position, oldest first. `isCut`: true if older events were left out, or newer ones
- * because there are too many.
+ * Returns the UUIDs of the newest `max` events after a position, oldest first. `isCut`: true if older events were left out, or if newer
+ * ones were left out because there are too many.
  */
 async function newestAfter(
   following: Following,
@@ -277,7 +280,9 @@ async function newestAfter(
   return { uuids, isCut: true };
 }
 
-/** Returns the same position without its snapshots, for another store. Events may then come again, and none is left out. */
+/**
+ * Returns a position without its snapshots, for use with another database. Events may then be returned a second time, but none is left out.
+ */
 function withoutSnapshots({ fromUuid, known }: EventPosition): EventPosition {
   return { store: "", seen: emptySnapshot, fromUuid, known };
 }

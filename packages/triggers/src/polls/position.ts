@@ -2,18 +2,28 @@ import { firstUuidAt, openPageToken, type ProjectId, type Sealer, sealPageToken 
 import { emptySnapshot, type FollowedEvents } from "@svc/db/events/follow";
 
 /**
- * Position of a reader of events. It names the transactions whose events the reader has, so it is exact in any order of commits. svc looks at the events from `fromUuid` on, and returns those whose transaction was not visible in the snapshot `seen`.
+ * Position of a reader in the events. It says which transactions the reader has already read, so it is exact in any order of commits. svc
+ * searches the events from `fromUuid` on, and returns those whose transaction was not visible in the snapshot `seen`.
  */
 export type EventPosition = {
-  /** Name of the database that made the snapshots (see `Look`). Empty for a position without snapshots: then all events from `fromUuid` on are new. */
+  /**
+   * Name of the database that made the snapshots (see `Look`). Empty for a position without snapshots; all events from `fromUuid` on are
+   * then new.
+   */
   readonly store: string;
-  /** Snapshot of the previous look. */
+  /** PostgreSQL snapshot of the previous search. */
   readonly seen: string;
-  /** The reader needs no event with a lower id, of past or future transactions. */
+  /** Lower limit of the search: the reader has all events with lower ids, and no later transaction can add such an event. */
   readonly fromUuid: string;
-  /** An earlier look whose transactions had not all ended. When they have, `fromUuid` follows. `nextXid`: the look's next transaction id. */
+  /**
+   * An earlier search during which some transactions were still running. When they have ended, `fromUuid` moves to the start of this
+   * search. `nextXid`: the next transaction id at that search.
+   */
   readonly earlier?: { readonly atMs: number; readonly nextXid: string } | undefined;
-  /** The look that the reader has not read to its end. All of its pages share its snapshot. `atMs`: its time. `scanned`: events scanned. */
+  /**
+   * The search that the reader has not read to its end. All of its pages use the same snapshot. `atMs`: its time. `scanned`: number of
+   * events scanned.
+   */
   readonly look?:
     | { readonly snapshot: string; readonly nextUuid: string; readonly atMs: number; readonly scanned: number }
     | undefined;
@@ -22,18 +32,18 @@ export type EventPosition = {
 };
 
 /**
- * Time after the receipt of an event within which it is committed, in milliseconds. An event that is not committed by then never will be.
- * It is twice the longest duration of a statement.
+ * Milliseconds after its receipt within which an event is committed. An event that is not committed by then never will be. It is twice the
+ * longest duration of a statement.
  */
 export const settledMs = 60_000;
 
-/** The events that a cursor is valid for. */
+/** The events for which a cursor is valid. */
 export type CursorScope = {
   readonly projectId: ProjectId;
   readonly events: FollowedEvents;
 };
 
-/** Returns the position before all events received at or after a time, in epoch milliseconds. */
+/** Returns the position before all events that were received at or after a time, in epoch milliseconds. */
 export function positionAt(ms: number): EventPosition {
   return { store: "", seen: emptySnapshot, fromUuid: firstUuidAt(ms), known: [] };
 }

@@ -21,7 +21,7 @@ export type ReplayEngineOptions = ReplayContext & {
   readonly observer: ReplayObserver;
 };
 
-/** Maximum number of replays that a node advances at the same time. Each of them uses a database connection meanwhile. */
+/** Maximum number of replays that a node advances at the same time. Each of them uses a database connection during that time. */
 const concurrency = 4;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
@@ -74,8 +74,8 @@ export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
     async stop() {
       stopped.abort();
       await Promise.all(running);
-      // A step of a replay that ended just now may have begun a pause before its next step. So the pauses are awaited only here, after all
-      // running steps have ended.
+      // A step that has just ended may have begun a pause before its replay's next step. So the pauses are awaited after all running steps
+      // have ended.
       await Promise.all(pausing);
     },
   };

@@ -6,7 +6,7 @@ export type ReplayStep = {
   readonly replayId: ReplayId;
   readonly projectId: ProjectId;
   readonly state: ReplayState;
-  /** Reason why the replay queues no further deliveries at the moment or at all. Empty if the replay continues to queue deliveries. */
+  /** The reason why the replay queues no deliveries, at the moment or any more. Empty if it continues to queue deliveries. */
   readonly reason: ReplayReason;
   /** Deliveries queued by this step. */
   readonly count: number;

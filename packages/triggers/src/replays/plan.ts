@@ -2,8 +2,8 @@ import type { SubscriptionId } from "@svc/core";
 import type { ReplayReason } from "@svc/db/schema/words";
 
 /**
- * Why a replay cannot queue further deliveries now. `waitsForId`: the subscription that causes this, null if it is the project's quota.
- * `againAt`: time of the next check.
+ * The reason why a replay cannot queue more deliveries now. `waitsForId`: the subscription that is the cause; null if the project's quota
+ * is. `againAt`: time of the next check.
  */
 export type Hindrance = {
   readonly reason: ReplayReason;

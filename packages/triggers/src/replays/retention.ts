@@ -3,7 +3,7 @@ import type { Executor } from "@svc/db/connect";
 import { expirePauses } from "@svc/db/replays/pause";
 import { armLostReplays, expirePausedReplays, sweepReplays } from "@svc/db/replays/sweep";
 
-/** Settings of the sweep. Times are in milliseconds. */
+/** Settings of the sweep that deletes ended replays. Times are in milliseconds. */
 export type ReplaySweepOptions = {
   readonly db: Executor;
   /** How long a replay is kept after its end. It equals the retention of events (SVC_EVENT_RETENTION). */

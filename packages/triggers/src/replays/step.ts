@@ -18,8 +18,8 @@ import { turnMs } from "./pace.ts";
 import type { Hindrance } from "./plan.ts";
 
 /**
- * The deliveries that a step queues: all matches up to the first one that must wait. `hindrance`: why that one must wait, undefined if none
- * must.
+ * The deliveries that a step queues: all matches before the first one that must wait. `hindrance`: the reason why that one must wait;
+ * undefined if none must.
  */
 type StepPlan = { readonly queue: readonly EventMatch[]; readonly hindrance: Hindrance | undefined };
 
@@ -27,14 +27,14 @@ type StepPlan = { readonly queue: readonly EventMatch[]; readonly hindrance: Hin
 const backoffWaitMs = 30_000;
 
 /**
- * Maximum number of a replay's pending deliveries for one subscription, expressed in seconds: as many deliveries as the replay queues in
- * this time at its pace.
+ * Maximum number of a replay's pending deliveries for one subscription, given in seconds: as many deliveries as the replay queues in this
+ * time at its pace.
  */
 const pendingSeconds = 10;
 
 /**
- * Division of a turn's deliveries among several steps. A turn is the time in which a node holds the task of a replay; in each step, the
- * node queues some deliveries.
+ * How the deliveries of a turn are divided among several steps. A turn is the time in which a node holds the task of a replay; in each
+ * step, the node queues some deliveries.
  */
 type StepPace = {
   /** Milliseconds from one step to the next. */
@@ -47,8 +47,8 @@ type StepPace = {
 };
 
 /**
- * Deliveries per second. If the pace of a replay is at most this, the replay queues all deliveries of a turn (one second) in one step. With
- * a higher pace, each turn has several steps.
+ * Number of deliveries per second up to which a replay queues all deliveries of a turn (one second) in one step. With a higher pace, each
+ * turn has several steps.
  */
 const burst = 50;
 
@@ -125,8 +125,8 @@ export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Prom
 }
 
 /**
- * Returns the replay without lost time: the time of a failed step, or a time longer than a turn in which no node advanced it. The replay
- * does not make up for this time, because it would exceed its pace for seconds.
+ * Returns the replay without lost time: the time of a failed step, or a long time in which no node advanced it. The replay does not make up
+ * for this time, because it would then exceed its pace for seconds.
  */
 function withoutLost(replay: ReplayRecord, nowMs: number): ReplayRecord {
   return { ...replay, pacedAt: Math.max(replay.pacedAt, nowMs - stepPaceOf(replay).pauseMs) };
@@ -178,8 +178,8 @@ async function queueNext(tx: Executor, replay: ReplayRecord, { nowMs, isFirst }:
 }
 
 /**
- * After a pause: gives a part of the subscription's parked deliveries back to its queue. Returns true if there may be more. The replay
- * continues when all are given back.
+ * After a pause: gives some of the subscription's parked deliveries back to its queue. Returns true if there may be more. The replay
+ * continues when all of them are given back.
  */
 async function hasParked(tx: Executor, { ofPause, subscriptionId }: ReplayRecord, nowMs: number): Promise<boolean> {
   if (!ofPause || subscriptionId === null) return false;
@@ -248,9 +248,7 @@ async function findNext(tx: Executor, replay: ReplayRecord, count: number): Prom
   return { matches, next, againAt: (nowMs) => (isSparse ? nowMs : undefined) };
 }
 
-/**
- * A step of a replay has found deliveries to queue. Returns the first of them, as many as the project's quota of pending deliveries allows.
- */
+/** Returns the first of the deliveries that a step can queue, as many as the project's quota of pending deliveries allows. */
 async function withinQuota(
   tx: Executor,
   { projectId }: ReplayRecord,

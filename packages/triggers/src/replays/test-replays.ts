@@ -11,25 +11,25 @@ import {
   type TriggerNodeOptions,
 } from "../test-node.ts";
 
-/** A project with subscriptions and events, on a node that advances replays when the test moves the clock. */
+/** A project with subscriptions and events for tests, on a node that advances replays when the test moves the clock. */
 export type ReplayWorld = AsyncDisposable & {
   readonly cluster: TestCluster;
   readonly node: TriggerNode;
   readonly projectId: ProjectId;
   readonly client: Client<typeof TriggersService>;
-  /** Before every event. */
+  /** A time before every event of the test. */
   readonly since: ReturnType<typeof timestampFromMs>;
-  /** Creates a subscription to everything, or with the given filter. */
+  /** Creates a subscription to all events, or to those that the given filter selects. */
   subscribe(filter?: { toolkitSlug?: string; endpointUrl?: string }): Promise<SubscriptionId>;
-  /** Stores events of alternating toolkits, one second apart, the last of them now. */
+  /** Stores events of two toolkits in turn, one second apart. The last of them has the current time. */
   store(count: number): Promise<void>;
-  /** Moves the clock by a second until steps were taken. */
+  /** Moves the clock forward by a second until replays have made the given number of steps. */
   tick(steps?: number): Promise<void>;
-  /** Returns every pair that replays queued, in that order. */
+  /** Returns every pair of event and subscription that replays have queued, in this order. */
   pairs(): Promise<string[]>;
 };
 
-/** Creates such a world. Its deliveries are sent only if `isStarted`. */
+/** Creates a project for tests of replays. Its deliveries are sent only if `isStarted` is true. */
 export async function createReplayWorld(options: TriggerNodeOptions = {}): Promise<ReplayWorld> {
   const cluster = await createTestCluster();
   const projectId = await cluster.project();
@@ -70,7 +70,9 @@ export async function createReplayWorld(options: TriggerNodeOptions = {}): Promi
   };
 }
 
-/** Stores events of a project without deliveries, one second apart from a start time, of two toolkits in turn. */
+/**
+ * Stores events of a project without deliveries. They belong to two toolkits in turn and are one second apart, beginning at a start time.
+ */
 async function storeEvents(
   { db }: Pick<TestCluster, "db">,
   projectId: ProjectId,

@@ -12,7 +12,7 @@ export type TriggersContext = {
   db: Executor;
   catalog: Catalog;
   views: CatalogViews;
-  /** Scheduling turns for large work. */
+  /** Gives other work a turn, so that large work is done in parts. */
   turns: Pick<Turns, "next">;
   storeEvent: PublishContext["storeEvent"];
   onPublished?: PublishContext["onPublished"];
@@ -22,7 +22,7 @@ export type TriggersContext = {
   dispatcher: Pick<Dispatcher, "wake" | "expire">;
   store: StoreOptions;
   polls: EventPolls;
-  /** Checks for due throttled replays now, because a replay was started or resumed. */
+  /** Makes the engine check for due throttled replays now, because a replay was started or resumed. */
   wakeReplays(): void;
   /** Returns the last restore of the database from a backup. After a restore, svc sends nothing until an operator resumes it. */
   restored?: (() => Restore | undefined) | undefined;

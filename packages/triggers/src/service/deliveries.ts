@@ -181,7 +181,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
   };
 }
 
-/** Returns deliveries in the form of the API. Each has the reason why its endpoint makes it wait, if there is one. */
+/** Returns deliveries in the form of the API. If the state of its endpoint makes a delivery wait, the delivery has the reason. */
 async function messagesOf(
   { db, clock, restored }: TriggersContext,
   projectId: ProjectId,
@@ -205,7 +205,7 @@ function twiceWarning(id: DeliveryId, subscriptionId: SubscriptionId): string {
 
 /**
  * Queues new deliveries of one event, to one subscription or to all active subscriptions that match the event now. Throws EVENT_NOT_FOUND.
- * Refuses if the project's quota has no room.
+ * Throws an error if the deliveries would exceed the project's quota.
  */
 export async function replayEvent(
   context: TriggersContext,
@@ -234,7 +234,7 @@ function readFilter(req: ListDeliveriesRequest): DeliveryFilter {
       "eventId",
       text`${field("eventId")}, ${field("subscriptionId")}, or since with state or onlyFailed`,
     );
-  // `onlyFailed` is left out if it is false. So page tokens of earlier versions stay valid for the same filters.
+  // `onlyFailed` is left out if it is false, so that page tokens of earlier versions stay valid for the same filters.
   return { eventId, subscriptionId, state, ...(req.onlyFailed && { onlyFailed: true }), ...range };
 }
 

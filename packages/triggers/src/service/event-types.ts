@@ -118,7 +118,10 @@ function readSchema(schemaJson: string): ReadSchema {
   return { schema: read.schema, validate: createTenantValidators()(read.schema) };
 }
 
-/** Returns the sample of a type as JSON text: the given one, or a made-up one. Empty if svc cannot make one that satisfies the schema. */
+/**
+ * Returns the sample of an event type as JSON text: the given sample, or a made-up one. Empty if svc cannot make one that satisfies the
+ * schema.
+ */
 async function readSample(
   sampleJson: string,
   schema: JsonSchema | undefined,

@@ -68,7 +68,7 @@ export function eventMethods({ db, catalog, sealer, secretOf, polls }: TriggersC
       const opened = cursor === "" ? undefined : openCursor(sealer, scope, cursor);
       if (cursor !== "" && opened === undefined) throw triggerFaults.CURSOR_INVALID(cursor);
       const position = opened ?? (sinceMs === undefined ? undefined : positionAt(sinceMs));
-      // A key of one entity gets no events of another one, as in lists.
+      // A key that is scoped to one entity gets no events of another entity. Lists of events follow the same rule.
       if (position === undefined || (own !== "" && own !== events.entityId))
         return { cursor: sealCursor(sealer, scope, position ?? (await polls.now(scope))) };
       const page = await polls.poll(scope, {
@@ -103,7 +103,7 @@ export function eventMethods({ db, catalog, sealer, secretOf, polls }: TriggersC
   };
 }
 
-/** Numbers of events of a poll. */
+/** Default and maximum number of events that a poll returns. */
 const pollSizes = { fallback: 100, max: 1_000 };
 
 /** Returns how long a poll may wait, in milliseconds. It is answered a second before the caller's own timeout. */
@@ -117,7 +117,8 @@ function ingestEndpointMessage(
   secretOf: TriggersContext["secretOf"],
 ): IngestEndpoint {
   const { scheme, secretEnv, header, prefix, encoding, parameter, methods } = webhook;
-  // Clients that know only the first form of the schemes read these fields. So each has a value only for the scheme of its comment.
+  // Clients that only know the first version of the signature schemes read these fields. So each field has a value only for the schemes
+  // that its comment in the API names.
   const signing = scheme === "slack_v0" ? {} : { header, prefix, encoding, parameter };
   const base = {
     ...{ toolkitSlug: slug, path: `/webhooks/${slug}`, scheme, secretEnv, ...signing },

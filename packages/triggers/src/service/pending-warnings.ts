@@ -3,7 +3,7 @@ import { countEventMatches, type EventMatchFilter } from "@svc/db/events/follow"
 import { usageOfProject } from "@svc/db/projects/usage";
 import type { TriggersContext } from "./context.ts";
 
-/** Returns a warning if events of a range would arrive twice, because earlier deliveries of these events are still pending. */
+/** Returns a warning if events of a time range would arrive twice, because earlier deliveries of these events are still pending. */
 export async function rangeWarnings(
   { db }: Pick<TriggersContext, "db">,
   projectId: ProjectId,
@@ -29,7 +29,7 @@ const cure = "onlyUndelivered leaves them out, and TryNow sends pending ones at 
  * this would take too long, because the caller waits for the answer.
  */
 const comparedMax = 10_000;
-/** Maximum up to which the pending deliveries of a project are counted for a warning. */
+/** Maximum number of pending deliveries of a project that are counted for a warning. */
 const pendingMax = 1_000;
 
 /**

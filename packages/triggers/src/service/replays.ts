@@ -37,7 +37,10 @@ type Methods = Pick<
 const perSecondDefault = 50;
 const perSecondMax = 5_000;
 const unfinishedMax = 10;
-/** Maximum time for which StartReplay counts matches, in milliseconds. The steps of the replay count what is left of a large range. */
+/**
+ * Maximum time in milliseconds for which StartReplay counts matches. If a range is too large for it, the steps of the replay count the
+ * rest.
+ */
 const countMs = 2_000;
 const fullStepMs = 1_000;
 
@@ -124,13 +127,13 @@ function found(row: ReplayRecord | undefined, id: string) {
   return replayMessage(row);
 }
 
-/** Throws REPLAY_OF_PAUSE if the subscription of the replay is paused: without the replay, it would lose events. */
+/** Throws REPLAY_OF_PAUSE if the replay belongs to the pause of a subscription. Without the replay, the subscription would lose events. */
 function requireClosed({ id, until }: ReplayRecord): Record<never, never> {
   if (until === null) throw triggerFaults.REPLAY_OF_PAUSE(id);
   return {};
 }
 
-/** Gives parked deliveries back to the queue, because the replay that would do it is about to be cancelled. */
+/** Gives parked deliveries back to the queue, because the replay that would do this is about to be cancelled. */
 async function giveBackParked({ db, clock }: TriggersContext, projectId: ProjectId, id: ReplayId): Promise<void> {
   const replay = await replaysForProject(db, projectId).find(id);
   if (replay?.ofPause !== true || replay.until === null || replay.subscriptionId === null) return;
@@ -144,7 +147,9 @@ function perSecondOf(perSecond: number): number {
   throw triggerFaults.REPLAY_RATE_INVALID(perSecond, perSecondMax);
 }
 
-/** Returns the changes that pause or resume a replay. The replay does not make up for the time of the pause. */
+/**
+ * Returns the changes that pause or resume a replay. After a pause, the replay continues at its normal pace and does not try to catch up.
+ */
 function pauseOf({ state }: ReplayRecord, paused: boolean, nowMs: number): Partial<ReplayChange> {
   if (paused === (state === "paused")) return {};
   return paused ? { state: "paused", reason: "", waitsForId: null } : { state: "running", pacedAt: nowMs - fullStepMs };
@@ -168,7 +173,7 @@ async function filterOf(
     ...{ projectId, createdAt, triggerSlug, toolkitSlug: req.toolkitSlug, onlyUndelivered: req.onlyUndelivered },
     subscriptionId: subscriptionId ?? null,
     since: sinceMs,
-    // Events received from now on are delivered live. With an `until` in the future, the replay would try to catch up with them.
+    // Events that are received from now on are delivered anyway. With an `until` in the future, the replay would try to catch up with them.
     until: Math.min(untilMs, createdAt),
   };
 }

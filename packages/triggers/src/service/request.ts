@@ -18,7 +18,7 @@ import type { TriggersContext } from "./context.ts";
  * empty. Throws TRIGGER_WITHOUT_TOOLKIT if the slug has no toolkit and none is given.
  */
 export function triggerSlugOf(toolkitSlug: string, triggerSlug: string): string {
-  // The name of an event type may contain dots, so for events the slug of the toolkit decides.
+  // For a project's own events, the slug of the toolkit decides, because the name of an event type may contain dots.
   const isWhole = triggerSlug.includes(".") && (toolkitSlug !== eventsToolkitSlug || isEventTrigger(triggerSlug));
   if (triggerSlug === "" || isWhole) return triggerSlug;
   if (toolkitSlug === "") throw triggerFaults.TRIGGER_WITHOUT_TOOLKIT(triggerSlug);
@@ -30,18 +30,18 @@ function isEventTrigger(triggerSlug: string): boolean {
 }
 
 /**
- * Throws if a filter to be stored names a toolkit that does not exist. With a misspelled name, the filter would match nothing. A project's
- * own events exist even before their first type.
+ * Throws if a filter that is to be stored names a toolkit that does not exist. A misspelled filter would match nothing. The toolkit of a
+ * project's own events exists even before its first event type.
  */
 export function requireToolkit({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): void {
   if (toolkitSlug !== "" && toolkitSlug !== eventsToolkitSlug && !toolkits.has(toolkitSlug))
     throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, { toolkits });
 }
 
-/** Page sizes of lists that return everything if the page size is 0, up to this maximum. */
+/** Page sizes of lists that return all items, up to this maximum, if the page size is 0. */
 export const largePages: PageSizeBounds = { fallback: 1_000, max: 1_000 };
 
-/** Throws QUOTA_PENDING_DELIVERIES if `more` further deliveries would exceed the project's quota. */
+/** Throws QUOTA_PENDING_DELIVERIES if `more` additional deliveries would exceed the project's quota. */
 export async function requireRoom(
   { db }: TriggersContext,
   { projectId, quotas }: ProjectPrincipal,

@@ -6,7 +6,7 @@ import type { EndpointCredentials as CredentialsMessage } from "@svc/gen/trigger
 import { triggerFaults } from "../errors.ts";
 
 const refuse = triggerFaults.ENDPOINT_AUTH_INVALID;
-/** Bounds of the part `credentials`. `bytes`: names and values of all headers together. */
+/** Limits of the request field `credentials`. `bytes`: names and values of all headers together. */
 const bounds = { headers: 20, bytes: 4_096, text: 4_096 };
 
 type Checked = { readonly guard: AddressGuard; readonly sealer: Sealer };
@@ -14,8 +14,8 @@ type Owner = { readonly projectId: ProjectId; readonly id: SubscriptionId };
 type CredentialsChange = Pick<SubscriptionChange, "credentials" | "settings">;
 
 /**
- * Returns the columns that the sent credentials change. `settings`: the settings after the other parts. Throws HEADER_NAME_REFUSED or
- * ENDPOINT_AUTH_INVALID.
+ * Returns the columns that the credentials in a request change. `settings`: the settings after the other changes of the request. Throws
+ * HEADER_NAME_REFUSED or ENDPOINT_AUTH_INVALID.
  */
 export function changeOfCredentials(
   { guard, sealer }: Checked,
@@ -38,7 +38,8 @@ function withoutCredentials(settings: SubscriptionSettings | null): CredentialsC
 }
 
 /**
- * Returns the columns that clear the credentials if an endpoint moves to another origin, because they were meant for the old one.
+ * Returns the columns that delete the credentials if an endpoint moves to another origin, because the credentials were meant for the old
+ * one.
  */
 export function changeOfMove(
   before: Pick<Subscription, "endpointUrl" | "settings" | "credentials">,
@@ -49,11 +50,11 @@ export function changeOfMove(
   return new URL(endpointUrl).origin === new URL(before.endpointUrl).origin ? {} : withoutCredentials(settings);
 }
 
-/** Names that svc sets itself, or that belong to the connection. */
+/** Names of headers that svc sets itself or that belong to the connection. */
 const refusedNames =
   /^(?:host|content-.*|connection|keep-alive|proxy-.*|transfer-encoding|te|trailer|upgrade|expect|webhook-.*|x-svc-.*|ce-.*)$/;
 const namePattern = /^[!#$%&'*+.^_`|~\w-]{1,100}$/;
-/** Visible ASCII characters, spaces and tabs, without a space at an end. */
+/** Pattern for a header value: visible ASCII characters, spaces and tabs, without a space at either end. */
 const valuePattern = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 
 function checkHeaders({ headers }: CredentialsMessage, hasAuth: boolean): [string, string][] {

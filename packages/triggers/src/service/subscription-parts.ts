@@ -4,12 +4,12 @@ import type { Subscription, SubscriptionChange } from "@svc/db/subscriptions/rep
 import type { CreateSubscriptionRequest } from "@svc/gen/triggers";
 import { triggerFaults } from "../errors.ts";
 
-/** The parts of a subscription in a request. A part that is undefined was not sent. */
+/** The parts of a subscription that a request can change. A part is undefined if the request does not contain it. */
 export type SentParts = Partial<Pick<CreateSubscriptionRequest, "format">>;
 
 /**
- * Returns the columns that the sent parts change. A part that is sent replaces the old one, an empty part clears it. Throws the refusals of
- * CreateSubscription for faulty parts.
+ * Returns the columns that the parts in a request change. A part in the request replaces the old one, and an empty part deletes it. Throws
+ * the errors of CreateSubscription for faulty parts.
  */
 export function changeOfParts(
   before: Pick<Subscription, "settings">,

@@ -9,7 +9,7 @@ import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 
 const dayMs = 86_400_000;
-/** Time during which both secrets sign, in milliseconds: default and maximum. */
+/** Time in milliseconds for which deliveries are signed with both the new and the former secret: default and maximum. */
 const overlap = { defaultMs: dayMs, maxMs: 7 * dayMs };
 
 /** Returns the method RotateSubscriptionSecret. */
@@ -47,8 +47,8 @@ function readOverlap(given: Duration | undefined): number {
 }
 
 /**
- * Returns the sealed secrets of a subscription after a change to `secret`. Until `formerUntil`, deliveries are also signed with the present
- * secret. If `secret` is the present one, nothing changes.
+ * Returns the encrypted secrets of a subscription after a change to `secret`. Until `formerUntil`, deliveries are also signed with the
+ * present secret. If `secret` equals the present one, nothing changes.
  */
 export function secretsAfter(
   sealer: Sealer,

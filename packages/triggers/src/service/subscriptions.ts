@@ -171,8 +171,8 @@ function requireChangeable(
 }
 
 /**
- * Returns the change that `active` and then `paused` make to a locked subscription, after the change to the replay of its pause. Throws
- * SUBSCRIPTION_INACTIVE if an inactive subscription would be paused.
+ * Returns the change that `active` and then `paused` make to a locked subscription. The replay that belongs to its pause is changed before.
+ * Throws SUBSCRIPTION_INACTIVE if an inactive subscription would be paused.
  */
 async function activityAfter(
   tx: Executor,

@@ -18,7 +18,7 @@ const ways = (parallel: object, more: object = {}) => ({
   steps: [{ id: "ways", parallel, ...more }, send("last")],
 });
 
-/** The texts of the notes that were sent. */
+/** Returns the texts of the notes that were sent. */
 const sent = ({ seen }: World) => seen.filter(({ method }) => method === "POST").map(({ body }) => body["text"]);
 
 test("branches call at the same time, and what they made is known behind them", async () => {
@@ -26,7 +26,7 @@ test("branches call at the same time, and what they made is known behind them", 
   const both = Promise.withResolvers<undefined>();
   world.script = async ({ body }) => {
     if (world.seen.length === 2) both.resolve(undefined);
-    // Neither is answered before both have come.
+    // Neither request is answered before both have arrived.
     return body["text"] === "last" ? undefined : both.promise;
   };
   const bench = await benches.bench(world);
@@ -226,7 +226,7 @@ test.each([
   async (_when, before) => {
     const world = createWorld({ items: 4, pageSize: 2 });
     const bench = await benches.bench(world);
-    // It dies between the answer of the slow call and its commit, the other branch being in its second round.
+    // The node dies between the answer of the slow call and its commit, while the other branch is in its second round.
     const slow = Promise.withResolvers<undefined>();
     world.script = ({ body }) => (body["text"] === "slow" ? slow.promise : undefined);
     const dead = bench.doom("after-call", 1, (stepId) => stepId === "slow");
@@ -262,7 +262,7 @@ test.each([
 test("rows of a step whose error was handled are read by nobody, half of them or none; a condition that asks leaves them out", async () => {
   const world = createWorld({ items: 4, pageSize: 2 });
   const fetch = fetchItems();
-  // The first page is there by then.
+  // The first page has arrived at this point.
   world.script = ({ path, query }) => {
     return path === "/items" && query.get("page") !== null ? { status: 500, body: {} } : undefined;
   };

@@ -39,7 +39,7 @@ const kindsOfSteps = [
   "fail",
 ];
 
-/** Programs over the desk: a set of rows first, then whatever the generator likes, each step able to fail. */
+/** Generates programs for the test app: first a step that makes a set of rows, then any steps, each of which may fail. */
 const programs = fc
   .record({
     middle: fc.array(fc.constantFrom(...kindsOfSteps), { maxLength: 5 }),
@@ -60,7 +60,10 @@ const programs = fc
     result: { count: { $ref: "rows.items" } },
   }));
 
-/** Steps with the points that they ask: a point that no step asks is refused. */
+/**
+ * Returns the steps with the questions that they ask. Other questions are left out, because a program with a question that no step asks is
+ * refused.
+ */
 function askedBy(steps: readonly object[]) {
   const continuations = ["proceed", "retry-with", "skip", "abort"];
   const points = ["gate", "rows"].filter((id) => JSON.stringify(steps).includes(`:"${id}"`));
@@ -166,7 +169,7 @@ function stepOf(
         else: [{ id: `${id}else`, filter: "items", where: "true" }],
       };
     case "until":
-      // How often depends on what else was sent: it looks at what the note came to.
+      // The number of repetitions depends on other writes: the condition reads the result of the note.
       return {
         id,
         until: `rows.items > 2 && steps.${id}send.id == "n1"`,
@@ -228,7 +231,7 @@ function stepOf(
   }
 }
 
-/** A request that writes, with a key or without one. */
+/** Returns a step with an HTTP request that writes, with or without a key header. */
 function requestOf(id: string, number: number): object {
   const http = {
     method: "POST",
@@ -240,10 +243,13 @@ function requestOf(id: string, number: number): object {
   return { id, http, ...key, retry: { max: 2, initial: "1s" } };
 }
 
-/** What the checker says of a program over the desk; undefined of one that it refuses, as those are that may send a write twice. */
+/**
+ * Returns the result of checking a program for the test app. Returns undefined if the program is refused, for example because it may send a
+ * write twice.
+ */
 async function estimateOf(program: object) {
   const yes = async (asked: readonly unknown[]) => asked.map(() => true);
-  // A limit below what the steps make is refused; here it is, so that it is reached.
+  // The checker refuses limits below the needs of the steps. They are lowered here after the check, so that the job reaches them.
   const limits = { writes: 1_000, asks: 20 };
   const checked = await checkProgram(JSON.stringify({ version: 1, title: "Test", ...program, limits }), {
     view,
@@ -257,7 +263,7 @@ async function estimateOf(program: object) {
 
 const outcomes = ["ok", "ok", "ok", "ok", "provider_error", "rate_limited", "outcome_unknown"] as const;
 
-/** Answers by a list of choices, over and over; `deaths` says at which of its chances the node dies. */
+/** Chooses the events of a test from a list of choices, which is repeated. `deaths`: the opportunities at which the node dies. */
 function chooserOf(choices: readonly number[], deaths: ReadonlySet<number>): Chooser {
   let at = 0;
   let chances = 0;
@@ -282,7 +288,9 @@ type Interruptions = {
   readonly pausesWhileDriven: readonly number[];
 };
 
-/** Runs a job to its end over any number of nodes, answering what it asks; it is parked, or paused, before and while it is driven. */
+/**
+ * Runs a job to its end over any number of nodes, and answers its questions. The job is parked or paused before it runs and while it runs.
+ */
 async function run(memory: Memory, answers: readonly Continuation[], interruptions: Interruptions): Promise<void> {
   for (let round = 0; round < 400; round++) {
     if (interruptions.parks.includes(round)) await parkAndRelease(memory);
@@ -291,7 +299,7 @@ async function run(memory: Memory, answers: readonly Continuation[], interruptio
     if (isEnd(work.state.status)) return;
     if (memory.task === "end") memory.settle({ continuation: answers[round % answers.length] ?? "abort" });
     if (typeof memory.task === "object") await memory.port.clock.wait(memory.task.dueAtMs - memory.port.clock.now());
-    // Its driver finds it by its next commit.
+    // The job's driver finds the request at its next commit.
     if (interruptions.pausesWhileDriven.includes(round)) memory.pause = pauseOf(memory);
     try {
       await drive({ work: work, call: undefined }, createDriver(memory.port, uninterrupted));
@@ -310,7 +318,7 @@ const uninterrupted: Interrupts = {
   hasOthersWaiting: () => false,
 };
 
-/** As a force does it: on the job as it was last committed, and again where its node dies of it. */
+/** Parks and releases the job as an administrator does: in its last committed state. Repeats this if the node dies. */
 async function parkAndRelease(memory: Memory): Promise<void> {
   const { status, lastError } = memory.reopen().state;
   if (!isParkable(status)) return;
@@ -330,7 +338,7 @@ function pauseOf({ port }: Memory): JobRequest {
   return { atMs: port.clock.now(), chain: ["key:other"] };
 }
 
-/** As PauseJob does it where nobody drives the job, and ResumeJob after a year. */
+/** Pauses the job as PauseJob does if no driver runs it, and resumes it after a year. */
 async function pauseAndResume(memory: Memory): Promise<void> {
   const before = memory.reopen().state;
   if (isEnd(before.status)) return;
@@ -415,7 +423,7 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
         if (reason === "administrator") kinds.add(`parked while ${from}`);
         if (reason === "paused") kinds.add(`paused while ${from}`);
       }
-      // The log has an entry for each number, and the receipt names the last one.
+      // The log has an entry for each number, and the receipt contains the last number.
       expect(memory.log.length).toBe(state.lastSeq);
       expect(memory.receipts.map(({ lastSeq }) => lastSeq)).toEqual([state.lastSeq]);
       expect([...state.steps.values()].filter(({ receipt }) => receipt.state === "")).toEqual([]);
@@ -433,7 +441,7 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
         expect(state.used.rows).toBeLessThanOrEqual(estimate.rowsMax);
         for (const { receipt } of state.steps.values()) kinds.add(`estimated ${receipt.kind}`);
       }
-      // Whatever died, a set that is made of others has each row once.
+      // Even if nodes died, a set that is made from other sets has each row once.
       const sizeOf = (id: string) => state.steps.get(id)?.receipt.rows?.ok ?? 0;
       for (const [id, { receipt }] of state.steps) {
         if (receipt.kind === "flatten" && receipt.state === "completed")
@@ -459,7 +467,7 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     }),
     { numRuns: repeats({ sample: 300, whole: 3_000 }), seed: 5 },
   );
-  // What was generated passes through all of it.
+  // The generated programs reach each of these kinds of steps.
   for (const kind of [
     "succeeded",
     "failed",
@@ -494,7 +502,7 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
   }
 });
 
-/** Branches that write, beside one whose rounds make its own calls new ones. */
+/** Branches that write, next to a branch whose rounds give its own calls a new generation. */
 const besideRounds = {
   ...{ params: { least: 1 }, limits: { writes: 1_000 }, points: {} },
   steps: [

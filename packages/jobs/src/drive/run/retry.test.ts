@@ -93,7 +93,7 @@ test("a write that was under way when its node died is not sent again by another
   expect(world.seen).toHaveLength(1);
   await bench.answer(id, { continuation: "abort" });
   expect((await bench.reach(id, "aborted")).steps["note"]?.state).toBe("failed");
-  // Again, and again nothing is sent.
+  // A second retry sends nothing either.
   await retry(bench, engine, id);
   const again = await goOn(bench, engine, id, isParked);
   expect(again.job.park?.reason).toBe("in_doubt");
@@ -292,7 +292,7 @@ test("a plan that was approved is asked about again where more may be written or
   };
   const needsApproval = async () => true;
   const [same, changed] = [await submit(), await submit()];
-  // What was approved covers it: the rest writes nothing more.
+  // The earlier approval covers the retry, because the rest of the job writes no more than was approved.
   const estimate = JSON.stringify({ ...newJobDocuments.estimate, writesMax: 1 });
   await bench.db.sql`update jobs set estimate = ${estimate}::jsonb where finished_at is not null`;
   await retry(bench, engine, same, { needsApproval });

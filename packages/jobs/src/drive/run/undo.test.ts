@@ -85,7 +85,7 @@ test("a cancelled job compensates first, and a lease that ran out does not undo 
   const bench = await benches.bench(world);
   const dead = bench.doom("mid-undo");
   const id = await bench.submit({ steps: [note("one", "a"), { id: "rest", wait: "1h" }], ...saga });
-  // Nobody tells the engine that is to die: it looks on its own.
+  // The engine that is about to die is not woken. It finds its task by polling.
   await untilMoved(async () => {
     bench.clock.advance(100);
     return (await bench.read(id)).job.status === "parked";
@@ -104,7 +104,7 @@ test("a cancelled job compensates first, and a lease that ran out does not undo 
   expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 1, done: 1, failed: 0 });
 });
 
-/** A map of two calls a row, of which the second is put off once for row 1. */
+/** Returns a map step with two calls for each row. The second call of row 1 is postponed once. */
 function putOff(bench: { world: { script: unknown } }, world = bench.world as ReturnType<typeof createWorld>) {
   let isPutOff = false;
   world.script = ({ body }) => {
@@ -152,7 +152,7 @@ test("what a row that is put off has done is undone when the job is cancelled me
   expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 5, done: 5, failed: 0 });
 });
 
-/** A step whose write comes to nothing known, and a step that fails. */
+/** Returns a step whose write has an unknown outcome, and a step that fails. */
 function lostThenFails(lost: object, world = createWorld()) {
   world.script = ({ body }) => (body["text"] === "a" ? "timeout" : body["text"] === "c" ? { status: 422 } : undefined);
   return { world, program: { steps: [{ ...note("one", "a"), ...lost }, note("three", "c")], ...saga } };
@@ -208,7 +208,7 @@ test.each([
   await bench.answer(id, { continuation: "proceed" });
   const reading = await bench.reach(id, "failed");
   const undone = world.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
-  // Rows end in any order.
+  // The rows may end in any order.
   expect(undone.toSorted()).toEqual(notes.map((name) => `/notes/note-${name}`).toSorted());
   expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 4, ...counts });
   const state = counts.failed === 0 ? "undone" : "completed";

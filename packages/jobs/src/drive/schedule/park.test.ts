@@ -9,7 +9,7 @@ afterEach(benches.stop);
 afterAll(benches.drop);
 
 const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } };
-/** Sends a note, fails, and undoes it. */
+/** A program that sends a note, fails, and undoes the note. */
 const undone = {
   saga: { on: ["failed", "cancelled"] },
   steps: [
@@ -56,7 +56,7 @@ test("a driver that comes back after its job was parked and released finds its l
     return undefined;
   };
   const leasesLost: string[] = [];
-  // The only node: it is given the job again while its first driver is still in its call.
+  // This is the only node. It gets the job again while its first driver is still in its call.
   const engine = bench.engine({ leasesLost });
   const id = await bench.submit(read);
   await until(() => world.seen.length === 1);

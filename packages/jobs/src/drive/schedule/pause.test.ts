@@ -35,7 +35,7 @@ test("a pause lets the call in flight end, parks the job before the next act, an
   expect(parked.job.deadlineLeftMs).toBe(3_600_000 - (pausedAt - parked.job.createdAt));
   expect(parked.steps["note"]?.state).toBe("completed");
   expect(movesOf(parked).at(-1)).toEqual(["running", "parked", "paused", "key:somebody"]);
-  // Longer than its deadline.
+  // Longer than the deadline of the job.
   bench.clock.advance(7_200_000);
   engine.wake();
   await until(() => engine.stats().held === 0);
@@ -60,7 +60,7 @@ test("a job that nobody drives is paused at once, and resumed as it stood", asyn
   expect(parked.job).toMatchObject({ status: "parked", park: { reason: "paused", before: { status: "queued" } } });
   expect(await idle.park(job, administrator)).toEqual({ outcome: "refused", status: "parked", parkReason: "paused" });
   expect(await idle.release(job, administrator)).toMatchObject({ outcome: "refused" });
-  // Again, and nothing else changes.
+  // A second request changes nothing.
   await idle.pause(job, byKey);
   expect((await bench.read(id)).events).toEqual(parked.events);
   await idle.resume(job, byKey);
@@ -93,7 +93,7 @@ test("a pause that is taken back before the driver came to it changes nothing", 
 });
 
 test("a map that is paused begins no other row, and goes on with the rest", async () => {
-  // More than are done on a busy machine before the first commit.
+  // More rows than even a busy machine finishes before the first commit.
   const rows = 100;
   const world = createWorld({ items: rows });
   const bench = await benches.bench(world);
@@ -103,7 +103,7 @@ test("a map that is paused begins no other row, and goes on with the rest", asyn
     return undefined;
   };
   const engine = bench.engine();
-  // The pause is asked for at another node: what a commit finds is enough.
+  // The pause is requested on another node. The driver finds the request at its next commit.
   const other = bench.idle();
   const id = await bench.submit(sendAll());
   await until(() => world.seen.length === 5);
@@ -148,7 +148,7 @@ test("a job that waits for a time keeps its park and its time, and its deadline 
   const job = { jobId: id, projectId: bench.projectId };
   await engine.pause(job, byKey);
   expect((await bench.read(id)).job).toMatchObject({ park: { reason: "wait" }, deadlineAt: null });
-  // Taken back, its deadline goes on, and it still waits.
+  // After the pause is withdrawn, the deadline's clock runs again, and the job still waits.
   await engine.resume(job, byKey);
   const waiting = await bench.read(id);
   expect(waiting.job).toMatchObject({ park: { reason: "wait" }, pausedAt: null });
@@ -173,7 +173,7 @@ test("undoing is paused and goes on; cancelled meanwhile, it ends at once and te
       { id: "bad", call: "desk.get_item", entity: "ops", args: { id: "bad" } },
     ],
   };
-  // One after the other: the node that dies of the first would take the second with it in the midst of a call.
+  // The two jobs run one after the other. Otherwise the node that dies because of the first job would interrupt a call of the second.
   const undoneHalf = async () => {
     const id = await bench.submit(program);
     await killDrivers(bench, id, { point: "mid-undo", times: 1 });

@@ -15,14 +15,14 @@ afterAll(benches.drop);
 
 const day = 86_400_000;
 
-/** One whole round; how many of its batches were full. */
+/** Runs one whole round of a sweep. Returns how many of its batches were full. */
 async function sweepAll(sweep: Sweep, nowMs: number): Promise<number> {
   let full = 0;
   for await (const isFull of sweep.round(nowMs)) if (isFull) full++;
   return full;
 }
 
-/** The rows that a job has, by table; a table without any is left out. */
+/** Returns the number of rows that a job has in each table. Tables without such rows are left out. */
 async function rowsOf({ db }: Pick<TestBench, "db">, id: Id<"job">): Promise<Readonly<Record<string, number>>> {
   const tables = ["job_steps", "job_events", "job_rows", "job_set_rows", "job_undo_entries", "job_asks", "job_tasks"];
   const counts = [`select 'jobs' as name, count(*)::int4 as count from jobs where id = $1::text::uuid`];
@@ -33,7 +33,7 @@ async function rowsOf({ db }: Pick<TestBench, "db">, id: Id<"job">): Promise<Rea
   return Object.fromEntries(rows.filter(({ count }) => count > 0).map(({ name, count }) => [name, count]));
 }
 
-/** Asks a person, and could undo what it did: a job that leaves rows in every table. */
+/** A program that asks a person and whose calls can be undone. Its job leaves rows in every table. */
 const askedWithUndo = {
   saga: { on: ["failed", "aborted", "cancelled"] },
   steps: [
@@ -69,7 +69,7 @@ test("rows go some days after the end, and the receipt stays", async () => {
   expect(await sweepAll(sweep, clock.now())).toBeGreaterThan(1);
   const count = async (table: string) =>
     (await db.sql.unsafe<{ n: number }[]>(`select count(*)::int4 as n from ${table}`))[0]?.n;
-  // A block for each page.
+  // Each fetched page is stored as one block.
   expect(await count("job_rows")).toBe(3);
   expect(await count("job_set_rows")).toBe(60);
   expect((await bench.read(old)).job).toMatchObject({ isSwept: true, status: "succeeded" });
@@ -117,7 +117,9 @@ test("a job goes whole some time after its end, its twin with it; what runs, wai
   expect(await Promise.all(stays.map((id) => rowsOf(bench, id)))).toEqual(before);
 });
 
-/** Jobs that ended and whose rows were swept, the only ones in the store, in the order of their ids. */
+/**
+ * Returns the ids of jobs that have ended and whose rows were deleted. They are the only jobs in the database, in the order of their ids.
+ */
 async function sweptJobs(bench: TestBench, count: number): Promise<Id<"job">[]> {
   await bench.db.sql`truncate jobs, job_steps, job_events, job_asks, job_tasks`;
   bench.engine();
@@ -161,7 +163,7 @@ test("a sweep whose session is killed in the middle of a batch has removed nothi
   const victims = () => db.sql<{ pid: number }[]>`
     select pid from pg_stat_activity where application_name = 'victim' and datname = current_database() and wait_event_type = 'Lock'`;
   await db.sql.begin(async (tx) => {
-    // The batch waits here, with steps gone already as far as it can see.
+    // The batch waits here for the lock, after it has deleted the steps in its own transaction.
     await tx`select 1 from job_events where job_id = ${uuidOfId(ids[2]!)}::uuid for update`;
     const swept = sweepAll(jobSweep({ db: victim, jobRetentionMs: 90 * day }), clock.now()).catch(() => "killed");
     await until(async () => (await victims()).length === 1);

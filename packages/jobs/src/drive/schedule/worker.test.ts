@@ -51,7 +51,7 @@ test("progress is logged at most once in 5 seconds, however many drivers take th
     await drained;
     gate = Promise.withResolvers<void>();
   }
-  // The clock stood still: three drivers had the job at one moment.
+  // The clock did not move: three drivers had the job at the same moment.
   const { steps, events } = await bench.read(id);
   expect(steps["send"]).toMatchObject({ state: "", rows: { in: 7 } });
   expect(events.filter(({ type }) => type === "step-progress")).toHaveLength(1);
@@ -73,7 +73,7 @@ test("a lost lease stops its driver, which writes nothing more", async () => {
   bench.engine();
   const id = await bench.submit(sendAll({ concurrency: 2 }));
   await until(() => world.seen.length === 3);
-  // As if this node had been away for longer than its lease.
+  // Expires the lease, as if this node had been suspended for longer than its lease.
   await bench.db.sql.unsafe("update job_tasks set lease_until = now() - interval '10 years'");
   isHeld = false;
   const second = bench.engine();
@@ -83,7 +83,8 @@ test("a lost lease stops its driver, which writes nothing more", async () => {
     return second.stats().held > 0 || world.seen.length > 3;
   });
   released.resolve();
-  // The calls that were under way on the first end in the ledger. Before that no time passes: if it did, the second would find them lost.
+  // The calls that were running on the first node end in the ledger. The clock does not move until then, because the second node would
+  // regard them as lost.
   const running = () => bench.db.sql`select from tool_calls where outcome = 'running'`;
   await until(async () => (await running()).length === 0);
   await untilMoved(async () => {
@@ -109,7 +110,7 @@ test("a project with many jobs does not hold up another's one", async () => {
   };
   const read = { steps: [{ id: "one", call: "desk.get_item", entity: "ops", args: { id: "x" } }] };
   const ids = await Promise.all(Array.from({ length: 12 }, () => bench.submit(read)));
-  // One node for both: tasks know no bench, and its calls go to the first one's world.
+  // One node runs the jobs of both test benches: tasks do not belong to a bench. The calls go to the app of the first bench.
   const engine = bench.engine({ limits: { runsMax: 4 } });
   await until(() => world.seen.length === 3);
   const late = await other.submit(read);

@@ -26,7 +26,7 @@ test("rows are sealed fifty together, less where they are large, and across a ga
   const opened = blocks.flatMap(({ rowNumber, data }) => openBlock(rowNumber, data, { open }));
   expect(opened).toEqual(rows.map(({ data }) => data));
   expect(blocks.some(({ data }) => Buffer.from(data).includes("r17"))).toBe(false);
-  // A block is bound to its number.
+  // A block can be decrypted only with its own number.
   expect(() => openBlock(2, (blocks[0] as (typeof blocks)[number]).data, { open })).toThrow();
 });
 
@@ -88,7 +88,7 @@ test("a page of large rows ends with the one that comes to its bytes, whether fi
     expect(last.rows[0]?.bytes).toBeGreaterThan(600_000);
     expect(await read(6, range)).toMatchObject({ ordinals: [], hasMore: false });
   }
-  // A row that is larger than a page comes alone; fields that are not wanted take nothing.
+  // A row that is larger than a page is returned by itself. Fields that the caller does not want use no memory.
   expect(await read(0, { bytesMax: 1 })).toMatchObject({ ordinals: [0], hasMore: true });
   expect(await read(0, { withData: false })).toMatchObject({ ordinals: [0, 1, 2, 3, 4, 5], hasMore: false });
 });

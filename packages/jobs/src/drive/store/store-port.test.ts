@@ -16,7 +16,7 @@ afterAll(() => database.drop());
 const nowMs = Date.UTC(2026, 0, 5);
 const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
-/** A job with rows whose fields are their numbers and a text of a length, and sets of them. */
+/** Creates a job with rows and several sets of them. The fields of each row are its number and a text of a given length. */
 async function jobWith(count: number, charactersOf: (rowNumber: number) => number, sets: Record<string, number[]>) {
   const { db } = database;
   const [projectId, id] = [createId("prj", nowMs), createId("job", nowMs)];
@@ -47,7 +47,7 @@ const rowsOf = (chunks: readonly SetChunk[]) => chunks.flatMap(({ rows }) => row
 
 test("chunks have each row of a set once, in the set's order, whatever the order of their numbers is", async () => {
   const all = numbersTo(6_000);
-  // 7,919 is prime: each number once, no two that follow each other in one block.
+  // 7,919 is prime, so each number occurs once, and no two numbers in a row are in the same block.
   const scattered = all.map((number) => ((number * 7_919) % 6_000) + 1);
   const read = await jobWith(6_000, () => 10, {
     all,
@@ -64,7 +64,7 @@ test("chunks have each row of a set once, in the set's order, whatever the order
   }
   expect(rowsOf(await read({ setId: "sparse" }))).toHaveLength(857);
   expect(await read({ setId: "none" })).toEqual([{ rows: [], next: undefined, bytes: 0 }]);
-  // Each of its blocks is opened once, not once for each row.
+  // Each of the set's blocks is decrypted once, and not once for each row.
   expect(await read({ setId: "scattered" })).toHaveLength(1);
   const sealed = await read({ setId: "all", withData: false });
   expect(rowsOf(sealed).every(({ data }) => Object.keys(data).length === 0)).toBe(true);
@@ -87,7 +87,7 @@ test("large rows come in chunks of few, and a larger one alone", async () => {
     expect(rowsOf(chunks)).toHaveLength(60);
     for (const { rows, bytes } of chunks) {
       const characters = rows.reduce((sum, { data }) => sum + JSON.stringify(data).length, 0);
-      // Up to the row with which it is full.
+      // The chunk ends with the row that fills it.
       expect(characters).toBeLessThan(2_200_000 + Math.max(...rows.map(({ rowNumber }) => charactersOf(rowNumber))));
       expect(bytes).toBeGreaterThan(2.5 * characters);
     }

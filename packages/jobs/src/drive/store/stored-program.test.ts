@@ -11,7 +11,7 @@ const programOf = (text: unknown) => ({
   steps: [{ id: "note", call: "desk.send_note", entity: "ops", args: { text } }],
 });
 
-/** As version 0.1 stored it. */
+/** Stores a program in the way of version 0.1. */
 async function storeAsBefore({ db }: TestBench, digest: Uint8Array, program: object): Promise<void> {
   const stored = await db.sql.unsafe(
     "update job_programs set program = $1, sealed_program = null where digest = $2 returning digest",
@@ -29,7 +29,7 @@ test("a program of version 0.1 says what it said then; one of today says what it
   await storeAsBefore(bench, programDigest, programOf({ $cel: "string(2 + 2)" }));
   bench.engine();
   await bench.reach(young, "succeeded", "failed");
-  // The app was never sent an object for a text.
+  // The app never got an object in place of a text.
   expect((await bench.reach(old, "succeeded", "failed")).job.lastError).toMatch(/^invalid_arguments: /);
   expect(world.seen.map(({ body }) => body["text"])).toEqual(["2"]);
 });

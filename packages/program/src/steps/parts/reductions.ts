@@ -13,8 +13,8 @@ import { typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import { type RowSet, type RowState, rowStates, type Scope } from "../../types/scope.ts";
 
 /**
- * One value that is computed over a set: the number of rows (of all, or in one state), the sum or mean of a field, its smallest or largest
- * value, a list of its values, or one text made of all rows.
+ * One value that is computed over a set of rows. It is the number of rows, the sum or mean of a field, its smallest or largest value, a
+ * list of its values, or one text made of all rows.
  */
 export type Reduction =
   | { readonly kind: "count"; readonly state: RowState | undefined }

@@ -26,8 +26,8 @@ const retryWaitsMs = [10_000, 60_000, 300_000];
 const inProgressPollMs = 2_000;
 
 /**
- *  * Result of an attempt to send a question. `doubt`: the call that sends the question may have been executed, so it is not repeated.
- *    `waiting`: the call still runs on another node, or a call limit delays it.
+ * Result of an attempt to send a question. `doubt`: the call that sends the question may have been executed, so it is not repeated.
+ * `waiting`: the call still runs on another node, or a call limit delays it.
  */
 type ReachAttempt =
   | { readonly kind: "reached"; readonly callId: string }

@@ -290,8 +290,8 @@ export type CodeTool = ToolDefinition & {
 export type Tool = Action | Trigger | CodeTool;
 
 /**
- *  * Content of an event. `account`: the app's own id of the account. `dedupe`: the deduplication key. Both are empty if the post has none.
- *    `occurredAt`: time from the provider in epoch milliseconds; undefined if the post has none.
+ * Content of an event. `account`: the app's own id of the account. `dedupe`: the deduplication key. Both are empty if the post has none.
+ * `occurredAt`: time from the provider in epoch milliseconds; undefined if the post has none.
  */
 export type NormalizedPost = {
   readonly payload: Readonly<Record<string, unknown>>;

@@ -205,8 +205,8 @@ async function keepToken(
 }
 
 /**
- *  * Reads the account again, because another request may have deleted the account or renewed its token meanwhile. Returns that the account
- *    has ended, or its new token. If neither is the case, returns a failure, because another node is renewing the token.
+ * Reads the account again, because another request may have deleted the account or renewed its token meanwhile. Returns that the account
+ * has ended, or its new token. If neither is the case, returns a failure, because another node is renewing the token.
  */
 async function whatIsThere(
   { db, sealer }: RenewalOptions,

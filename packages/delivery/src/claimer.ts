@@ -14,8 +14,8 @@ export type ClaimerOptions = {
   observer: DeliveryObserver;
   limits: ResolvedLimits;
   /**
-   *    * Returns how many deliveries may be claimed now. `total`: in all. `rooms`: for each subscription listed. `share`: for each other
-   *      subscription. Projects in `fullProjects` get none. `behind`: true to ask about deliveries of throttled replays.
+   * Returns how many deliveries may be claimed now. `total`: in all. `rooms`: for each subscription listed. `share`: for each other
+   * subscription. Projects in `fullProjects` get none. `behind`: true to ask about deliveries of throttled replays.
    */
   capacity(behind: boolean): {
     total: number;
@@ -30,14 +30,14 @@ export type ClaimerOptions = {
 };
 
 /**
- *  * Result of one claim of deliveries. `hadRoom`: false if a project or a queue could take no delivery. `next`: subscription after which
- *    the next claim continues. `hasBehind`: true if throttled replays have queued deliveries.
+ * Result of one claim of deliveries. `hadRoom`: false if a project or a queue could take no delivery. `next`: subscription after which the
+ * next claim continues. `hasBehind`: true if throttled replays have queued deliveries.
  */
 type Look = { foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined; hasBehind: boolean };
 
 /**
- *  * Position in a round. A round claims deliveries from all queues of one priority (live deliveries, or throttled replays). `cursor`: last
- *    subscription reached; undefined at the start. `mayBeMore`: true if further deliveries may be due.
+ * Position in a round. A round claims deliveries from all queues of one priority (live deliveries, or throttled replays). `cursor`: last
+ * subscription reached; undefined at the start. `mayBeMore`: true if further deliveries may be due.
  */
 type Place = { cursor: SubscriptionId | undefined; mayBeMore: boolean };
 

@@ -110,8 +110,8 @@ class Engine implements Dispatcher {
   }
 
   /**
-   *    * Makes the engine claim deliveries that were stored without a lease. Does nothing for an endpoint in backoff (pause after
-   *      failures). The engine claims its deliveries when the backoff ends.
+   * Makes the engine claim deliveries that were stored without a lease. Does nothing for an endpoint in backoff (pause after failures). The
+   * engine claims its deliveries when the backoff ends.
    */
   #noteUnleased(ids: ReadonlySet<SubscriptionId>, nowMs: number): void {
     for (const id of ids) {

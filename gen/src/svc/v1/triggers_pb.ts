@@ -3531,9 +3531,9 @@ export const TriggersService: GenService<{
    *
    * Pausing stops deliveries and loses nothing. Pending deliveries wait, and svc queues no new ones, but keeps the
    * events, for up to 30 days; then the subscription is deactivated. Resuming, or activating a paused subscription,
-   * continues the pending deliveries and starts a throttled replay, which delivers each missed event once, at 500 per
-   * second and with lower priority than live deliveries. If a paused subscription is deactivated or deleted, the missed
-   * events are not delivered.
+   * continues the pending deliveries and starts a throttled replay. The replay delivers each missed event once, at 500
+   * per second and with lower priority than live deliveries. If a paused subscription is deactivated or deleted, the
+   * missed events are not delivered.
    *
    * After a deactivation by this call, an agent cannot refresh its subscription. A new `endpointUrl` applies to all
    * later attempts, also of pending deliveries.

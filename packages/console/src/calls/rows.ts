@@ -31,8 +31,8 @@ type Paged<O extends DescMessage> = MessageShape<O> & { nextPageToken: string };
 const emptyPagesMax = 5;
 
 /**
- *  * Reads a list page by page. While a new filter loads, the rows of the previous filter are still shown. `rowsOf`: returns the rows of an
- *    answer. `refetchMs` is the interval in milliseconds at which all loaded pages are read again.
+ * Reads a list page by page. While a new filter loads, the rows of the previous filter are still shown. `rowsOf`: returns the rows of an
+ * answer. `refetchMs` is the interval in milliseconds at which all loaded pages are read again.
  */
 export function useRows<I extends DescMessage, O extends DescMessage, Row>(
   method: DescMethodUnary<I, O>,

@@ -125,8 +125,8 @@ function BooleanCell({ shape: _, ...props }: FieldProps<Extract<Shape, { type: "
 }
 
 /**
- *  * Draws a choice among values of any type. The index of a value identifies it. A value that the user wrote as JSON and that is not among
- *    the options is shown unchanged.
+ * Draws a choice among values of any type. The index of a value identifies it. A value that the user wrote as JSON and that is not among
+ * the options is shown unchanged.
  */
 function ValueChoice({ options, ...props }: Omit<FieldProps, "shape"> & { options: readonly unknown[] }) {
   const { value, fallback, onChange } = props;

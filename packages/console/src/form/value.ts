@@ -11,8 +11,8 @@ export function valuesOf(value: unknown): Values {
 }
 
 /**
- *  * Returns the number that a text means; undefined for an empty text. A text that is not a number, or has too many digits for a number,
- *    is returned unchanged: the service then reports the error, and the user's input is not lost.
+ * Returns the number that a text means; undefined for an empty text. A text that is not a number, or has too many digits for a number, is
+ * returned unchanged: the service then reports the error, and the user's input is not lost.
  */
 export function numberOf(text: string): number | string | undefined {
   const typed = text.trim();

@@ -1,8 +1,8 @@
 import { consoleBase } from "./base.ts";
 
 /**
- *  * A refusal that the service returned to one of its own pages. `message`: the error. `help`: how to correct it. `field`: the field with
- *    the error. An empty text means that the part is missing.
+ * A refusal that the service returned to one of its own pages. `message`: the error. `help`: how to correct it. `field`: the field with the
+ * error. An empty text means that the part is missing.
  */
 export type PageRefusal = { message: string; help: string; reason: string; field: string };
 

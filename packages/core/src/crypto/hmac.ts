@@ -52,8 +52,8 @@ const patterns = { hex: /^[0-9a-fA-F]{64}$/, base64: /^[A-Za-z0-9+/]{42}[AEIMQUY
 const texts = { hex: [Buffer.alloc(64), Buffer.alloc(64)], base64: [Buffer.alloc(44), Buffer.alloc(44)] } as const;
 
 /**
- *  * True if `given`, or one of several given texts, is the HMAC-SHA256 of the parts in this encoding. False otherwise. Hexadecimal digits
- *    may be in upper or lower case. Each comparison takes the same time, so its duration reveals nothing about the digest.
+ * True if `given`, or one of several given texts, is the HMAC-SHA256 of the parts in this encoding. False otherwise. Hexadecimal digits may
+ * be in upper or lower case. Each comparison takes the same time, so its duration reveals nothing about the digest.
  */
 export function isHmacSha256(
   given: string | readonly string[],

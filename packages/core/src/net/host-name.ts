@@ -38,8 +38,8 @@ export function parseHttpHost(text: string): string | undefined {
 export type HttpTarget = { readonly host: string } | { readonly fault: string };
 
 /**
- *  * Returns the host of a request's URL, or the reason why svc refuses the URL. The URL must be https, or http to this machine, and must
- *    not contain a user name or password. The caller checks if the project may call the host.
+ * Returns the host of a request's URL, or the reason why svc refuses the URL. The URL must be https, or http to this machine, and must not
+ * contain a user name or password. The caller checks if the project may call the host.
  */
 export function httpTargetOf(text: string): HttpTarget {
   const url = URL.parse(text);

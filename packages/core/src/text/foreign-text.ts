@@ -6,9 +6,9 @@ import { LeastRecentlyUsed } from "../lru.ts";
 export type ForeignText = { readonly text: string } | { readonly fault: string };
 
 /**
- *  * Returns the text of bytes from outside svc, without its byte order mark. The byte order mark decides the charset. Without one,
- *    `contentType` decides, and otherwise UTF-8 is used. Returns a `fault` if the bytes are not valid in the charset, because svc never
- *    replaces invalid bytes.
+ * Returns the text of bytes from outside svc, without its byte order mark. The byte order mark decides the charset. Without one,
+ * `contentType` decides, and otherwise UTF-8 is used. Returns a `fault` if the bytes are not valid in the charset, because svc never
+ * replaces invalid bytes.
  */
 export function readForeignText(bytes: Uint8Array, contentType?: string): ForeignText {
   const marked = charsetOfMark(bytes);
@@ -137,8 +137,8 @@ function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefine
 const noCharsets = /^(?:hex|base64|binary|utf-?7(?:-?imap)?|internal)$/;
 
 /**
- *  * Returns the text of bytes in a charset that only iconv-lite knows. To find invalid bytes, it encodes the text again. If the result
- *    differs from the bytes, returns a `fault`.
+ * Returns the text of bytes in a charset that only iconv-lite knows. To find invalid bytes, it encodes the text again. If the result
+ * differs from the bytes, returns a `fault`.
  */
 function decodeOther(bytes: Uint8Array, charset: string): ForeignText {
   if (noCharsets.test(charset) || !iconv.encodingExists(charset))

@@ -19,8 +19,8 @@ export type TemplateTree =
   | { readonly kind: "list"; readonly items: readonly TemplateTree[] };
 
 /**
- *  * Parses every string of a JSON value as a template; object keys are not parsed. With `onFault`, calls it for each error with the path,
- *    and leaves the wrong string unchanged. Without it, throws the first error as TemplateSyntaxError.
+ * Parses every string of a JSON value as a template; object keys are not parsed. With `onFault`, calls it for each error with the path, and
+ * leaves the wrong string unchanged. Without it, throws the first error as TemplateSyntaxError.
  */
 export function parseTemplateTree(
   value: unknown,

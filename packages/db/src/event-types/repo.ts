@@ -16,8 +16,8 @@ type EventTypeVersionRow = Pick<Row<typeof eventTypeVersions>, "version" | "crea
 export type NewEventType = Omit<EventTypeRow, "version" | "createdAt" | "updatedAt">;
 
 /**
- *  * Result of storing a type. `other_case`: another type has the same name with other upper and lower case. `too_many`: the project has as
- *    many types as it may have. Nothing is stored then.
+ * Result of storing a type. `other_case`: another type has the same name with other upper and lower case. `too_many`: the project has as
+ * many types as it may have. Nothing is stored then.
  */
 export type PutEventTypeResult =
   | { readonly outcome: "put"; readonly type: EventTypeRow }
@@ -25,8 +25,8 @@ export type PutEventTypeResult =
   | { readonly outcome: "too_many" };
 
 /**
- *  * Options for storing an event type. `most`: maximum number of types of the project. `isNew`: true if a type with the same name stays as
- *    it is. `isTrial`: true if nothing is stored.
+ * Options for storing an event type. `most`: maximum number of types of the project. `isNew`: true if a type with the same name stays as it
+ * is. `isTrial`: true if nothing is stored.
  */
 type PutEventType = { readonly most: number; readonly isNew?: boolean; readonly isTrial?: boolean };
 

@@ -56,8 +56,8 @@ type LookRow = Omit<Look, "walkedTo"> & { readonly last: string | null };
 export const emptySnapshot = "1:1:";
 
 /**
- *  * Returns the SQL of a look (one read of a project's new events). It scans a range of an index forward, and compares whole rows in the
- *    order of the index, so that PostgreSQL cannot use another index.
+ * Returns the SQL of a look (one read of a project's new events). It scans a range of an index forward, and compares whole rows in the
+ * order of the index, so that PostgreSQL cannot use another index.
  * - An event is new if the transaction that inserted it (`xmin`) was not visible in the previous snapshot. `xmin` has 32 bits. The other
  *   bits come from the next transaction id, because a visible row is older than that id.
  * - The scan reads no payloads.
@@ -126,8 +126,8 @@ const readPage = statement<RawRow<Row<typeof events>>>(
 );
 
 /**
- *  * Returns the events with these UUIDs, oldest first. Leaves out events that were deleted. Stops before the payloads together exceed
- *    `bytesMax`, but always returns the first event.
+ * Returns the events with these UUIDs, oldest first. Leaves out events that were deleted. Stops before the payloads together exceed
+ * `bytesMax`, but always returns the first event.
  */
 export async function readFollowedEvents(
   db: Executor,

@@ -223,8 +223,8 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
 }
 
 /**
- *  * Returns the kinds of jobs that a list contains if it filters only by status and mode. Returns undefined for other lists, because those
- *    use other indexes.
+ * Returns the kinds of jobs that a list contains if it filters only by status and mode. Returns undefined for other lists, because those
+ * use other indexes.
  */
 function kindsOf({ mode, skillSlug, parentJobId, standingProgramId }: JobFilter): JobListKind[] | undefined {
   if (mode === "rehearse" || (skillSlug ?? parentJobId ?? standingProgramId) !== undefined) return undefined;

@@ -187,8 +187,8 @@ const eventColumns = selectList(
 );
 
 /**
- *  * Finds each event by its primary key. Returns events in order until their total size reaches the limit, including the event that
- *    reaches it. PostgreSQL reads the length of a text without reading the text.
+ * Finds each event by its primary key. Returns events in order until their total size reaches the limit, including the event that reaches
+ * it. PostgreSQL reads the length of a text without reading the text.
  */
 const readEvents = compose(
   "read_arrived_events",

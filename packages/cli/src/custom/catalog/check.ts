@@ -99,8 +99,8 @@ function isToolkit(folder: string): boolean {
 type Loaded = { catalog: Catalog | undefined; faults: readonly FileFault[] };
 
 /**
- *  * Loads the definitions together with the deployment file. If the deployment file has errors, its valid parts are still used, so that
- *    errors in the definitions are also found.
+ * Loads the definitions together with the deployment file. If the deployment file has errors, its valid parts are still used, so that
+ * errors in the definitions are also found.
  */
 async function load(folders: readonly string[], deploymentFile: string | undefined, isPart: boolean): Promise<Loaded> {
   const { checkDeployment, loadCatalog } = await import("@svc/catalog");

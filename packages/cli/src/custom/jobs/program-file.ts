@@ -65,8 +65,8 @@ function setValues(program: unknown, typed: readonly TypedArgument[], name: stri
 }
 
 /**
- *  * Rejects with the error of a document that the service refused. `field`: the request field that contained the document. If all errors
- *    are about the document, the command prints each error as one line: `file:line pointer CODE: what and how`.
+ * Rejects with the error of a document that the service refused. `field`: the request field that contained the document. If all errors are
+ * about the document, the command prints each error as one line: `file:line pointer CODE: what and how`.
  */
 export async function refuseDocument(
   err: unknown,
@@ -168,8 +168,8 @@ function rangeStart(node: unknown): number | undefined {
 }
 
 /**
- *  * Reads a definition from a file (or from standard input if the file is `-`), and sends it. Prints the definition's errors with their
- *    lines. Returns the service's notes about the definition.
+ * Reads a definition from a file (or from standard input if the file is `-`), and sends it. Prints the definition's errors with their
+ * lines. Returns the service's notes about the definition.
  */
 export async function sendDefinition<Answer extends { readonly notes: readonly Note[] }>(
   file: string,

@@ -115,8 +115,8 @@ async function readBody(file: string, context: CommandContext): Promise<Buffer> 
 }
 
 /**
- *  * The result that the local definitions predict for a post. `slug`: the trigger that accepts the post, or an empty text. `fault`: the
- *    reason why no trigger accepts the post. `account`: the app's own id of the account in the post.
+ * The result that the local definitions predict for a post. `slug`: the trigger that accepts the post, or an empty text. `fault`: the
+ * reason why no trigger accepts the post. `account`: the app's own id of the account in the post.
  */
 type Expectation = { readonly slug: string; readonly fault: string; readonly account?: string };
 

@@ -6,8 +6,8 @@ import { type AnswerKind, type AskPlace, continuationWords } from "../../words/c
 import styles from "./answer-form.module.css";
 
 /**
- *  * Draws one answer: its button, and the effect of the answer. If approving allows destructive calls, the user must press a second
- *    button, which names the number of those calls.
+ * Draws one answer: its button, and the effect of the answer. If approving allows destructive calls, the user must press a second button,
+ * which names the number of those calls.
  */
 export function AnswerButton({
   continuation,

@@ -39,8 +39,8 @@ function Ladder({ ask }: { ask: Ask }) {
 }
 
 /**
- *  * Draws the content of a question. While it is pending, the form is shown; after the answer, the decision is shown. The escalation
- *    ladder (the order of contacts) is below, or next to it if `wide`.
+ * Draws the content of a question. While it is pending, the form is shown; after the answer, the decision is shown. The escalation ladder
+ * (the order of contacts) is below, or next to it if `wide`.
  */
 export function AskBody({
   ask,

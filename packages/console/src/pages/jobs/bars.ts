@@ -10,8 +10,8 @@ const foldTo = 0.06;
 const widthMin = 1;
 
 /**
- *  * Returns the position of each bar on one track (the time axis). Long gaps in which nothing ran (such as waiting for a person) are
- *    shortened, so that the bars of the steps stay wide enough to read. `now`: the end of bars that still run.
+ * Returns the position of each bar on one track (the time axis). Long gaps in which nothing ran (such as waiting for a person) are
+ * shortened, so that the bars of the steps stay wide enough to read. `now`: the end of bars that still run.
  */
 export function placeBars(spans: readonly BarSpan[], now: number): ReadonlyMap<string, Bar> {
   const ended = spans.map(({ id, from, to }) => ({ id, from, to: Math.max(from, to ?? now) }));

@@ -9,8 +9,8 @@ import { inStreamPlace, pauseStream } from "../../calls/live-state.ts";
 const silentMs = 500;
 
 /**
- *  * Result of reading a stream. `hasEnded`: true if it was read to its end. `brief`: true if it was closed when no more messages arrived
- *    for a moment.
+ * Result of reading a stream. `hasEnded`: true if it was read to its end. `brief`: true if it was closed when no more messages arrived for
+ * a moment.
  */
 type StreamRead = { hasEnded: boolean; brief: boolean };
 

@@ -28,8 +28,7 @@ export function typedOf(limit: CallLimit | undefined): TypedLimit {
 }
 
 /**
- *  * Returns the limit for the typed values. A text that is not a number is sent as an invalid number, so that the service reports the
- *    error.
+ * Returns the limit for the typed values. A text that is not a number is sent as an invalid number, so that the service reports the error.
  */
 export function limitOf(typed: TypedLimit): MessageInitShape<typeof CallLimitSchema> {
   const { rateMax, ratePer, concurrency, ...rest } = typed;

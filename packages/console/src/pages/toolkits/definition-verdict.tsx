@@ -17,8 +17,8 @@ import { useToolkits } from "../tools/catalog.ts";
 type DefinitionVerdict = { published?: PublishToolkitResponse; faults: readonly WireFault[] };
 
 /**
- *  * Sends a definition to the service for a check (a dry run of its publication) and returns the result. Errors of the definition are part
- *    of the result. The last result stays until the next one arrives. `enabled` is false if the user may not publish.
+ * Sends a definition to the service for a check (a dry run of its publication) and returns the result. Errors of the definition are part of
+ * the result. The last result stays until the next one arrives. `enabled` is false if the user may not publish.
  */
 export function useDefinitionCheck(definitionJson: string, enabled: boolean) {
   const transport = useTransport();
@@ -45,8 +45,8 @@ export function useDefinitionCheck(definitionJson: string, enabled: boolean) {
 const faultsMax = 100;
 
 /**
- *  * Shows the service's check of a definition: every error with its line, or the toolkit that would be published and the version that it
- *    would replace.
+ * Shows the service's check of a definition: every error with its line, or the toolkit that would be published and the version that it
+ * would replace.
  */
 export function DefinitionVerdictView({
   projectId,

@@ -123,8 +123,8 @@ function diagnosticsOf(marks: readonly Mark[], length: number): Diagnostic[] {
 export type JsonWriteHandle = Pick<JsonWriter, "goTo">;
 
 /**
- *  * An editor of JSON. The browser loads its code when it is first shown. `initial`: the first text; the editor then keeps its text
- *    itself. `marks`: errors shown at their positions.
+ * An editor of JSON. The browser loads its code when it is first shown. `initial`: the first text; the editor then keeps its text itself.
+ * `marks`: errors shown at their positions.
  */
 export default function JsonWrite({
   initial,

@@ -10,8 +10,8 @@ import type { WatchView } from "./lines.ts";
 import { createPaceMeter, doneRows, type Pace, type PaceMeter, placedText, progressText } from "./step.ts";
 
 /**
- *  * Two intervals in milliseconds. `drawMs`: the command draws the lines about the watched job again. `readMs`: it reads a running job
- *    again from the service.
+ * Two intervals in milliseconds. `drawMs`: the command draws the lines about the watched job again. `readMs`: it reads a running job again
+ * from the service.
  */
 const drawMs = 250;
 const readMs = 1_000;

@@ -91,8 +91,7 @@ test("a token that lives for long, or says nothing of its end, is renewed daily"
   await start();
   await pass(23 * 60 * minute);
   expect(refreshes()).toBe(0);
-  // In this time the second account's token is renewed too. Both accounts ask their app again, whether it answers with a new refresh token
-  // or not.
+  // In this time, the second account's token is renewed too. It makes no difference if the app's answer contains a new refresh token.
   await pass(60 * minute);
   expect(refreshes()).toBe(2);
 });

@@ -386,7 +386,7 @@ export type AgentSubscription = Message<"svc.v1.AgentSubscription"> & {
   id: string;
 
   /**
-   * Id of the key with which it was made. For a grant, the grant's key.
+   * Id of the key with which the subscription was made. For a grant, the grant's key.
    *
    * @generated from field: string key_id = 2;
    */

@@ -4,8 +4,8 @@ import type { SchemaFault } from "../check/schema-faults.ts";
 import type { JsonSchema } from "../read/documents.ts";
 
 /**
- * Maximum number of unknown properties that get a fault each (with the name that was probably meant). If there are more, all of them share
- * one fault.
+ * Maximum number of unknown properties that get an error each (with the name that was probably meant). If there are more, one error reports
+ * all of them.
  */
 const unknownMax = 20;
 /** If there are too many unknown properties, one fault reports all of them together. Its text names at most this number of properties. */

@@ -22,7 +22,7 @@ export function checkTenantSize(file: DefinitionFile): void {
 }
 
 /** Matches control characters, except tabs and line breaks, which texts may contain. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters.
 const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 
 /** Records faults for characters that apps and the database do not accept, in any text or name; at most 100 faults. */

@@ -92,7 +92,7 @@ function validSource() {
 }
 
 // Damage is intentionally untyped, because a YAML file can hold anything.
-// biome-ignore lint/suspicious/noExplicitAny: a case may put anything anywhere.
+// biome-ignore lint/suspicious/noExplicitAny: a test case may put any value at any place.
 type Damage = (source: any) => void;
 type WrongCase = [string, Damage, string, string, string];
 

@@ -11,8 +11,8 @@ import { addMultipleOf, withExactNumbers } from "./multiple-of.ts";
 /** Maximum number of faults. Above it, the remaining list items and object values are skipped, because only 100 faults are reported. */
 const errorsMax = 1_000;
 /**
- * Maximum number of faults inside a choice or condition. It is higher than `errorsMax`, because faults of a branch that does not apply are
- * not faults of the value.
+ * Maximum number of errors that are collected inside a choice (`anyOf`, `oneOf`) or condition. It is higher than `errorsMax`, because
+ * errors of a branch that does not apply are not errors of the value.
  */
 const triedErrorsMax = 20_000;
 

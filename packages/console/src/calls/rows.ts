@@ -17,7 +17,7 @@ export type Rows<Row> = {
   reload: () => void;
   /** The part of the list that the key may read; empty if the key may read all rows. */
   limitedTo: string;
-  /** Cache key of the pages. */
+  /** Key of the loaded pages in the query cache. */
   queryKey: QueryKey;
 };
 

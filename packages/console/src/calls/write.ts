@@ -21,7 +21,7 @@ type Write<I extends DescMessage, O extends DescMessage> = {
   answer: MessageShape<O> | undefined;
   /** Error of the last call; null if there is none. */
   error: unknown;
-  /** Forgets the last call. */
+  /** Removes the last call and its result from the state. */
   reset: () => void;
 };
 

@@ -159,7 +159,7 @@ function ListCell({ draw, ...props }: FieldProps<Extract<Shape, { type: "list" }
       {hint !== "" && <small>{hint}</small>}
       <FieldGroup label={label} faults={faults.get(pointer) ?? []}>
         {items.map((item, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: an item is its place, and what is typed there stands in its value
+          // biome-ignore lint/suspicious/noArrayIndexKey: an item has no id, and its typed text is kept in `value`
           <FieldItem key={index} label={`${label} ${index + 1}`} onRemove={() => change(items.toSpliced(index, 1))}>
             {draw({
               label: `${label} ${index + 1}`,

@@ -45,7 +45,7 @@ const paths = {
   tool: "M10 2.3a3.8 3.8 0 0 0-4 5L2.2 11a1.7 1.7 0 0 0 2.5 2.5L8.5 9.8a3.8 3.8 0 0 0 5-4L11 8 8 5.5l2-3.2Z",
 } as const;
 
-/** The name of an icon. */
+/** The name of an icon: a key of `paths`. */
 export type IconName = keyof typeof paths;
 
 /**

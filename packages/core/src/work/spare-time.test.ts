@@ -45,7 +45,7 @@ test("if the loop is late, one starts in each pass, so that nothing starves", as
   const { begin, perPass } = createLoop(50);
   const all = Array.from({ length: 50 }, () => begin("a"));
   const counts = await perPass(50);
-  // The first pass is left out, because it also starts parts before there is a queue.
+  // The first pass of the event loop is not checked, because it also starts parts that were requested before a queue existed.
   expect(counts.slice(1).every((count) => count <= 1)).toBe(true);
   await Promise.all(all);
 });

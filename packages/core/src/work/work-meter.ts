@@ -22,7 +22,7 @@ export type WorkAmounts = { readonly steps: number; readonly bytes: number; read
 export type Work = {
   readonly owner: WorkOwner;
   readonly spent: WorkAmounts;
-  /** Adds to the costs. Returns false if a limit is exceeded; the caller must then stop the work. */
+  /** Adds amounts to the costs of the work. Returns false if a limit is exceeded; the caller must then stop the work. */
   charge(amounts: Partial<WorkAmounts>): boolean;
   /** Runs a synchronous part of the work. Charges its time, and reports the part if it blocks the event loop too long. */
   run<T>(part: () => T): T;

@@ -117,7 +117,7 @@ function inState(table: string, state: string, columns = ""): string {
     order by (state || ' '), project_id, id`;
 }
 
-/** Uses the indexes job_asks_state, connected_accounts_state and connected_accounts_run_out. */
+/** Counts pending asks and expired accounts by the indexes job_asks_state, connected_accounts_state and connected_accounts_run_out. */
 const countWaiting = statement<PendingDecisionCounts>(
   "count_waiting_for_people",
   `select (select count(*)::int4 from (${inState("job_asks", "pending")} limit $2::int4) a) as "pendingAsks",

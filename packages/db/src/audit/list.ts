@@ -51,7 +51,7 @@ const selectAll = pageStatement("list_audit_events", {
   found: newestIn("audit_events", { key: {}, from }),
 });
 
-/** Uses the index audit_events_action. */
+/** Finds the entries with one action by the index audit_events_action. */
 const selectOfAction = pageStatement("list_audit_events_of_action", {
   ...page,
   found: newestIn("audit_events", { key: { action: "$4::text" }, from }),
@@ -82,7 +82,7 @@ const places = `places(project_id, action) as (
       where (${actorKey}, project_id, action) > ($4::text, p.project_id, p.action) and ${actorKey} <= $4::text
       order by ${actorKey}, project_id, action limit 1) n)`;
 
-/** Uses the index audit_events_actor. */
+/** Finds the entries of one actor by the index audit_events_actor. */
 const selectOfActor = pageStatement("list_audit_events_of_actor", {
   ...page,
   found: `select f.id from places p cross join lateral (${newestIn("audit_events", {

@@ -48,7 +48,7 @@ const holderColumns = selectList(
   "c",
 );
 
-/** Uses the index tool_calls_idempotency_key, at most one row per key. */
+/** Finds the calls that used an idempotency key, by the index tool_calls_idempotency_key. There is at most one such call for each key. */
 const selectHolders = compose(
   "find_idempotency_keys",
   { wanted: rows({ ...fieldsOf(toolCalls, "projectId"), key: text }) },

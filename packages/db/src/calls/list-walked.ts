@@ -75,11 +75,11 @@ const ofTool = { tool_slug: "$9::text", ...ofProject };
 const projectFailures = { failure: "f.failure", ...ofProject };
 const toolFailures = { ...ofTool, failure: "f.failure" };
 
-/** Uses the indexes tool_calls_project and tool_calls_failure. */
+/** Finds a page of a project's calls by the indexes tool_calls_project and tool_calls_failure. */
 const selectWalked = statement<RawRow<ToolCallSummary>>("walk_calls", pageText(ofProject, projectFailures));
 const selectEnd = statement<{ id: string }>("end_call_walk", endText(ofProject, projectFailures));
 
-/** Uses the indexes tool_calls_tool and tool_calls_tool_failure. */
+/** Finds a page of the calls to one tool by the indexes tool_calls_tool and tool_calls_tool_failure. */
 const selectWalkedOfTool = statement<RawRow<ToolCallSummary>>("walk_calls_of_tool", pageText(ofTool, toolFailures));
 const selectEndOfTool = statement<{ id: string }>("end_call_walk_of_tool", endText(ofTool, toolFailures));
 

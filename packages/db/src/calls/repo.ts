@@ -18,13 +18,13 @@ const ofProject = { project_id: "$1::uuid" };
 
 const page = { table: "tool_calls", columns: callColumns, as: "c" };
 
-/** Uses the indexes tool_calls_project and tool_calls_failure; the page itself by primary keys. */
+/** Finds the ids of the page's calls by the indexes tool_calls_project and tool_calls_failure. Then reads the calls by primary key. */
 const selectCalls = pageStatement("list_calls", {
   ...page,
   found: newestCalls(ofProject, { failure: "f.failure", ...ofProject }),
 });
 
-/** Uses the indexes tool_calls_tool and tool_calls_tool_failure. */
+/** Finds the calls to one tool by the indexes tool_calls_tool and tool_calls_tool_failure. */
 const selectOfTool = pageStatement("list_calls_of_tool", {
   ...page,
   found: newestCalls({ tool_slug: "$8::text", ...ofProject }),

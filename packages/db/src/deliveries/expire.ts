@@ -25,9 +25,9 @@ const expire = statement<{ delivery_id: string }>(
 );
 
 /**
- * Parks a batch of pending deliveries of a paused subscription: no claim finds them before `unpark_deliveries`, which gives them back the
- * due time that stays in their rows. The lock of the subscription makes a resume wait, so that nothing is parked after it. Uses the key of
- * tasks.
+ * Parks a batch of pending deliveries of a paused subscription. No claim finds parked deliveries until `unpark_deliveries` gives them back
+ * their due time, which stays in `deliveries`. The statement locks the subscription, so a resume waits until the batch is parked. It finds
+ * the tasks by the primary key of delivery_tasks.
  */
 const park = statement<{ delivery_id: string }>(
   "park_deliveries",
@@ -59,8 +59,9 @@ export async function expireDeliveries(
 }
 
 /**
- * Gives parked deliveries back to their queue, with the due times of their rows. Uses the key of tasks: with the constant 0, PostgreSQL would
- * read the parked deliveries of all subscriptions by delivery_tasks_waiting.
+ * Puts parked deliveries back into the queue of their subscription, with the due times in their rows of `deliveries`. Finds the tasks by the
+ * primary key of delivery_tasks. `(select 0)` is needed for that: with the constant 0, PostgreSQL would use the index
+ * delivery_tasks_waiting, and read the parked deliveries of all subscriptions.
  */
 const unpark = statement<{ delivery_id: string }>(
   "unpark_deliveries",

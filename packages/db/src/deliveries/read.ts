@@ -13,7 +13,7 @@ export type DeliveryCounts = {
 /** Maximum deliveries counted for one event. For the largest page of events, this is 20,000 in all. */
 const countedMax = 40;
 
-/** Uses the index deliveries_event, with one lookup per event. Stops when `countedMax` deliveries of an event are counted. */
+/** Counts the deliveries of each event by the index deliveries_event. Counts at most `countedMax` deliveries of one event. */
 const selectCounts = statement<{ event_id: string; pending: number; delivered: number; dead: number; seen: number }>(
   "count_event_deliveries",
   `select e.event_id, d.* from unnest($2::uuid[]) as e(event_id) cross join lateral (
@@ -49,7 +49,7 @@ export type EventDeliveries = {
   readonly nextAttemptAt: number | null;
 };
 
-/** Uses the index deliveries_event, one lookup per event. */
+/** Finds the deliveries of each event by the index deliveries_event, with one index lookup per event. */
 const readDeliveries = statement<{ event_id: string; dead: boolean; pending: boolean; next_ms: number | null }>(
   "read_event_deliveries",
   `select e.event_id, d.* from unnest($2::uuid[]) as e(event_id) cross join lateral (

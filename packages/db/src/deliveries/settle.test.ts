@@ -140,7 +140,7 @@ async function settleInWaves(
       from pg_stat_user_tables where relname = 'deliveries'`;
     return row!;
   };
-  // This replaces a reader of the rows: while it reads, PostgreSQL keeps the old versions of rows. Without autovacuum they stay as well.
+  // Without autovacuum, PostgreSQL keeps the old versions of rows, as it does while another transaction reads them.
   await one.sql`alter table deliveries set (autovacuum_enabled = false)`;
   const before = await read();
   let underWay: DeliveryTaskKey[] = [];

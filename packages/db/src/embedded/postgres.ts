@@ -167,8 +167,8 @@ async function startWhenFree(options: StartOptions): Promise<StartedServer> {
 
 const heldMessage = /lock file "postmaster.pid" already exists|pre-existing shared memory block/;
 const portTakenMessage = /could not bind|could not create any TCP\/IP sockets/;
-// Maximum time in milliseconds to wait for the end of an earlier PostgreSQL server that still accepts connections. Its service may have
-// been killed. A pipe shows this to the server within milliseconds. Then the server needs some time to shut down.
+// Maximum time in milliseconds to wait for the end of an earlier PostgreSQL server that still accepts connections. If svc was killed, its
+// PostgreSQL server notices this within milliseconds (a pipe between them closes), and then needs some time to shut down.
 const orphanedMs = 3_000;
 const stoppingMs = 15_000;
 // Milliseconds that a started server has to become ready. After a crash, the server first replays its log, which takes longer.

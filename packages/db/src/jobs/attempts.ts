@@ -23,7 +23,10 @@ const selectAttempts = statement<RawRow<AttemptRow & Row<typeof jobs, "estimate"
    where a.job_id = any($1::uuid[]) order by a.job_id, a.attempt`,
 );
 
-/** Uses the primary key up to the job's column. This is enough, because a job has few attempts. */
+/**
+ * Finds the job's attempts by the start of the primary key (job_id). An index with the idempotency key is not needed, because a job has few
+ * attempts.
+ */
 const selectKeyed = statement<{ digest: Buffer }>(
   "find_keyed_job_attempt",
   "select content_digest as digest from job_attempts where job_id = $1::uuid and idempotency_key = $2::text",

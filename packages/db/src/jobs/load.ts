@@ -13,7 +13,7 @@ export const stepColumns = selectList(jobSteps, namesBut(jobSteps, "jobId"));
 /** A step as the driver returns it. */
 export type StepRow = RawRow<JobStepRecord> & { job_id: string };
 
-/** Uses the primary key of steps. */
+/** Finds the steps of jobs by the primary key of job_steps, which starts with the job. */
 const selectSteps = statement<StepRow>(
   "load_job_steps",
   `select job_id, ${stepColumns.text} from job_steps where job_id = any($1::uuid[]) order by job_id, ordinal`,
@@ -83,7 +83,7 @@ const columns = selectList(
   "p",
 );
 
-/** Uses the primary key, one index lookup each. */
+/** Finds each program by its primary key, with one index lookup per program. */
 const selectPrograms = compose(
   "load_job_programs",
   nameParts,
@@ -140,7 +140,7 @@ export function loadJobProgram(
 
 const pinColumns = selectList(jobPrograms, ["projectId", "digest", "pins"], "p");
 
-/** Uses the primary key, with one lookup for each wanted program. */
+/** Finds each program by its primary key, with one index lookup per program. */
 const selectPins = compose(
   "load_job_pins",
   nameParts,

@@ -146,7 +146,7 @@ export async function setJobRowStates(
   return (await updateStates(tx, [uuidOfId(set.jobId), set.setId, change.from, change.to])).count;
 }
 
-/** Uses the primary key up to the set's column. */
+/** Finds the entries of sets by the start of their primary key (job and set). */
 const clearSets = statement<{ set_id: string }>(
   "clear_job_sets",
   "delete from job_set_rows where job_id = $1::uuid and set_id = any($2::text[])",

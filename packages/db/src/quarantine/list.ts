@@ -96,10 +96,10 @@ const selectAll = pageStatement("list_quarantined_posts", {
   found: newestIn("quarantined_posts", { key: {}, from }),
 });
 
-/** Uses the indexes quarantined_posts_held and quarantined_posts_released. */
+/** Finds held posts by the index quarantined_posts_held, and released posts by quarantined_posts_released. */
 const selectOfReasons = pageStatement("list_quarantined_posts_of_reasons", { ...page, found: newestPosts({}) });
 
-/** Uses the indexes quarantined_posts_held_toolkit and quarantined_posts_released_toolkit. */
+/** Finds held posts by the index quarantined_posts_held_toolkit, and released posts by quarantined_posts_released_toolkit. */
 const selectOfToolkit = pageStatement("list_quarantined_posts_of_toolkit", {
   ...page,
   found: newestPosts({ toolkit_slug: "$6::text" }),

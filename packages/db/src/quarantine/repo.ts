@@ -29,7 +29,8 @@ export async function findQuarantinedPost(db: Executor, id: QuarantineId): Promi
 }
 
 /**
- * Columns of a post that may be older than the sealing of headers and query. `isSealed`: true if the post's headers and query are sealed.
+ * Columns of a post that may have been stored before svc sealed headers and query. `isSealed`: true if the post's headers and query are
+ * sealed.
  */
 export type UnsealedPost = Pick<QuarantinedPost, "id" | "reason" | "headers" | "query"> & {
   readonly isSealed: boolean;

@@ -92,7 +92,7 @@ function isAlikeInJson(element: ArrayElement): boolean {
   return typeof element !== "bigint";
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters JSON escapes in its own way
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes these characters differently from PostgreSQL
 const controlCharacter = /[\u0000-\u001f]/;
 
 function elementText(element: ArrayElement): string {

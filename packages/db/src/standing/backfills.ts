@@ -85,7 +85,7 @@ export async function cancelBackfill(
   return skipped.length;
 }
 
-/** Uses the index standing_runs_queued to find the runs, then the primary key to change them. */
+/** Finds the queued runs by the index standing_runs_queued, and changes them by their primary key. */
 const skipQueued = statement<{ id: string }>(
   "skip_queued_backfill_runs",
   `update standing_runs r set state = 'skipped', reason = 'cancelled', not_before = null, ended_at = $3::timestamptz
@@ -120,7 +120,7 @@ export type SourceRun = Readonly<Row<typeof standingRuns, "id" | "sourceKey" | "
 
 const sourceColumns = selectList(standingRuns, ["id", "sourceKey", "state"], "r");
 
-/** Uses the index standing_runs_source, with one lookup for each source key. */
+/** Finds the runs by the index standing_runs_source, with one lookup for each source key. */
 const findSources = compose(
   "find_standing_run_sources",
   { keys: rows(fieldsOf(standingRuns, "programId", "sourceKey")) },
@@ -215,7 +215,7 @@ export async function countBackfillEvents(
   return { count, last: walked < limit || last === null ? undefined : idOfUuid("evt", last) };
 }
 
-/** Uses the primary keys of standing_arrivals and standing_run_events, with one lookup per event in each. */
+/** Looks up each event in standing_arrivals and in standing_run_events, by their primary keys. */
 const findTaken = statement<{ id: string; isUndecided: boolean }>(
   "find_taken_events",
   `select w.id::text as id, w.is_undecided as "isUndecided" from (
@@ -280,7 +280,7 @@ export async function listStillBackfills(
   return found.map(({ id, programId }) => ({ id: idOfUuid("bkf", id), programId: idOfUuid("stp", programId) }));
 }
 
-/** Uses the index standing_backfills_ended, oldest first. */
+/** Deletes the backfills that ended first. Finds them by the index standing_backfills_ended. */
 const sweepEnded = statement<{ id: string }>(
   "sweep_backfills",
   `delete from standing_backfills where id = any(array(

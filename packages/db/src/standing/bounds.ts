@@ -46,7 +46,10 @@ export async function writeStandingRates(tx: Executor, rates: readonly NewRow<ty
   if (rates.length > 0) await writeRates(tx, { rates });
 }
 
-/** Uses the index standing_rates_at. Deletes rates that no longer limit anything. Skips rows that another transaction is writing. */
+/**
+ * Deletes the states of rate limits that no longer limit anything. Finds them by the index standing_rates_at. Skips rows that another
+ * transaction is writing.
+ */
 const sweepRates = statement<{ key: string }>(
   "sweep_standing_rates",
   `delete from standing_rates where ctid = any(array(

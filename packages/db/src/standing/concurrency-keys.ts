@@ -119,7 +119,7 @@ export async function listWaitingConcurrencyKeys(
 /** A concurrency key of a program. `room`: maximum number of queued runs of this key to read. */
 export type ConcurrencyKeySlots = ConcurrencyKey & { readonly room: number };
 
-/** Uses the index standing_runs_queued, in its order: the oldest queued runs of each concurrency key. */
+/** Reads the oldest queued runs of each concurrency key, in the order of the index standing_runs_queued. */
 const readQueued = compose(
   "read_queued_standing_runs",
   { lanes: rows({ ...fieldsOf(standingRuns, "programId", "lane"), room: int4 }) },

@@ -16,7 +16,7 @@ export type EndedStandingRun = {
   readonly nowMs: number;
 };
 
-/** Uses primary keys. A job that is resumed after its end ends twice, but its run ends only once. */
+/** Ends a run, found by its primary key. A resumed job can end twice, but `state = 'started'` lets its run end only once. */
 const endRun = statement<{ id: string }>(
   "end_standing_run",
   `with ended as (
@@ -36,7 +36,7 @@ export async function endStandingRun(tx: Executor, ended: EndedStandingRun): Pro
   await endRun(tx, [...ids, status, toolCalls, writes, isoTime(nowMs), pauseText]);
 }
 
-/** Uses the index standing_runs_started, and the jobs by their keys. Reads at most $2 runs. */
+/** Counts at most $2 runs. Finds them by the index standing_runs_started, and their jobs by primary key. */
 const countStarted = statement<{ count: string }>(
   "count_started_standing_runs",
   `select count(*) as count from (
@@ -50,7 +50,7 @@ export async function countStartedStandingRuns(tx: Executor, projectId: ProjectI
   return Number(row?.count ?? 0);
 }
 
-/** Uses only the index standing_runs_started. Reads at most $2 runs. */
+/** Counts at most $2 runs, by the index standing_runs_started alone. Does not read their jobs. */
 const countWithParked = statement<{ count: string }>(
   "count_unended_standing_runs",
   `select count(*) as count from (
@@ -85,7 +85,7 @@ export async function lockStandingStarts(
   await lockStarts(tx, [uuidOfId(projectId), isShared]);
 }
 
-/** Uses the index standing_runs_waiting, oldest run first. Finds the tasks by their key. */
+/** Finds the waiting runs by the index standing_runs_waiting, oldest run first. Finds their tasks by primary key. */
 const wakeWaiting = statement<{ id: string }>(
   "wake_waiting_standing_runs",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)

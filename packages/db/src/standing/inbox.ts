@@ -157,7 +157,7 @@ export async function deleteFromInbox(tx: Executor, leases: readonly InboxLease[
   if (leases.length > 0) await deleteDecided(tx, { leases });
 }
 
-/** Uses the primary key. Locks the rows in the order of this key, so that two such statements do not deadlock. */
+/** Finds the rows by their primary key. Locks them in the order of this key, so that two such statements do not deadlock. */
 const releaseLeases = compose(
   "release_standing_arrivals",
   { leases: leaseRows, arrival: values({ dueAtMs: timestamptz }) },

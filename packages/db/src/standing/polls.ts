@@ -55,7 +55,7 @@ export type KnownId = { readonly digest: string; readonly content: string; reado
 const ofKnown = fieldsOf(standingSeen, "programId", "generation");
 const knownColumns = selectList(standingSeen, ["digest", "content", "seenAt"], "s");
 
-/** Uses the primary key of `standing_seen`, with one index lookup for each requested row id. */
+/** Finds known rows by the primary key of `standing_seen`, with one index lookup for each requested row id. */
 const selectKnown = compose(
   "find_standing_seen",
   { of: values(ofKnown), ids: rows(fieldsOf(standingSeen, "digest")) },

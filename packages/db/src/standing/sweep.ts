@@ -2,7 +2,10 @@ import { isoTime } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Uses the index standing_runs_ended, oldest run first. Finds the events of windows by standing_run_events_run. */
+/**
+ * Deletes ended runs, oldest first, which the index standing_runs_ended finds. The index standing_run_events_run finds the events of their
+ * windows.
+ */
 const sweepRuns = statement<{ id: string }>(
   "sweep_standing_runs",
   `with gone as materialized (

@@ -224,7 +224,7 @@ export async function writeKnownKeys(tx: Executor, seen: readonly NewRow<typeof 
   if (seen.length > 0) await insertKnown(tx, { seen });
 }
 
-/** Uses the index standing_dedupe_until. Deletes expired keys. Skips rows that another transaction is writing. */
+/** Deletes expired keys, which the index standing_dedupe_until finds. Skips rows that another transaction is writing. */
 const deleteExpired = statement<{ key: string }>(
   "sweep_standing_dedupe",
   `delete from standing_dedupe where ctid = any(array(

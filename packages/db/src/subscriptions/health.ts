@@ -34,7 +34,7 @@ export async function findNoticeEndpoints(db: Executor, projectIds: readonly Pro
 /** Maximum pending tasks of a subscription that are scanned to find the oldest event. */
 const scannedTasksMax = 20_000;
 
-/** Uses the key of delivery_tasks, in each of its epochs (parts of the queue). */
+/** Finds the pending deliveries of a subscription by the primary key of delivery_tasks, in each of its epochs (parts of the queue). */
 const selectOldest = statement<{ event_id: string | null; is_whole: boolean }>(
   "find_oldest_pending_event",
   `with looked as materialized (
@@ -43,7 +43,7 @@ const selectOldest = statement<{ event_id: string | null; is_whole: boolean }>(
   select (select event_id from looked order by event_id limit 1) as event_id, (select count(*) from looked) < ${scannedTasksMax} as is_whole`,
 );
 
-/** Uses the index deliveries_subscription, newest first, at most 1,000 rows. */
+/** Finds the newest error among the subscription's newest 1,000 deliveries, which it reads by the index deliveries_subscription. */
 const selectError = statement<{ last_error: string }>(
   "find_last_delivery_error",
   `select d.last_error from (

@@ -92,11 +92,9 @@ async function connectAccount(toolkitSlug: string, options: ConnectOptions, cont
     context.note("Sandbox: no app was asked, and any credential is accepted; results of calls are made up.");
 }
 
-/**
- * Lifetime of an authorize URL in milliseconds: so long the command waits for consent. The next constant, `pollMs`, is the interval in
- * milliseconds at which it reads the account.
- */
+/** Time in milliseconds that the command waits for the consent of the user. After this time, the authorize URL has expired. */
 const consentMs = 10 * 60_000;
+/** Interval in milliseconds at which the command reads the account during this wait. */
 const pollMs = 1_000;
 
 /**

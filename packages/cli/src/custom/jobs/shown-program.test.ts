@@ -43,7 +43,7 @@ test("steps in blocks are shown where they stand, with the branch of a parallel"
   const call = { call: "desk.get_item", entity: "ops" };
   const round = { id: "poll", every: "1m", max: 3, until: "true", do: [{ id: "look", ...call }] };
   const sorry = [{ id: "sorry", wait: "1m" }];
-  // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+  // biome-ignore lint/suspicious/noThenProperty: `onError` of a program has a field named `then`.
   const onError = { then: "continue", do: sorry };
   const steps = [{ id: "ways", onError, parallel: { left: [round], right: [{ id: "who", ...call }] } }];
   const shown = readProgram({ programJson: JSON.stringify({ title: "Blocks", steps }), stepReceipts: [] });

@@ -24,7 +24,7 @@ function Ladder({ ask }: { ask: Ask }) {
     <>
       <ol className={styles["ladder"]}>
         {ladderRungs(ask, now).map(({ principalId, says, state }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a rung is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: contacts never change their order in this list
           <li key={index} className={classNames(styles["rung"], state === "holds" && styles["holds"])}>
             <Icon name={icons[state]} />
             <span>

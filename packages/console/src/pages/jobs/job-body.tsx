@@ -179,7 +179,7 @@ function Attempts({ attempts }: { attempts: readonly JobAttempt[] }) {
 function useJobLog(jobId: string, attempt: number): JobLogState {
   const transport = useTransport();
   const refresh = useRefreshJob(jobId);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt goes on with a log that had ended
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new attempt continues a log that had ended
   const log = useMemo(
     () =>
       createJobLog(transport, jobId, {

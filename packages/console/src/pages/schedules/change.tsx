@@ -57,7 +57,7 @@ function ChangeSchedule({
 }: {
   program: StandingProgram;
   projectId: string;
-  /** Reads the current version. If that version is newer, the form starts again from it. */
+  /** Reads the program again. If its version is newer, the form starts again from the new version. */
   onReload: () => void;
 }) {
   const { id, version, definitionJson: stands } = program;

@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import { clockWords, durationWords, type Zone } from "../../words/time.ts";
 import { type ChartData, dashOf, stepAt } from "./chart-data.ts";
 
-/** A chart that is drawn on a canvas. */
+/** Functions of a chart that is drawn on a canvas. */
 export type Plot = {
   /** Shows new values. The lines must be the same as before. */
   update: (data: ChartData) => void;

@@ -17,7 +17,7 @@ export default function TimeChart({
   latest.current = { data, acts };
   const theme = useTheme();
   const lines = data.lines.map(({ id }) => id).join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other lines are another chart; other values are put into the one that is there
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new values only update the chart; new lines need a new chart
   useEffect(() => {
     if (host.current === null) return undefined;
     const made = createPlot(host.current, latest.current.data, zone, {
@@ -30,7 +30,7 @@ export default function TimeChart({
   }, [zone, lines, data.of]);
   useEffect(() => plot.current?.update(data), [data]);
   useEffect(() => plot.current?.mark(step), [step]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the colours are those of the theme
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chart's colours depend on the theme
   useEffect(() => plot.current?.redraw(), [theme]);
   return <div ref={host} />;
 }

@@ -19,7 +19,7 @@ import styles from "./json-write.module.css";
 /** An error at a position of the JSON text. `from`, `to`: offsets in the text. `text`: the message to show there. */
 type Mark = { from: number; to: number; text: string };
 
-/** A running editor of JSON. */
+/** Functions of a running JSON editor. */
 type JsonWriter = {
   /** Replaces all marks in the editor. */
   mark: (marks: readonly Mark[]) => void;

@@ -29,7 +29,7 @@ export function FileDrop({
     setOver(true);
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: to drop files needs a pointer; the buttons are the other way
+    // biome-ignore lint/a11y/noStaticElementInteractions: without a pointer, users choose files with the buttons
     <div
       className={classNames(styles["drop"], isOver && styles["over"])}
       onDragOverCapture={over}

@@ -36,7 +36,7 @@ export function SidePanel({
         {link}
         <IconButton icon="cross" label="Close" onPress={onClose} />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll this part */}
       <div className={styles["body"]} tabIndex={0}>
         {children}
       </div>

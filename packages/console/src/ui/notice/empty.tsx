@@ -35,7 +35,7 @@ export function Skeleton({ rows = 8 }: { rows?: number }) {
     <div className={styles["skeleton"]}>
       <span className="visually-hidden">Loading</span>
       {Array.from({ length: rows }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: all placeholder rows are equal
         <div key={index} className={styles["bar"]} aria-hidden="true" />
       ))}
     </div>

@@ -12,7 +12,7 @@ export function Table({
   rows: readonly { id: string; cells: readonly ReactNode[] }[];
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll this section
     <section className={styles["frame"]} tabIndex={0} aria-label={label}>
       <table className={styles["table"]}>
         <thead>
@@ -29,7 +29,7 @@ export function Table({
             <tr key={id}>
               <th scope="row">{name}</th>
               {cells.map((cell, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its column
+                // biome-ignore lint/suspicious/noArrayIndexKey: the index of a cell is its column, which never changes
                 <td key={index}>{cell}</td>
               ))}
             </tr>

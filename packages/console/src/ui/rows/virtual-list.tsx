@@ -32,7 +32,7 @@ export function VirtualList<Row>({
     getItemKey: (index) => rowId(rows[index] as Row),
   });
   const size = virtual.getTotalSize();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the end is elsewhere whenever the size is another
+  // biome-ignore lint/correctness/useExhaustiveDependencies: if the size changes, the end of the list moves
   useEffect(() => {
     if (follows && atEnd.current) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
   }, [size, follows]);
@@ -40,7 +40,7 @@ export function VirtualList<Row>({
     <section
       ref={scroller}
       className={styles["scroller"]}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll this section
       tabIndex={0}
       aria-label={label}
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {

@@ -98,7 +98,7 @@ function Leavable({
   children: ReactNode;
 }) {
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only hears which field within was left, and nothing presses it
+    // biome-ignore lint/a11y/noStaticElementInteractions: the div only gets blur events of its fields; users do not press it
     <div
       data-pointer={pointer}
       onBlur={({ target }) => {

@@ -4,7 +4,7 @@ import { shareMessage } from "@svc/core";
 import { GetToolResponseSchema, ListToolsResponseSchema, ToolSchema } from "@svc/gen/catalog";
 import { GetJobResponseSchema } from "@svc/gen/jobs";
 import { SearchToolsResponseSchema } from "@svc/gen/tools";
-import { EventSchema, ListEventsResponseSchema } from "@svc/gen/triggers";
+import { EventSchema, GetEventDocumentResponseSchema, ListEventsResponseSchema } from "@svc/gen/triggers";
 import { expect, test } from "vitest";
 import { writeJson } from "./answer-json.ts";
 
@@ -15,6 +15,8 @@ const tool = (slug: string) =>
 const shared = (slug: string) => shareMessage(tool(slug));
 const many = <Item>(count: number, make: (name: string) => Item) =>
   Array.from({ length: count }, (_, n) => make(`t${n}`));
+
+const longText = (documentJson: string) => create(GetEventDocumentResponseSchema, { documentJson });
 
 const answers: [name: string, desc: DescMessage, message: Message][] = [
   ["an empty one", ListToolsResponseSchema, create(ListToolsResponseSchema)],
@@ -49,7 +51,18 @@ const answers: [name: string, desc: DescMessage, message: Message][] = [
       events: many(40, (id) => create(EventSchema, { id, receivedAt: timestampFromMs(1_000) })),
     }),
   ],
+  // Characters of two units at both ends of each piece, and a lone surrogate.
+  ["a long text", GetEventDocumentResponseSchema, longText(`a${"\u{1f600}".repeat(200_000)}\n"\u2028\ud83d`)],
+  ["a long text of quotes", GetEventDocumentResponseSchema, longText('"'.repeat(300_000))],
 ];
+
+test("a long text is written in time slices", async () => {
+  let turns = 0;
+  await writeJson(GetEventDocumentResponseSchema, longText('"'.repeat(16_000_000)), options, async () => {
+    turns++;
+  });
+  expect(turns).toBeGreaterThan(1);
+});
 
 test.each(answers)("%s is written as Connect writes it, each time", async (_name, desc, message) => {
   const expected = toJsonString(desc, message, options);

@@ -41,7 +41,49 @@ export function writeJson(
     const items = (message as unknown as Record<string, Message[]>)[list.localName] ?? [];
     if (items.length > shortMax) return writeLong(desc, message, { list, items, options, takeTurn });
   }
-  return Buffer.from(textOf(desc, message, options));
+  const isLong = Object.values(message).some((value) => typeof value === "string" && value.length > longTextMin);
+  return isLong ? writeLongTexts(desc, message, options, takeTurn) : Buffer.from(textOf(desc, message, options));
+}
+
+/** Number of characters from which a text is written in slices: a megabyte takes about 8 ms. */
+const longTextMin = 262_144;
+/** Number of characters of a long text that are written at once. */
+const pieceLength = 65_536;
+const quote = Buffer.from('"');
+
+/** Writes a message that has a long text, such as a document. */
+async function writeLongTexts(
+  desc: DescMessage,
+  message: Message,
+  options: JsonOptions,
+  takeTurn: TakeTurn,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let startedMs = performance.now();
+  for (const [name, value] of Object.entries(toJson(desc, message, options) as Record<string, JsonValue>)) {
+    chunks.push(Buffer.from(`${chunks.length === 0 ? "{" : ","}${JSON.stringify(name)}:`));
+    if (typeof value !== "string") {
+      chunks.push(Buffer.from(JSON.stringify(value)));
+      continue;
+    }
+    chunks.push(quote);
+    for (let [from, to] = [0, 0]; from < value.length; from = to) {
+      to = endOfPiece(value, from);
+      chunks.push(Buffer.from(JSON.stringify(value.slice(from, to)).slice(1, -1)));
+      if (performance.now() - startedMs < timeSliceMs) continue;
+      await takeTurn();
+      startedMs = performance.now();
+    }
+    chunks.push(quote);
+  }
+  return Buffer.concat([...chunks, Buffer.from("}")]);
+}
+
+/** Returns the end of a piece of a text. It is never in the middle of a character. */
+function endOfPiece(text: string, from: number): number {
+  const end = from + pieceLength;
+  const isInside = text.charCodeAt(end - 1) >>> 10 === 0x36 && text.charCodeAt(end) >>> 10 === 0x37;
+  return isInside ? end - 1 : end;
 }
 
 /**

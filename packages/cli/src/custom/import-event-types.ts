@@ -1,14 +1,17 @@
 import { isObject, parseExactJson } from "@svc/core";
+import { ConnectError, type EventType, type SvcClient } from "@svc/sdk";
+import { collectPages } from "../command/client.ts";
 import type { CommandContext } from "../command/context.ts";
 import { command, type Run } from "../command/declared.ts";
-import { CommandError } from "../command/error.ts";
+import { CommandError, failureText, refusalsOf } from "../command/error.ts";
 import { readText } from "../command/input.ts";
 import { countText } from "../text/table.ts";
+import { openDocument } from "./imported-schema.ts";
 
 type ImportValues = { readonly file: string; readonly dryRun?: boolean; readonly breaking?: boolean };
 
 /** An event type as a webhook of an OpenAPI file describes it. */
-type ImportedType = { readonly name: string; readonly description: string; readonly schemaJson: string };
+type ImportedType = Pick<EventType, "name" | "description" | "schemaJson" | "sampleJson">;
 
 /** The command `svc event-types import`. */
 export const addEventTypesImport = command(
@@ -22,40 +25,130 @@ export const addEventTypesImport = command(
       ["--breaking", "accept that new schemas refuse stored events"],
     ],
     json: "the names and versions of the types as a JSON list",
+    more: "\nAll types are checked before the first one is stored. A type keeps its state and whether it is offered.",
     examples: ["svc event-types import openapi.yaml --dry-run", "svc event-types import openapi.yaml"],
   },
   async ({ values: { file, dryRun = false, breaking = false }, context, project, asJson }: Run<ImportValues>) => {
     const types = await readTypes(file, context);
     const { triggers } = await project();
-    const put: { readonly name: string; readonly version: number }[] = [];
-    for (const type of types) {
-      const { eventType } = await triggers.putEventType({ ...type, dryRun, breaking });
-      put.push({ name: type.name, version: eventType?.version ?? 0 });
-      if (!asJson) context.print(`${type.name} ${dryRun ? "would have" : "has"} version ${eventType?.version}`);
-    }
-    if (asJson) context.print(JSON.stringify(put, null, 2));
-    else context.note(`${countText(put.length, "event type")} ${dryRun ? "checked" : "stored"}`);
+    const known = await readKnownTypes(triggers);
+    const put = async (type: ImportedType, isTrial: boolean) => {
+      const { archived = false, offered = false } = known.get(type.name) ?? {};
+      const request = { ...type, archived, offered, breaking, dryRun: isTrial };
+      const { eventType } = await triggers.putEventType(request).catch((err: unknown) => {
+        throw refusalOf(type.name, err);
+      });
+      return { name: type.name, version: eventType?.version ?? 0 };
+    };
+    let done = await inOrder(types, (type) => put(type, true));
+    if (!dryRun) done = await inOrder(types, (type) => put(type, false));
+    if (asJson) return context.print(JSON.stringify(done, null, 2));
+    for (const { name, version } of done) context.print(`${name} ${dryRun ? "would have" : "has"} version ${version}`);
+    context.note(`${countText(done.length, "event type")} ${dryRun ? "checked" : "stored"}`);
   },
 );
 
+async function inOrder<Item, Result>(items: readonly Item[], run: (item: Item) => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) results.push(await run(item));
+  return results;
+}
+
+async function readKnownTypes(triggers: SvcClient["triggers"]): Promise<ReadonlyMap<string, EventType>> {
+  const types = await collectPages<EventType>(async (pageToken) => {
+    const { eventTypes, nextPageToken } = await triggers.listEventTypes({ pageToken });
+    return { items: eventTypes, nextPageToken };
+  });
+  return new Map(types.map((type) => [type.name, type]));
+}
+
+/** Returns a refusal of a type with the name of its webhook. Other errors stay as they are. */
+function refusalOf(name: string, err: unknown): unknown {
+  if (!(err instanceof ConnectError) || !refusalsOf(err).some(({ reason }) => reason.startsWith("EVENT_"))) return err;
+  const text = failureText(err, undefined, { path: "svc event-types import", options: namesInFile });
+  return new CommandError(`the webhook ${JSON.stringify(name)}: ${text}`);
+}
+
+/** The parts of a webhook by the request fields that they fill. */
+const namesInFile = new Map([
+  ["name", "the name"],
+  ["description", "the description"],
+  ["schemaJson", "the schema of its body"],
+  ["sampleJson", "the example of its body"],
+]);
+
 async function readTypes(file: string, context: CommandContext): Promise<ImportedType[]> {
   const { parse } = await import("yaml");
-  const text = await readText(file, file, context);
-  const document = parseText(text, parse);
+  const document = parseText(await readText(file, file, context), parse);
   const webhooks = isObject(document) ? document["webhooks"] : undefined;
   if (!isObject(webhooks) || Object.keys(webhooks).length === 0)
     throw new CommandError(`${file} has no webhooks: name an OpenAPI 3.1 file with the part webhooks`);
-  return Object.entries(webhooks).map(([name, webhook]) => {
-    const { post } = isObject(webhook) ? webhook : {};
-    if (!isObject(post)) throw new CommandError(`the webhook ${name} has no operation post`);
-    const schema = pathOf(post, ["requestBody", "content", "application/json", "schema"]);
-    const described = post["description"] ?? post["summary"];
-    return {
-      name,
-      description: typeof described === "string" ? described : "",
-      schemaJson: schema === undefined ? "" : JSON.stringify(inlined(document, schema, [])),
-    };
+  const types = Object.entries(webhooks).map(([name, webhook]) => {
+    try {
+      return readWebhook(openDocument(document), name, webhook);
+    } catch (err) {
+      throw err instanceof CommandError ? new CommandError(`the webhook ${JSON.stringify(name)}: ${err.message}`) : err;
+    }
   });
+  const names = new Map<string, string>();
+  for (const { name } of types) {
+    const other = names.get(name.toLowerCase());
+    if (other !== undefined)
+      throw new CommandError(`the webhooks "${other}" and "${name}" differ only in the case of letters: rename one`);
+    names.set(name.toLowerCase(), name);
+  }
+  return types;
+}
+
+function readWebhook(document: OpenDocument, name: string, given: unknown): ImportedType {
+  const webhook = document.lookUp(given);
+  const post = document.lookUp(isObject(webhook) ? webhook["post"] : undefined);
+  if (!isObject(post)) throw new CommandError("it has no operation post");
+  const body = document.lookUp(post["requestBody"]);
+  const content = isObject(body) && isObject(body["content"]) ? body["content"] : {};
+  const types = Object.keys(content);
+  const contentType = types.find((type) => /^application\/(?:json|[\w.-]+\+json)(?:;|$)/i.test(type));
+  if (types.length > 0 && contentType === undefined)
+    throw new CommandError(`its body is ${types.join(", ")}: describe a JSON body, as application/json`);
+  const media = document.lookUp(content[contentType ?? ""]);
+  const { schema, sample } = readPayload(document, post, isObject(media) ? media : {});
+  const described = post["description"] ?? post["summary"];
+  return {
+    name,
+    description: typeof described === "string" ? described : "",
+    schemaJson: schema === undefined ? "" : JSON.stringify(document.readSchema(schema)),
+    sampleJson: isObject(sample) ? JSON.stringify(sample) : "",
+  };
+}
+
+type OpenDocument = ReturnType<typeof openDocument>;
+
+type Payload = { readonly schema: unknown; readonly sample: unknown };
+
+type JsonMembers = { readonly [name: string]: unknown };
+
+/**
+ * Returns the payload's schema and sample of a webhook: those of its body. In a document of `svc event-types document`, the body is a
+ * delivery, and a mark says in which property it has the payload.
+ */
+function readPayload(document: OpenDocument, post: JsonMembers, media: JsonMembers): Payload {
+  const sample = media["example"] ?? firstExample(document, media["examples"]);
+  const mark = post["x-svc-event-type"];
+  const property = isObject(mark) ? mark["payload"] : undefined;
+  if (!isObject(mark) || typeof property !== "string") return { schema: media["schema"], sample };
+  const delivery = document.lookUp(media["schema"]);
+  const properties = isObject(delivery) ? delivery["properties"] : undefined;
+  const schema = isObject(properties) ? properties[property] : undefined;
+  if (schema === undefined)
+    throw new CommandError(`its body has no property "${property}", which x-svc-event-type names`);
+  const isAny = mark["anyPayload"] === true && JSON.stringify(schema) === '{"type":"object"}';
+  return { schema: isAny ? undefined : schema, sample: isObject(sample) ? sample[property] : undefined };
+}
+
+function firstExample(document: OpenDocument, examples: unknown): unknown {
+  const [first] = isObject(examples) ? Object.values(examples) : [];
+  const example = document.lookUp(first);
+  return isObject(example) ? example["value"] : undefined;
 }
 
 function parseText(text: string, parseYaml: (text: string) => unknown): unknown {
@@ -64,32 +157,4 @@ function parseText(text: string, parseYaml: (text: string) => unknown): unknown 
   } catch (err) {
     throw new CommandError(`the file cannot be read: ${err instanceof Error ? err.message : String(err)}`);
   }
-}
-
-function pathOf(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), value);
-}
-
-/**
- * Returns a JSON schema in which each reference is replaced by the schema that it refers to. The schema of an event type may contain no
- * references.
- */
-function inlined(document: unknown, value: unknown, open: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((item) => inlined(document, item, open));
-  if (!isObject(value)) return value;
-  const { $ref, ...others } = value;
-  if (typeof $ref !== "string") {
-    return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, inlined(document, child, open)]));
-  }
-  if (!$ref.startsWith("#/")) throw new CommandError(`the reference ${$ref} leaves the file`);
-  if (open.includes($ref)) throw new CommandError(`the schema ${$ref} contains itself, which a type cannot have`);
-  const steps = $ref
-    .slice(2)
-    .split("/")
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
-  const target = pathOf(document, steps);
-  if (target === undefined) throw new CommandError(`the file has nothing at ${$ref}`);
-  const whole = inlined(document, target, [...open, $ref]);
-  const rest = inlined(document, others, open);
-  return isObject(whole) && isObject(rest) ? { ...whole, ...rest } : whole;
 }

@@ -326,6 +326,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "TriggersService/PutEventType": refused,
   "TriggersService/GetEventType": refused,
   "TriggersService/ListEventTypes": refused,
+  "TriggersService/GetEventDocument": refused,
   "TriggersService/PutEventSettings": refused,
   "TriggersService/GetEventSettings": refused,
 };

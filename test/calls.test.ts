@@ -498,6 +498,13 @@ const triggers: Case[] = [
   ["TryNow", { subscriptionId: "$inactive" }, "failed_precondition SUBSCRIPTION_INACTIVE"],
   ["TryNow", { deliveryId: missing.delivery }, "not_found DELIVERY_NOT_FOUND"],
   ["ListIngestEndpoints", {}, "ok endpoints"],
+  ["GetEventDocument", { format: "EVENT_DOCUMENT_FORMAT_OPENAPI_3_1", types: ["order.made"] }, "ok documentJson"],
+  ["GetEventDocument", {}, "invalid_argument EVENT_DOCUMENT_FORMAT_INVALID"],
+  [
+    "GetEventDocument",
+    { format: "EVENT_DOCUMENT_FORMAT_ASYNCAPI_3", types: ["nope"] },
+    "not_found EVENT_TYPE_NOT_FOUND",
+  ],
 ];
 
 const catalog: Case[] = [

@@ -48,6 +48,7 @@ const pages: readonly Page[] = [
   { path: "guides/tools/limit-calls.md" },
   { path: "guides/tools/subscribe-to-events-over-mcp.md" },
   { path: "guides/webhooks/publish-your-own-events.md" },
+  { path: "guides/webhooks/describe-your-events.md" },
   // What these set holds for every later call.
   { path: "guides/tools/check-calls-with-hooks.md" },
   { path: "guides/tools/require-a-person-to-confirm.md" },

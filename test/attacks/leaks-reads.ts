@@ -122,6 +122,7 @@ async function readTriggers(call: Playing["call"]): Promise<void> {
   await call("TriggersService/PollEvents", {});
   await call("TriggersService/ListEventTypes", {});
   await call("TriggersService/GetEventType", { name: "invoice.paid" });
+  await call("TriggersService/GetEventDocument", { format: "EVENT_DOCUMENT_FORMAT_OPENAPI_3_1" });
   await call("TriggersService/GetEventSettings", {});
   const { deliveries } = await call("TriggersService/ListDeliveries", { eventId: events[0].id });
   await call("TriggersService/GetDelivery", { id: deliveries[0].id });

@@ -1,5 +1,6 @@
 export { defaultRetryScheduleMs } from "./conclude.ts";
 export { type EndpointAuth, type EndpointCredentials, sealCredentials } from "./credentials.ts";
+export { type DescribedForm, describeForm, type FormDescription } from "./described-form.ts";
 export { createDispatcher } from "./dispatch.ts";
 export type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 export {

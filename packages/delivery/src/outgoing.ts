@@ -135,7 +135,7 @@ export function outgoingOf(
  * Returns the body for one endpoint, and its headers if it is not plain JSON: in svc's own form, in the form of the subscription, or as an
  * MCP EventOccurrence for an agent's receiver.
  */
-function bodyFor(
+export function bodyFor(
   { agent, format }: Pick<Endpoint, "agent" | "format">,
   event: DeliveredEvent,
 ): Pick<OutgoingDelivery, "body" | "bodyHeaders"> {

@@ -191,6 +191,18 @@ export const triggerFaults = defineFaults({
     says: (max: number) => `the project has ${max} event types, the most it may have`,
     help: "Publish events of an existing type; a field of the payload can distinguish them.",
   },
+  EVENT_DOCUMENT_FORMAT_INVALID: {
+    code: "invalid_argument",
+    field: (path: string) => path,
+    says: (path: string, value: string) => text`${field(path)} ${formatValue(value)} is not known`,
+    help: (_path: string, _value: string, known: string) => `Send ${known}.`,
+  },
+  EVENT_DOCUMENT_TOO_LARGE: {
+    code: "resource_exhausted",
+    field: "types",
+    says: (bytesMax: number) => `the document would have more than ${bytesMax} bytes`,
+    help: text`Name some of the types in ${field("types")}, and make several documents.`,
+  },
   EVENT_TYPE_DESCRIPTION_INVALID: {
     code: "invalid_argument",
     field: "description",

@@ -1,4 +1,10 @@
-import { EventSettingsSchema, EventTypeSchema, TriggersService, UnknownEventTypes } from "@svc/gen/triggers";
+import {
+  EventDocumentFormat,
+  EventSettingsSchema,
+  EventTypeSchema,
+  TriggersService,
+  UnknownEventTypes,
+} from "@svc/gen/triggers";
 import type { EventType } from "@svc/sdk";
 import { command, type Run } from "../command/declared.ts";
 import { readJsonOption } from "../command/input.ts";
@@ -9,7 +15,8 @@ import { indentJson, messageText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 import { factLines, timeText } from "../text/table.ts";
 
-const { listEventTypes, getEventType, putEventType, getEventSettings, putEventSettings } = TriggersService.method;
+const { listEventTypes, getEventType, putEventType, getEventDocument, getEventSettings, putEventSettings } =
+  TriggersService.method;
 
 type PutValues = { readonly schema?: string; readonly sample?: string };
 
@@ -103,6 +110,33 @@ export const addEventTypesCommand = topic({
       },
     ),
     import: addEventTypesImport,
+    document: command(
+      getEventDocument,
+      {
+        says: "print a document that describes the event types: OpenAPI 3.1 or AsyncAPI 3.0",
+        options: [
+          ["--format <format>", "format of the document", { choices: ["openapi", "asyncapi"], default: "openapi" }],
+          [
+            "--delivery <form>",
+            "form of the described deliveries",
+            { choices: ["svc", "standard", "cloudevents"], default: "svc" },
+          ],
+          ["--types <names>", "only these types, archived ones too, such as invoice.paid,invoice.sent"],
+        ],
+        json: "the document in one line",
+        examples: [
+          "svc event-types document > openapi.json",
+          "svc event-types document --format asyncapi --delivery cloudevents",
+        ],
+      },
+      async ({ values, context, project, asJson }: Run<{ readonly format: "openapi" | "asyncapi" }>, request) => {
+        const { triggers } = await project();
+        const { ASYNCAPI_3, OPENAPI_3_1 } = EventDocumentFormat;
+        const format = values.format === "asyncapi" ? ASYNCAPI_3 : OPENAPI_3_1;
+        const { documentJson } = await triggers.getEventDocument({ ...request, format });
+        context.print(asJson ? documentJson : indentJson(documentJson));
+      },
+    ),
     settings: command(
       putEventSettings,
       {

@@ -12,8 +12,16 @@ import { byText, createSlices, type ProjectId, projectList, requireProject } fro
 import type { Executor } from "@svc/db/connect";
 import { type EventTypeRow, eventTypesForProject, versionsMax } from "@svc/db/event-types/repo";
 import { eventsForProject } from "@svc/db/events/repo";
-import { EventTypeSchema, type TriggersService, UnknownEventTypes } from "@svc/gen/triggers";
+import type { DescribedForm } from "@svc/delivery";
+import {
+  EventDocumentFormat,
+  EventDocumentFormatSchema,
+  EventTypeSchema,
+  type TriggersService,
+  UnknownEventTypes,
+} from "@svc/gen/triggers";
 import { type SchemaTrial, triggerFaults } from "../errors.ts";
+import { writeEventDocument } from "../own/document.ts";
 import { type NextTurn, parsePayload, readPayload } from "../own/payload.ts";
 import { isEventTypeName } from "../own/publish.ts";
 import { eventsToolkitSlug, eventTriggerSlug, eventTypesMax } from "../own/toolkit.ts";
@@ -22,7 +30,7 @@ import { largePages } from "./request.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
-  "putEventType" | "getEventType" | "listEventTypes" | "putEventSettings" | "getEventSettings"
+  "putEventType" | "getEventType" | "listEventTypes" | "getEventDocument" | "putEventSettings" | "getEventSettings"
 >;
 
 /** Returns the methods of event types and of the settings for a project's own events. */
@@ -77,6 +85,24 @@ export function eventTypeMethods(context: TriggersContext): Methods {
       answer: (rows) => ({ eventTypes: rows.map(typeMessage) }),
     }),
 
+    async getEventDocument({ format, delivery, types: names }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const known = documentFormats.get(format);
+      const form = describedForms.find((one) => one === (delivery || "svc"));
+      const refuse = triggerFaults.EVENT_DOCUMENT_FORMAT_INVALID;
+      if (known === undefined)
+        throw refuse(
+          "format",
+          String(EventDocumentFormatSchema.value[format]?.localName ?? format),
+          "ASYNCAPI_3 or OPENAPI_3_1",
+        );
+      if (form === undefined) throw refuse("delivery", delivery, describedForms.join(", "));
+      const types = eventTypesForProject(db, projectId);
+      const pages = names.length === 0 ? activeTypes(types) : namedTypes(types, names);
+      const turn = () => turns.next(`project:${projectId}`);
+      return { documentJson: await writeEventDocument(pages, { format: known, form, turn }) };
+    },
+
     async putEventSettings({ settings }, ctx) {
       const { projectId } = requireProject(ctx);
       const unknownTypes = settings?.unknownTypes === UnknownEventTypes.CREATE ? "create" : "refuse";
@@ -93,6 +119,39 @@ export function eventTypeMethods(context: TriggersContext): Methods {
 }
 
 const descriptionCharactersMax = 1_000;
+
+const documentFormats = new Map<EventDocumentFormat, "openapi" | "asyncapi">([
+  [EventDocumentFormat.ASYNCAPI_3, "asyncapi"],
+  [EventDocumentFormat.OPENAPI_3_1, "openapi"],
+]);
+
+const describedForms: readonly DescribedForm[] = ["svc", "standard", "cloudevents"];
+
+type EventTypes = ReturnType<typeof eventTypesForProject>;
+
+/** Number of types that are read at once, because each may have a megabyte. */
+const typesAtOnce = 16;
+
+/** Returns the types that are not archived, in pages. */
+async function* activeTypes(types: EventTypes): AsyncGenerator<readonly EventTypeRow[]> {
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const page: readonly EventTypeRow[] = await types.list({ after, limit: typesAtOnce });
+    yield page.filter(({ archivedAt }) => archivedAt === null);
+    after = page.length < typesAtOnce ? undefined : page.at(-1)?.name;
+  }
+}
+
+/** Returns the types with these names, in pages. Throws EVENT_TYPE_NOT_FOUND. */
+async function* namedTypes(types: EventTypes, given: readonly string[]): AsyncGenerator<readonly EventTypeRow[]> {
+  const names = [...new Set(given)];
+  for (let at = 0; at < names.length; at += typesAtOnce) {
+    const wanted = names.slice(at, at + typesAtOnce);
+    const page = await types.find(wanted.filter(isEventTypeName));
+    const missing = wanted.find((name) => !page.some((type) => type.name === name));
+    if (missing !== undefined) throw triggerFaults.EVENT_TYPE_NOT_FOUND("types", missing);
+    yield page;
+  }
+}
 
 function settingsMessage(unknownTypes: "refuse" | "create") {
   return { unknownTypes: unknownTypes === "create" ? UnknownEventTypes.CREATE : UnknownEventTypes.REFUSE };

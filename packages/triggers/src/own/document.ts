@@ -1,0 +1,154 @@
+import { createSlices, isoTime } from "@svc/core";
+import type { EventTypeRow } from "@svc/db/event-types/repo";
+import { type DescribedForm, describeForm, type FormDescription } from "@svc/delivery";
+import { triggerFaults } from "../errors.ts";
+import type { NextTurn } from "./payload.ts";
+import { eventsToolkitSlug, eventTriggerSlug } from "./toolkit.ts";
+
+/** Maximum size of a document, in bytes. */
+const bytesMax = 4 * 1_048_576;
+
+/**
+ * Returns a document that describes event types, as JSON text. Its types are sorted by name. Throws EVENT_DOCUMENT_TOO_LARGE without
+ * reading the rest of `pages`. `turn`: waits for a turn, so that a long document does not hold the event loop.
+ */
+export async function writeEventDocument(
+  pages: AsyncIterable<readonly EventTypeRow[]>,
+  how: { readonly format: keyof typeof writers; readonly form: DescribedForm; readonly turn: NextTurn },
+): Promise<string> {
+  const form = describeForm(how.form);
+  const { membersOf, assemble } = writers[how.format];
+  const slices = createSlices(how.turn);
+  const written: { readonly name: string; readonly members: Members }[] = [];
+  let [bytes, changedAt] = [0, 0];
+  for await (const page of pages) {
+    for (const type of page) {
+      const members = membersOf(describe(type, form), form);
+      bytes += Buffer.byteLength(members.join(","));
+      if (bytes > bytesMax) throw triggerFaults.EVENT_DOCUMENT_TOO_LARGE(bytesMax);
+      changedAt = Math.max(changedAt, type.updatedAt);
+      written.push({ name: type.name, members });
+      await slices.rest();
+    }
+  }
+  // By code unit, because the order of the database depends on its collation.
+  written.sort((one, other) => (one.name < other.name ? -1 : 1));
+  const objectOf = (at: 0 | 1) => `{${written.flatMap(({ members }) => members[at] || []).join(",")}}`;
+  const info = { title: "Events", version: isoTime(changedAt), description: form.text };
+  const document = assemble({ info: JSON.stringify(info), first: objectOf(0), second: objectOf(1), form });
+  if (Buffer.byteLength(document) > bytesMax) throw triggerFaults.EVENT_DOCUMENT_TOO_LARGE(bytesMax);
+  return document;
+}
+
+/** Members of the two objects of a document in which each type has one. */
+type Members = readonly [string, string];
+
+/** The parts of a document without those of its types. `first`, `second`: the objects with a member for each type. All are JSON texts. */
+type DocumentParts = {
+  readonly info: string;
+  readonly first: string;
+  readonly second: string;
+  readonly form: FormDescription;
+};
+
+type Writer = {
+  /** Returns the members of a type, each as `"name":value`. */
+  membersOf(type: DescribedType, form: FormDescription): Members;
+  assemble(parts: DocumentParts): string;
+};
+
+/**
+ * A type with the texts that both formats use. `marked`: members that `svc event-types import` reads, and the description. `example`: a body;
+ * empty if the type has no sample.
+ */
+type DescribedType = {
+  readonly key: string;
+  readonly schema: string;
+  readonly example: string;
+  readonly marked: string;
+  readonly bodySchema: (payloadSchema: string) => string;
+};
+
+function describe({ name, schema, sample, description, version }: EventTypeRow, form: FormDescription): DescribedType {
+  const event = { toolkitSlug: eventsToolkitSlug, triggerSlug: eventTriggerSlug(name) };
+  const { payloadName, optional } = form;
+  const properties = form.properties({ ...event, type: name });
+  const required = [...Object.keys(properties).filter((one) => !optional.includes(one)), payloadName];
+  const mark = { version, payload: payloadName, ...(schema === "" && { anyPayload: true }) };
+  const marked = { ...(description !== "" && { description }), "x-svc-event-type": mark };
+  return {
+    key: JSON.stringify(name),
+    schema,
+    example: sample === "" ? "" : form.example({ ...event, payload: sample }),
+    marked: JSON.stringify(marked).slice(1, -1),
+    // The schema is inserted as text, because the names in its objects may be of every kind, `__proto__` too.
+    bodySchema: (payloadSchema) => {
+      const known = JSON.stringify({ type: "object", required, properties });
+      return `${known.slice(0, -2)},"${payloadName}":${payloadSchema}}}`;
+    },
+  };
+}
+
+const anyObject = '{"type":"object"}';
+
+const openapi: Writer = {
+  membersOf({ key, schema, example, marked, bodySchema }, { contentType, headers }) {
+    const name = key.slice(1, -1);
+    const isAny = schema === "";
+    // Names of types consist of letters, digits, `_`, `-` and dots. So they are valid keys of components, and need no escapes in references.
+    const body = bodySchema(isAny ? anyObject : `{"$ref":"#/components/schemas/${name}"}`);
+    const content = `{"${contentType}":{"schema":${body}${example === "" ? "" : `,"example":${example}`}}}`;
+    const parameters = headers.map((header) => ({ $ref: `#/components/parameters/${header.name}` }));
+    const operation =
+      `"operationId":${key},${marked},"parameters":${JSON.stringify(parameters)},` +
+      `"requestBody":{"required":true,"content":${content}},"responses":${openapiResponses}`;
+    return [`${key}:{"post":{${operation}}}`, isAny ? "" : `${key}:${schema}`];
+  },
+  assemble({ info, first, second, form: { headers } }) {
+    const parameters = headers.map((header) => [header.name, { in: "header", ...header }]);
+    const components = `{"schemas":${second},"parameters":${JSON.stringify(Object.fromEntries(parameters))}}`;
+    const head = `"openapi":"3.1.0","info":${info},"jsonSchemaDialect":"https://json-schema.org/draft/2020-12/schema"`;
+    return `{${head},"webhooks":${first},"components":${components}}`;
+  },
+};
+
+const openapiResponses = JSON.stringify({ "2XX": { description: "The endpoint has the delivery." } });
+
+const asyncapi: Writer = {
+  membersOf({ key, schema, example, marked, bodySchema }, { contentType }) {
+    const name = key.slice(1, -1);
+    const body = bodySchema(schema === "" ? anyObject : schema);
+    // AsyncAPI's own dialect is a superset of draft-07.
+    const payload = newerKeywords.test(schema) ? `{"schemaFormat":"${newerFormat}","schema":${body}}` : body;
+    const examples = example === "" ? "" : `,"examples":[{"name":"sample","payload":${example}}]`;
+    const headers = '{"$ref":"#/components/schemas/headers"}';
+    const message = `"name":${key},${marked},"contentType":"${contentType}","headers":${headers},"payload":${payload}`;
+    const operation = {
+      action: "send",
+      channel: { $ref: "#/channels/endpoint" },
+      messages: [{ $ref: `#/channels/endpoint/messages/${name}` }],
+      bindings: { http: { method: "POST", bindingVersion: "0.3.0" } },
+    };
+    return [`${key}:{${message}${examples}}`, `${key}:${JSON.stringify(operation)}`];
+  },
+  assemble({ info, first, second, form: { headers, contentType } }) {
+    const required = headers.filter((header) => header.required).map((header) => header.name);
+    const properties = headers.map(({ name, description, schema }) => [name, { ...schema, description }]);
+    const schema = JSON.stringify({ type: "object", required, properties: Object.fromEntries(properties) });
+    const channel = `{"address":null,"title":"Endpoint","description":"URL of a subscription.","messages":${first}}`;
+    const head = `"asyncapi":"3.0.0","info":${info},"defaultContentType":"${contentType}"`;
+    const components = `{"schemas":{"headers":${schema}}}`;
+    return `{${head},"channels":{"endpoint":${channel}},"operations":${second},"components":${components}}`;
+  },
+};
+
+/**
+ * Keywords of JSON Schema 2020-12 that draft-07 lacks or reads in another way. A property with such a name matches too, which does no harm:
+ * the schema then names its dialect without need.
+ */
+const newerKeywords =
+  /"(?:prefixItems|minContains|maxContains|dependentRequired|dependentSchemas|unevaluatedItems|unevaluatedProperties)":/;
+const newerFormat = "application/schema+json;version=draft-2020-12";
+
+/** The formats of documents: OpenAPI 3.1 and AsyncAPI 3.0. */
+const writers = { openapi, asyncapi };

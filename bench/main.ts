@@ -15,6 +15,7 @@ import { jobLatency } from "./cases/job-latency.ts";
 import { jobs } from "./cases/jobs.ts";
 import { latency } from "./cases/latency.ts";
 import { nodes } from "./cases/nodes.ts";
+import { publish } from "./cases/publish.ts";
 import { replay } from "./cases/replay.ts";
 import { rows } from "./cases/rows.ts";
 import { rpc } from "./cases/rpc.ts";
@@ -33,6 +34,7 @@ import type { sinkCommands } from "./sink.ts";
 const cases: readonly BenchCase[] = [
   delivery,
   ingest,
+  publish,
   latency,
   backlog,
   rpc,

@@ -3,25 +3,36 @@ import type { BenchCase, BenchContext, CaseReport } from "../case.ts";
 import { type Costs, costCells, costColumns, costsEach, costsNote, medianCosts, readCosts } from "../costs.ts";
 import type { LatencySummary } from "../histogram.ts";
 import { warmUpSeconds, withSystem } from "../measure.ts";
+import type { PostKindName } from "../post-kinds.ts";
 import { raiseQuotas } from "../quotas.ts";
 import { formatRate, latencyCells, latencyColumns } from "../report.ts";
 import { storingServer } from "../server-variant.ts";
 import { spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
 
-type Call = { readonly name: string; readonly request: string };
-type CallRun = { readonly callsPerSecond: number; readonly costs: Costs; readonly latency: LatencySummary };
+/** What is sent over and over: one fixed request, or posts of a kind. `eachMakes`: events that one of them makes, one if not stated. */
+export type Call = { readonly name: string; readonly eachMakes?: number } & (
+  | { readonly request: string }
+  | { readonly posts: PostKindName }
+);
+/** A round of one call: rates and costs are those of what it makes. */
+export type CallRun = {
+  readonly made: number;
+  readonly callsPerSecond: number;
+  readonly costs: Costs;
+  readonly latency: LatencySummary;
+};
 
 /** A read of the catalog. */
-export const getTool: Call = {
+export const getTool = {
   name: "CatalogService/GetTool",
   request: callRequest("svc.v1.CatalogService/GetTool", { slug: "calendar.create_event" }),
-};
+} satisfies Call;
 /** A call that does nothing. */
-export const noOp: Call = {
+export const noOp = {
   name: "grpc.health.v1.Health/Check",
   request: callRequest("grpc.health.v1.Health/Check", {}),
-};
+} satisfies Call;
 
 /** What a catalog read costs beyond the layers that every call goes through. */
 export const rpc: BenchCase = {
@@ -29,18 +40,21 @@ export const rpc: BenchCase = {
   about: "GetTool calls a second, against a no-op handler of the same stack",
   run: async (ctx) => {
     const variant = storingServer(ctx.settings, "svc");
-    const runs = await withSystem(ctx, variant, { post: "calendar" }, (system) => takeTurns(ctx, system));
+    const runs = await withSystem(ctx, variant, { post: "calendar" }, (system) =>
+      takeTurns(ctx, system, [getTool, noOp]),
+    );
     return report(runs);
   },
 };
 
-/** Both calls on one process, in turn, several times over. */
-async function takeTurns(ctx: BenchContext, system: System): Promise<ReadonlyMap<Call, CallRun[]>> {
+/** All calls on one process, in turn, several times over. */
+export async function takeTurns(
+  ctx: BenchContext,
+  system: System,
+  calls: readonly Call[],
+): Promise<ReadonlyMap<Call, CallRun[]>> {
   const { rounds = 3, seconds = 6 } = ctx.settings;
-  const runs = new Map<Call, CallRun[]>([
-    [getTool, []],
-    [noOp, []],
-  ]);
+  const runs = new Map<Call, CallRun[]>(calls.map((call) => [call, []]));
   // More than the 20,000 a second that a project may make by default.
   await raiseQuotas(system, { calls: 1_000_000 });
   for (const call of runs.keys()) await makeCalls(ctx, system, call, warmUpSeconds);
@@ -53,14 +67,16 @@ async function takeTurns(ctx: BenchContext, system: System): Promise<ReadonlyMap
   return runs;
 }
 
-async function makeCalls(ctx: BenchContext, system: System, { request }: Call, seconds: number): Promise<CallRun> {
+async function makeCalls(ctx: BenchContext, system: System, call: Call, seconds: number): Promise<CallRun> {
   const { connections } = ctx.settings;
+  const post = "posts" in call ? call.posts : { request: call.request };
   const before = await readCosts(ctx, system);
-  const found = await ctx.load.ask("run", { port: system.port, post: { request }, connections, seconds });
+  const found = await ctx.load.ask("run", { port: system.port, post, connections, seconds });
   if (found.refused > 0) throw new Error(`${found.refused} calls failed: ${found.firstRefusal}`);
-  const callsPerSecond = (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros);
-  const costs = costsEach(before, await readCosts(ctx, system), found.accepted);
-  return { callsPerSecond, costs, latency: found.latency };
+  const made = found.accepted * (call.eachMakes ?? 1);
+  const callsPerSecond = (made * 1e6) / (found.endedAtMicros - found.startedAtMicros);
+  const costs = costsEach(before, await readCosts(ctx, system), made);
+  return { made, callsPerSecond, costs, latency: found.latency };
 }
 
 function report(runs: ReadonlyMap<Call, CallRun[]>): CaseReport {

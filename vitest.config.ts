@@ -46,6 +46,7 @@ const rest = [
     "confirm-model",
     "confirm-properties",
     "crash/kill",
+    "crash/own-events",
     "drill",
     "fields/programs",
     "golden/commands",

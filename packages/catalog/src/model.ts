@@ -249,10 +249,10 @@ export type Action = ToolDefinition & {
   readonly poll?: PollDocument | undefined;
   /** Slug of the tool that replaces this deprecated tool. Undefined if the tool is not deprecated, and in snapshots. */
   readonly replacedBy?: string | undefined;
-  /** Returns the faults of the arguments. It is compiled at the first call. */
+  /** Returns the errors of the arguments. The input schema is compiled at the first call of this function. */
   readonly validateInput: SchemaValidator;
   /**
-   * Returns the faults of a tool's result according to the tool's output schema. The schema is compiled at the first call of this function.
+   * Returns the errors of a tool's result according to the tool's output schema. The schema is compiled at the first call of this function.
    */
   readonly validateOutput: SchemaValidator;
 };
@@ -265,7 +265,7 @@ export type Trigger = ToolDefinition & {
   /** True if posts for this trigger name an account of the app. An event of the trigger may then concern an entity. */
   readonly namesAccount: boolean;
   matches(post: Post): boolean;
-  /** Returns the content of the event; a fault if the post cannot be read, and svc then quarantines the post. Never throws. */
+  /** Returns the content of the event. If the post cannot be read, returns an error; svc then quarantines the post. Never throws. */
   normalize(post: Post): NormalizedPost | NormalizeFault;
   /** Returns a sample post for the trigger. Samples for two different milliseconds differ. */
   sample(nowMs: number): SamplePost;
@@ -274,7 +274,7 @@ export type Trigger = ToolDefinition & {
 };
 
 /**
- * How events of a project's own type are checked. `validate`: returns the faults of a payload; undefined if every object is accepted.
+ * How events of a project's own type are checked. `validate`: returns the errors of a payload; undefined if every object is accepted.
  * `isArchived`: true if the type refuses new events.
  */
 export type OwnEventType = { readonly validate: SchemaValidator | undefined; readonly isArchived: boolean };
@@ -282,7 +282,7 @@ export type OwnEventType = { readonly validate: SchemaValidator | undefined; rea
 /** A tool that svc runs itself as code, such as a job program that a project made into a tool. */
 export type CodeTool = ToolDefinition & {
   readonly kind: "code";
-  /** Returns the faults of the arguments. It is compiled at the first call. */
+  /** Returns the errors of the arguments. The input schema is compiled at the first call of this function. */
   readonly validateInput: SchemaValidator;
 };
 

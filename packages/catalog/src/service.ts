@@ -125,7 +125,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
 const ranks = { read: 0, write: 1, destructive: 2 };
 
 /**
- * Returns the faults of a private toolkit's tools. A tool has a fault if it replaces a shared tool with the same slug, but declares a less
+ * Returns the errors of a private toolkit's tools. A tool has an error if it replaces a shared tool with the same slug, but declares a less
  * dangerous class (for example `read` instead of `write`).
  */
 function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFault[] {
@@ -137,7 +137,7 @@ function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFaul
   });
 }
 
-/** Returns faults for a tool that svc would call while connecting an account, if calls of the tool need a person's confirmation. */
+/** Returns errors for a tool that svc would call while connecting an account, if calls of the tool need a person's confirmation. */
 function faultsOfIdentify({ identify, actions }: Toolkit): FileFault[] {
   const action = actions.find(({ name }) => name === identify?.tool);
   if (action === undefined || classToConfirm(action) === "read") return [];

@@ -119,7 +119,7 @@ function endsInFixedHost(host: string): boolean {
   return registrableDomain(labels.join(".")) !== undefined;
 }
 
-/** Returns the fault of a malformed base URL as [reason, correction]; undefined if the base URL is well formed. */
+/** Returns the error of a malformed base URL as [reason, correction]; undefined if the base URL is well formed. */
 export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure: string] | undefined {
   const text = fillInDeployment(baseUrl, {});
   if (/\{\{\s*(?!account\.)/.test(text)) return undefined; // The check of placeholders reports this.

@@ -42,7 +42,7 @@ export type Bindings = {
   readonly validators?: ValidatorFactory;
 };
 
-/** Returns the toolkit compiled from documents that passed all checks. This function does not handle faults that the checks find. */
+/** Returns the toolkit compiled from documents that passed all checks. This function does not handle errors that the checks find. */
 export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bindings: Bindings): Toolkit {
   const { values, audience, ownerProjectId = "" } = bindings;
   const entries = [...tools].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -21,7 +21,7 @@ export type Deployment = {
   readonly lineOf: LineOf;
 };
 
-/** Reads and checks a deployment file (SVC_DEPLOYMENT). Rejects with DefinitionError, which lists all its faults. */
+/** Reads and checks a deployment file (SVC_DEPLOYMENT). Rejects with DefinitionError, which lists all its errors. */
 export async function loadDeployment(path: string): Promise<Deployment> {
   return toDeployment(await readDeployment(path));
 }
@@ -33,12 +33,12 @@ export function toDeployment(file: DefinitionFile): Deployment {
   return deployment;
 }
 
-/** Returns the faults of a deployment file and its valid part. The valid part can still be checked together with the definitions. */
+/** Returns the errors of a deployment file and its valid part. The valid part can still be checked together with the definitions. */
 export async function checkDeployment(path: string): Promise<CheckedDeployment> {
   return soundDeployment(await readDeployment(path));
 }
 
-/** The valid part of a deployment file, and the faults of the invalid parts. */
+/** The valid part of a deployment file, and the errors of the invalid parts. */
 export type CheckedDeployment = { readonly deployment: Deployment; readonly faults: readonly FileFault[] };
 
 function soundDeployment(file: DefinitionFile): CheckedDeployment {

@@ -70,7 +70,7 @@ function timeOf(template: Template, post: Post): number | undefined {
   }
 }
 
-/** Maximum number of faults that the detail of a rejected post lists. */
+/** Maximum number of errors that the detail of a rejected post lists. */
 const describedMax = 5;
 
 function describeFaults(faults: readonly SchemaFault[], tree: TemplateTree, payload: unknown): string {
@@ -79,7 +79,7 @@ function describeFaults(faults: readonly SchemaFault[], tree: TemplateTree, payl
   return [...new Set(texts), ...others].join("; ");
 }
 
-/** Returns a fault as text that names only parts of the definition, because names and values of the post may be secrets. */
+/** Returns an error as text that names only parts of the definition, because names and values of the post may be secrets. */
 function describeFault({ pointer, message, property }: SchemaFault, tree: TemplateTree, payload: unknown): string {
   const { declared, inside } = splitPointer(pointer, tree);
   const place = `payload${declared.map((step) => `.${step}`).join("")}`;
@@ -105,8 +105,8 @@ function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: s
 }
 
 /**
- * True if the payload contains the property that the fault names. The schema then does not allow this property, and its name may come from
- * the post. False if the property is missing or the fault names none.
+ * True if the payload contains the property that the error names. The schema then does not allow this property, and its name may come from
+ * the post. False if the property is missing or the error names none.
  */
 function isGiven(payload: unknown, pointer: string, property: string | undefined): boolean {
   if (property === undefined) return false;

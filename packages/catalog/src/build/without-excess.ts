@@ -8,12 +8,12 @@ import type { JsonSchema } from "../read/documents.ts";
  * all of them.
  */
 const unknownMax = 20;
-/** If there are too many unknown properties, one fault reports all of them together. Its text names at most this number of properties. */
+/** If there are too many unknown properties, one error reports all of them together. Its text names at most this number of properties. */
 const namedMax = 3;
 /** Maximum number of errors about excess parts. */
 const faultsMax = 100;
 
-/** `kept`: the value without its excess parts. `faults`: one fault for each place that had excess parts. */
+/** `kept`: the value without its excess parts. `faults`: one error for each place that had excess parts. */
 export type ShortenedValue = { readonly kept: unknown; readonly faults: readonly SchemaFault[] };
 
 /**
@@ -79,7 +79,7 @@ function boundsOf(schema: JsonSchema): ObjectBounds {
 
 /**
  * Returns the object without its unknown properties if there are many of them. If there are few, returns the object unchanged; each unknown
- * property then gets a fault with the probable name.
+ * property then gets an error with the probable name.
  */
 function keepKnown(properties: JsonSchema, object: JsonSchema, pointer: string, faults: SchemaFault[]): JsonSchema {
   const names = Object.keys(object);

@@ -27,7 +27,7 @@ function namespacesOf({ each, content }: BodyDocument = {}): Namespaces {
   };
 }
 
-/** Checks the rules for a trigger that its schema cannot express, on the well-formed parts of the file. Records every fault. */
+/** Checks the rules for a trigger that its schema cannot express, on the well-formed parts of the file. Records every error. */
 function checkTrigger(
   file: DefinitionFile,
   document: Partial<TriggerDocument>,
@@ -88,7 +88,7 @@ function checkBodyPlace(
 }
 
 /**
- * Compares the field names of a payload with the properties of the output schema, at all levels that both declare. Adds a fault to `file`
+ * Compares the field names of a payload with the properties of the output schema, at all levels that both declare. Adds an error to `file`
  * for each difference.
  */
 function comparePayload(file: DefinitionFile, path: FaultPath, payload: object, output: JsonSchema): void {
@@ -148,7 +148,7 @@ export function checkExamplePhrases({ sayings: file, tools }: ToolkitFiles): voi
 /** The well-formed parts of a tool's file, an action or a trigger. Malformed parts are absent. */
 type ToolParts = Partial<ActionDocument> | Partial<TriggerDocument>;
 
-/** Checks one toolkit's files, individually and together. Faults are recorded with their file. */
+/** Checks one toolkit's files, individually and together. Errors are recorded with their file. */
 export function checkDefinitions(files: ToolkitFiles): void {
   for (const _ of checkInSteps(files));
 }
@@ -258,7 +258,7 @@ function checkIdentify({ file, toolkit, tools, parts }: CheckedTogether): void {
   }
 }
 
-/** Checks the rules that apply to both actions and triggers. Records every fault. */
+/** Checks the rules that apply to both actions and triggers. Records every error. */
 function checkTool(file: DefinitionFile, document: Partial<ToolDocument>, name: string): void {
   if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name) || name.length > 60) {
     file.fault(

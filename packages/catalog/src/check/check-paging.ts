@@ -3,18 +3,18 @@ import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { ActionDocument, JsonSchema, PagingDocument } from "../read/documents.ts";
 import { faultOfOutputPath } from "./check-response.ts";
 
-/** A fault of paging: its path in the file, the reason, and the correction. */
+/** An error of paging: its path in the file, the reason, and the correction. */
 type PagingFault = readonly [path: FaultPath, reason: string, cure: string];
 
 /** The parts of an action that its paging refers to. */
 type PagedAction = Pick<Partial<ActionDocument>, "paging" | "input" | "output">;
 
-/** Checks the paging of an action's list. Records every fault. */
+/** Checks the paging of an action's list. Records every error. */
 export function checkPaging(file: DefinitionFile, document: PagedAction): void {
   for (const fault of faultsOfPaging(document)) file.fault(...fault);
 }
 
-/** Returns the faults of an action's paging; empty if the action declares no paging. */
+/** Returns the errors of an action's paging; empty if the action declares no paging. */
 export function faultsOfPaging({ paging, input, output }: PagedAction): readonly PagingFault[] {
   if (paging === undefined) return [];
   const own = faultsOfForm(paging);
@@ -22,7 +22,7 @@ export function faultsOfPaging({ paging, input, output }: PagedAction): readonly
   return [...own, ...taken, ...(output === undefined ? [] : faultsOfPaths(paging, output))];
 }
 
-/** Returns faults for invalid combinations: `query` without `from`, and `start`, `by` or `size` together with `from`. */
+/** Returns errors for invalid combinations: `query` without `from`, and `start`, `by` or `size` together with `from`. */
 function faultsOfForm({ from, query, start, by, size }: PagingDocument): PagingFault[] {
   const faults: PagingFault[] = [];
   if (from === undefined) {

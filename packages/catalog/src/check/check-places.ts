@@ -10,7 +10,7 @@ export type DeclaredArguments = ReadonlyMap<string, Argument>;
 
 /**
  * Checks every argument of an action. It must be used in the request, it must be required if its place needs a value, and its type must fit
- * the place and the filters. `tree`: the parsed request. Records every fault.
+ * the place and the filters. `tree`: the parsed request. Records every error.
  */
 export function checkPlaces(file: DefinitionFile, declared: DeclaredArguments, tree: TemplateTree): void {
   const placed = new Set<string>();
@@ -82,7 +82,7 @@ const filterResults: Readonly<Record<Filter, JsonSchema>> = {
 };
 
 /**
- * Returns the schema of a value after the filters of its placeholder. If a filter cannot accept the value, records a fault and returns
+ * Returns the schema of a value after the filters of its placeholder. If a filter cannot accept the value, records an error and returns
  * undefined.
  */
 function filteredSchema({ file, path, placeholder }: PlaceInFile, schema: JsonSchema): JsonSchema | undefined {
@@ -162,7 +162,7 @@ function schemaAt(schema: JsonSchema, path: readonly (string | number)[]): JsonS
 }
 
 /**
- * Records a fault for an argument that the request does not use. An argument that sets a label of the deployment's host (`x-host`) is
+ * Records an error for an argument that the request does not use. An argument that sets a label of the deployment's host (`x-host`) is
  * allowed, but only with a pattern.
  */
 function checkUnplaced(file: DefinitionFile, name: string, { schema, isRequired }: Argument): void {

@@ -4,7 +4,7 @@ import type { ActionDocument, JsonSchema, PollCursorDocument, PollDocument } fro
 import { createTenantValidators, faultsOfSchema } from "../schema/json-schema.ts";
 import { faultOfOutputPath } from "./check-response.ts";
 
-/** A fault of a poll: its path, the reason, and the correction. */
+/** An error of a poll: its path, the reason, and the correction. */
 export type PollFault = readonly [path: FaultPath, reason: string, cure: string];
 
 /** The parts of an action that its poll refers to. */
@@ -13,12 +13,12 @@ type PolledAction = Pick<Partial<ActionDocument>, "poll" | "paging" | "class" | 
 /** Maximum overlap of a poll with the period of the previous poll, in milliseconds. The overlap finds rows that appear late. */
 const overlapMaxMs = 7 * 86_400_000;
 
-/** Checks an action's poll, which finds new rows of its list. Records every fault. */
+/** Checks an action's poll, which finds new rows of its list. Records every error. */
 export function checkPoll(file: DefinitionFile, document: PolledAction): void {
   for (const fault of faultsOfPoll(document)) file.fault(...fault);
 }
 
-/** Returns the faults of an action's poll; empty if the action declares no poll. */
+/** Returns the errors of an action's poll; empty if the action declares no poll. */
 export function faultsOfPoll({ poll, paging, class: access, input, output }: PolledAction): readonly PollFault[] {
   if (poll === undefined) return [];
   const faults: PollFault[] = [];
@@ -203,7 +203,7 @@ function lookAtArgument(
 
 /**
  * Checks the source of the value for a cursor's argument `arg`. The source is a field of the rows, a field of the app's answer, or the
- * clock. Returns the faults; empty if there are none.
+ * clock. Returns the errors; empty if there are none.
  */
 function faultsOfSources(
   { kind, arg = "", from, more, step, overlap }: PollCursorDocument,

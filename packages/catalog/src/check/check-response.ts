@@ -6,7 +6,7 @@ import type { ActionDocument, JsonSchema } from "../read/documents.ts";
 /** A path into JSON as definitions write it: `data.items[0].id`. */
 const jsonPath = /^[\w$@-]+(?:\.[\w$@-]+|\[\d{1,6}\])*$/;
 
-/** Checks the rules for reading an action's answer. Records every fault. */
+/** Checks the rules for reading an action's answer. Records every error. */
 export function checkResponse(file: DefinitionFile, { response, output }: Partial<ActionDocument>): void {
   const { unwrap = "", under, empty, error = {} } = response ?? {};
   if (unwrap !== "") checkPath(file, ["response", "unwrap"], unwrap);
@@ -65,7 +65,7 @@ export type Namespaces = Readonly<Record<string, "any" | ReadonlySet<string>>>;
 export const deploymentNamespace: ReadonlySet<string> = new Set(deploymentNames);
 
 /**
- * Returns the parsed template tree, and checks that the namespaces allow its placeholders. Records every fault; use the result only if
+ * Returns the parsed template tree, and checks that the namespaces allow its placeholders. Records every error; use the result only if
  * there are none.
  */
 export function checkTemplates(

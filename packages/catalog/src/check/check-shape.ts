@@ -20,14 +20,14 @@ ajv.addSchema(toolkitSchema, "toolkit.schema.json");
 ajv.addSchema(deploymentSchema, "deployment.schema.json");
 
 /**
- * A file is divided into parts, and a part with faults does not prevent the checks of the other parts. The number is the length of the path
+ * A file is divided into parts, and a part with errors does not prevent the checks of the other parts. The number is the length of the path
  * from the root to a part. Key: the kind of file.
  */
 const partDepth = { toolkit: 1, tool: 1, deployment: 3 };
 
 /**
  * Returns the well-formed parts of a file for further checks; undefined if there are none. Checks the file against one of the package's
- * schemas, which editors can use too, and records every fault.
+ * schemas, which editors can use too, and records every error.
  */
 export function checkShape<T extends object>(
   file: DefinitionFile,
@@ -51,7 +51,7 @@ function without(value: unknown, [step, ...rest]: FaultPath): unknown {
   return rest.length === 0 ? others : { ...others, [step]: without(child, rest) };
 }
 
-/** Records one fault and returns its path. */
+/** Records one error and returns its path. */
 function report(file: DefinitionFile, error: ErrorObject): FaultPath {
   const { params } = error;
   const step: string | undefined = params.additionalProperty ?? params.missingProperty ?? params.tag;
@@ -68,7 +68,7 @@ function reasonOf({ keyword, params, data, message = "is not allowed" }: ErrorOb
   return given === undefined ? "is missing" : `is ${given}`;
 }
 
-/** Returns the correction of a fault: the known names, the allowed values, or the field's description from the schema. */
+/** Returns the correction of an error: the known names, the allowed values, or the field's description from the schema. */
 function cureOf({ keyword, params, parentSchema, schema }: ErrorObject): string {
   if (keyword === "additionalProperties") {
     return `use one of ${Object.keys((parentSchema?.properties as object | undefined) ?? {}).join(", ")}`;

@@ -23,7 +23,7 @@ const reservedSlugs: ReadonlyMap<string, string> = new Map([
   ["svc", "events of svc itself"],
 ]);
 
-/** Checks the rules for a toolkit file that its schema cannot express, on the well-formed parts. Records every fault. */
+/** Checks the rules for a toolkit file that its schema cannot express, on the well-formed parts. Records every error. */
 export function checkToolkit(file: DefinitionFile, document: Partial<ToolkitDocument>, folder: string): void {
   if (document.slug !== undefined && document.slug !== folder) {
     file.fault(["slug"], `is "${document.slug}" in the folder ${folder}`, "give the folder and the slug the same name");
@@ -100,7 +100,7 @@ function checkAuth(file: DefinitionFile, document: Partial<ToolkitDocument>): vo
 }
 
 /**
- * Returns the fault of a query parameter's name as [reason, correction]; undefined if it is valid. Allowed are characters that every app
+ * Returns the error of a query parameter's name as [reason, correction]; undefined if it is valid. Allowed are characters that every app
  * accepts without encoding (RFC 3986, 2.3, and the usual brackets).
  */
 function faultOfQueryName(name: string): readonly [reason: string, cure: string] | undefined {

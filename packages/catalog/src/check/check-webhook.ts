@@ -13,7 +13,7 @@ import { partsOfAnswer } from "../webhook/handshake.ts";
 import { nameOfPlaceholder } from "../webhook/placeholders.ts";
 import { isSamePlace } from "../webhook/sign.ts";
 
-/** Checks the rules for a toolkit's webhook that its schema cannot express. Records every fault. */
+/** Checks the rules for a toolkit's webhook that its schema cannot express. Records every error. */
 export function checkWebhook(file: DefinitionFile, webhook: WebhookDocument): void {
   (webhook.ignore ?? []).forEach((rule, index) => {
     if (matchesEverything(rule)) {
@@ -139,7 +139,7 @@ function checkSource(file: DefinitionFile, path: FaultPath, place: Placeholder, 
 
 type Roots = Readonly<Record<string, "whole" | "named">>;
 
-/** Returns the placeholders of a template. Records a fault for each that is malformed, unknown, has a filter, or lacks its name. */
+/** Returns the placeholders of a template. Records an error for each that is malformed, unknown, has a filter, or lacks its name. */
 function checkPlaces(file: DefinitionFile, path: FaultPath, text: string, roots: Roots): readonly Placeholder[] {
   try {
     const places = parseTemplate(text).parts.filter((part) => typeof part !== "string");

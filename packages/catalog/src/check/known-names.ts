@@ -91,7 +91,7 @@ const ownHeaders = new Set(
   transfer-encoding upgrade`.split(/\s+/),
 );
 
-/** Returns the fault of a header's name in a definition's request, as [reason, correction]; undefined if the name is valid. */
+/** Returns the error of a header's name in a definition's request, as [reason, correction]; undefined if the name is valid. */
 export function faultOfHeaderName(name: string): readonly [reason: string, cure: string] | undefined {
   if (!/^[A-Za-z0-9_-]+$/.test(name)) return [`"${name}" is not a header name`, "use letters, digits, - and _"];
   if (ownHeaders.has(name.toLowerCase())) return [`"${name}" is written by the sender`, "remove it"];
@@ -99,14 +99,14 @@ export function faultOfHeaderName(name: string): readonly [reason: string, cure:
 }
 
 /**
- * Returns the fault of the name of a parameter or field, as [reason, correction]; undefined if the name is valid. A name is not valid if
+ * Returns the error of the name of a parameter or field, as [reason, correction]; undefined if the name is valid. A name is not valid if
  * some servers use this field as the HTTP method. The access class of the call would then be wrong.
  */
 export function faultOfFieldName(name: string): readonly [reason: string, cure: string] | undefined {
   return isMethodOverride(name) ? [`"${name}" changes the method`, "write it as request.method"] : undefined;
 }
 
-/** Checks the names of headers, parameters and fields in requests. Records every fault. */
+/** Checks the names of headers, parameters and fields in requests. Records every error. */
 export function checkNames(
   file: DefinitionFile,
   path: FaultPath,

@@ -4,7 +4,7 @@ import { shorten, withoutNoise } from "./alternatives.ts";
 import { nearest } from "./nearest.ts";
 
 /**
- * A fault of a value against its schema. `pointer`: JSON Pointer to the value. `message`: the problem. `property`: the property that is
+ * An error of a value against its schema. `pointer`: JSON Pointer to the value. `message`: the problem. `property`: the property that is
  * missing or not allowed. `missing`: set only if a property is missing; its name.
  */
 export type SchemaFault = {
@@ -14,15 +14,14 @@ export type SchemaFault = {
   readonly missing?: string;
 };
 
-/**
- * Maximum number of faults listed. Also the maximum number of compiler errors read for them, because many errors describe the same fault.
- */
+/** Maximum number of errors listed for a value. */
 const faultsMax = 100;
+/** Maximum number of validator errors that are read for this list. It is higher, because many validator errors describe the same error. */
 const lookedMax = 1_000;
 
 /**
- * Returns the compiler's verbose errors as faults, without duplicates. If there are more than 100 faults, the last fault gives the number
- * of the others.
+ * Converts the verbose errors of the schema validator (Ajv), without duplicates. If there are more than 100 errors, the last error gives the
+ * number of the others.
  */
 export function toFaults(errors: readonly ErrorObject[] | null | undefined): SchemaFault[] {
   const found = withoutNoise(errors ?? []);

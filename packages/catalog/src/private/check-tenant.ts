@@ -9,7 +9,7 @@ import { parseLinearRegExp } from "../schema/linear-reg-exp.ts";
 const bytesMax = 65_536;
 const depthMax = 32;
 
-/** Records a fault if a file is too large or too deeply nested for further checks. */
+/** Records an error if a file is too large or too deeply nested for further checks. */
 export function checkTenantSize(file: DefinitionFile): void {
   // Check the depth first, because writing a value as JSON uses one stack frame per level.
   if (depthOf(file.value) > depthMax) {
@@ -25,7 +25,7 @@ export function checkTenantSize(file: DefinitionFile): void {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters.
 const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 
-/** Records faults for characters that apps and the database do not accept, in any text or name; at most 100 faults. */
+/** Records errors for characters that apps and the database do not accept, in any text or name; at most 100 errors. */
 function checkTexts(file: DefinitionFile): void {
   visitTexts(file.value, [], (text, path, isName) => {
     if (file.faults.length >= 100) return;
@@ -40,7 +40,7 @@ function checkTexts(file: DefinitionFile): void {
   });
 }
 
-/** Returns a step of a fault's path for display. The caller receives it as text, which must be well-formed Unicode. */
+/** Returns a step of an error's path for display. The caller receives it as text, which must be well-formed Unicode. */
 function shownStep(step: string | number): string | number {
   return typeof step === "number" ? step : step.toWellFormed().replaceAll(new RegExp(control, "g"), "\u{fffd}");
 }
@@ -55,7 +55,7 @@ function depthOf(value: unknown): number {
   return depth;
 }
 
-/** Checks the additional rules for private definitions. Records every fault. */
+/** Checks the additional rules for private definitions. Records every error. */
 export function checkTenantDefinition(file: DefinitionFile): void {
   const document = isObject(file.value) ? file.value : {};
   if (file.file === "toolkit") checkTenantToolkit(file, document);
@@ -87,7 +87,7 @@ export function checkTenantDefinition(file: DefinitionFile): void {
   checkSchemaSizes(file);
 }
 
-/** Records faults for schemas that would take long to compile at their first call. */
+/** Records errors for schemas that would take long to compile at their first call. */
 export function checkSchemaSizes(file: DefinitionFile): void {
   const document = isObject(file.value) ? file.value : {};
   for (const part of ["input", "output"]) {
@@ -149,7 +149,7 @@ export function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: u
 }
 
 function checkKeywords(file: DefinitionFile, path: FaultPath, node: JsonSchema): void {
-  // Reports a fault for each keyword that begins with `$`, except `$comment`. A reference could make a schema endless. Identifiers and
+  // Reports an error for each keyword that begins with `$`, except `$comment`. A reference could make a schema endless. Identifiers and
   // anchors are useless without references.
   for (const keyword of Object.keys(node).filter((name) => name.startsWith("$") && name !== "$comment")) {
     file.fault([...path, keyword], "is in a private definition", "write the schema out where it is used");

@@ -9,7 +9,7 @@ import { checkSchemaSizes, checkTenantSchema, checkTenantSize } from "./check-te
 import { checkCompiles, checkPatternCost } from "./parse-definition.ts";
 
 /**
- * Returns the schema of an event type from its JSON text, or its faults. The rules are those for outputs of private toolkits. In addition,
+ * Returns the schema of an event type from its JSON text, or its errors. The rules are those for outputs of private toolkits. In addition,
  * the schema must be one of an object.
  */
 export function readEventSchema(

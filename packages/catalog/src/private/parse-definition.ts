@@ -20,8 +20,8 @@ const sizeMax = 5_000;
 const lengthMax = 500;
 
 /**
- * Records a fault if the regular expressions of the files would take too long to compile, before any is compiled. Equal expressions count
- * once. The fault goes to the file that exceeds the limit.
+ * Records an error if the regular expressions of the files would take too long to compile, before any is compiled. Equal expressions count
+ * once. The error goes to the file that exceeds the limit.
  */
 export function checkPatternCost(files: readonly DefinitionFile[]): void {
   const seen = new Set<string>();
@@ -52,7 +52,7 @@ function* patternsOf(value: unknown): Generator<string> {
 
 /**
  * Returns the compiled toolkit that a project publishes. `definitionJson`: the JSON text `{"toolkit": {…}, "tools": {"<tool>": {…}}}`.
- * Rejects with DefinitionError; its faults name each part like a file: `toolkit` or `tools.<tool>`. Between the checks of two parts, other
+ * Rejects with DefinitionError; its errors name each part like a file: `toolkit` or `tools.<tool>`. Between the checks of two parts, other
  * work of the node can run.
  */
 export async function parsePrivateToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
@@ -187,7 +187,7 @@ function throwFaults(files: ToolkitFiles): void {
   if (found.length > 0) throw new DefinitionError(found);
 }
 
-/** Records faults that only the compiler of schemas finds, such as `then` without `if`, so that they are found before the first call. */
+/** Records errors that only the compiler of schemas finds, such as `then` without `if`, so that they are found before the first call. */
 export function checkCompiles(file: DefinitionFile): void {
   const document = isObject(file.value) ? file.value : {};
   for (const part of ["input", "output"]) {

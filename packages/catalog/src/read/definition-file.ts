@@ -1,10 +1,10 @@
 import { formatValue, isExactDouble } from "@svc/core";
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 
-/** Position of a fault in a file: the keys and list indexes from the root. */
+/** Position of an error in a file: the keys and list indexes from the root. */
 export type FaultPath = readonly (string | number)[];
 
-/** A fault of a definition or deployment file, and the correction. `line` counts from 1. */
+/** An error of a definition or deployment file, and the correction. `line` counts from 1. */
 export type FileFault = {
   readonly file: string;
   readonly line?: number;
@@ -13,7 +13,7 @@ export type FileFault = {
   readonly cure: string;
 };
 
-/** Error for definitions that svc cannot use. `faults`: every fault in the order of the file. The message lists them. */
+/** Error for definitions that svc cannot use. `faults`: every error in the order of the file. The message lists them. */
 export class DefinitionError extends Error {
   readonly faults: readonly FileFault[];
 
@@ -25,7 +25,7 @@ export class DefinitionError extends Error {
   }
 }
 
-/** Returns a fault as one line of text: position, reason and correction. */
+/** Returns an error as one line of text: position, reason and correction. */
 export function definitionFaultText({ file, line, path, reason, cure }: FileFault): string {
   const place = line === undefined ? file : `${file}:${line}`;
   return `${place}${path === "" ? "" : ` ${path}`}: ${reason}; ${cure}`;
@@ -37,7 +37,7 @@ export function definitionFaultText({ file, line, path, reason, cure }: FileFaul
  */
 export type LineOf = (path: FaultPath) => number | undefined;
 
-/** A definition file during its checks: the parsed value, and the faults found so far. `fault`: adds a fault. */
+/** A definition file during its checks: the parsed value, and the errors found so far. `fault`: adds an error. */
 export type DefinitionFile = {
   readonly file: string;
   readonly value: unknown;
@@ -65,7 +65,7 @@ export function createDefinitionFile(
   };
 }
 
-/** Returns the definition file of a YAML text. If the text is not valid YAML, the file gets a fault and its value is undefined. */
+/** Returns the definition file of a YAML text. If the text is not valid YAML, the file gets an error and its value is undefined. */
 export function parseDefinitionFile(file: string, text: string): DefinitionFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -147,7 +147,7 @@ function nodeAt(document: Document.Parsed, path: FaultPath): unknown {
   return pair?.key ?? document.getIn(path, true);
 }
 
-/** Returns a definition file without a value, for a file that cannot be read or parsed. It has only faults. */
+/** Returns a definition file without a value, for a file that cannot be read or parsed. It has only errors. */
 export function brokenFile(
   file: string,
   faults: readonly { line?: number; reason: string; cure: string }[],

@@ -11,9 +11,9 @@ import type { ExamplePhrasesDocument, ToolDocument, ToolkitDeploymentDocument, T
 import { filesOf, readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
 
 /**
- * Loads every toolkit in the folders (SVC_TOOLKITS). Rejects with DefinitionError, which lists all faults of all files.
- * The audience (receivers) of a webhook's events comes from the deployment file, or else from `audience`. If both are absent, it is
- * `accounts` with a deployment file, and `projects` without one.
+ * Loads every toolkit in the folders (SVC_TOOLKITS). Rejects with DefinitionError, which lists all errors of all files. The audience
+ * (receivers) of a webhook's events comes from the deployment file, or else from `audience`. If both are absent, it is `accounts` with a
+ * deployment file, and `projects` without one.
  */
 export async function loadCatalog(options: {
   folders: readonly string[];
@@ -28,7 +28,7 @@ export async function loadCatalog(options: {
   return createCatalog(toolkits, { deployment, audience, others: unreadable, checked });
 }
 
-/** Returns the catalog of definitions: checks and compiles them. Throws DefinitionError, also if `others` contains faults. */
+/** Returns the catalog of definitions: checks and compiles them. Throws DefinitionError, also if `others` contains errors. */
 export function createCatalog(
   toolkits: readonly ToolkitFiles[],
   { deployment, audience, others = [], checked = new Set() }: CatalogOptions,
@@ -54,7 +54,7 @@ export type CatalogOptions = {
   checked?: ReadonlySet<string>;
 };
 
-/** Returns the catalog compiled from files that have no faults. */
+/** Returns the catalog compiled from files that have no errors. */
 function build(files: readonly ToolkitFiles[], deployment: Deployment | undefined, audience: Audience): Catalog {
   const toolkits = files.map(({ folder, toolkit, tools, sayings }) => {
     const documents = {
@@ -137,7 +137,7 @@ function takesHost(tool: unknown, name: string): boolean {
   return isObject(argument) && typeof argument.pattern === "string" && (isGiven || argument.default !== undefined);
 }
 
-/** Returns a definition with the deployment's overlay applied (RFC 7396). The faults of the result name both files. */
+/** Returns a definition with the deployment's overlay applied (RFC 7396). The errors of the result name both files. */
 export function overlayDefinition(
   file: DefinitionFile,
   patch: object | undefined,
@@ -166,7 +166,7 @@ function withSoundPaging(definition: unknown): unknown {
 }
 
 /**
- * Returns a definition without its `poll` if the poll has faults. If the poll, the input or the output is malformed, returns the definition
+ * Returns a definition without its `poll` if the poll has errors. If the poll, the input or the output is malformed, returns the definition
  * unchanged. `withSoundPaging` has the same rule.
  */
 function withSoundPoll(definition: unknown): unknown {

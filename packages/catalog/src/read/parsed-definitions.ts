@@ -9,7 +9,7 @@ import { isObject } from "@svc/core";
 export type ParsedDefinitions = {
   /** Returns the value of a text, wrapped in an object; undefined if the text is not in the cache. */
   find(text: string): { readonly value: unknown } | undefined;
-  /** Adds the value of a text to the cache. Only for texts without faults. */
+  /** Adds the value of a text to the cache. Only for texts without errors. */
   note(text: string, value: unknown): void;
   /**
    * Stores the values that were used since the cache was opened, and removes all others. Never rejects: if it fails, the next start parses

@@ -26,7 +26,7 @@ const openFilesMax = 64;
 
 /**
  * Returns the files of every toolkit in the definition folders, ordered by folder and then by name. Never rejects: a missing or unreadable
- * file gets a fault. `unreadable`: folders that cannot be listed.
+ * file gets an error. `unreadable`: folders that cannot be listed.
  */
 export async function readDefinitions(
   folders: readonly string[],
@@ -105,7 +105,7 @@ async function listFolder(folder: string) {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.filter(({ name }) => !name.startsWith(".")).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    // The cause of the error is not reported. The caller reports a fault that names the folder, and the user corrects every cause in the
+    // The cause of this error is not needed. The caller reports that the folder cannot be listed, and the user corrects every cause in the
     // same way.
     return undefined;
   }

@@ -10,7 +10,7 @@ export function fillInput(schema: JsonSchema, given: unknown): unknown {
 }
 
 /**
- * Returns arguments with their defaults, and the faults of the result. Defaults are added before validation, because rules between
+ * Returns arguments with their defaults, and the errors of the result. Defaults are added before validation, because rules between
  * properties may concern a default. If only a default is invalid, because it contradicts a given value, the arguments are used without
  * defaults.
  */
@@ -25,7 +25,7 @@ export function fitInput(
   if (faults.length === 0) return { value, faults };
   const ownFaults = validate(own);
   if (ownFaults.length === 0) return { value: own, faults: [] };
-  // A fault about an unknown argument may name the argument that was probably meant. This name is found in the arguments without defaults.
+  // An error about an unknown argument may name the argument that was probably meant. This name is found in the arguments without defaults.
   // After defaults are added, the meant argument is already present and is not suggested.
   const unknown = ownFaults.filter(({ property, missing }) => property !== undefined && missing === undefined);
   const isSame = (a: SchemaFault) => (b: SchemaFault) => a.pointer === b.pointer && a.property === b.property;

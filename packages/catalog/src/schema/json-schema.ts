@@ -8,7 +8,7 @@ import { isJudgedWithin, schemaSize, schemaSizeMax } from "./judging-cost.ts";
 import { createMeteredRegExps, type MeteredRegExps, PatternStepsError } from "./linear-reg-exp.ts";
 import { addMultipleOf, withExactNumbers } from "./multiple-of.ts";
 
-/** Maximum number of faults. Above it, the remaining list items and object values are skipped, because only 100 faults are reported. */
+/** Maximum number of errors. Above it, the remaining list items and object values are skipped, because only 100 errors are reported. */
 const errorsMax = 1_000;
 /**
  * Maximum number of errors that are collected inside a choice (`anyOf`, `oneOf`) or condition. It is higher than `errorsMax`, because
@@ -16,17 +16,17 @@ const errorsMax = 1_000;
  */
 const triedErrorsMax = 20_000;
 
-/** Thrown by compiled code when a choice or condition has too many faults. */
+/** Thrown by compiled code when a choice or condition has too many errors. */
 const tooManyTried = "too many faults in a choice";
 
-/** Variables of the compiled code. `errors`: the list of faults found so far. `errorCount`: the number of faults found so far. */
+/** Variables of the compiled code. `errors`: the list of errors found so far. `errorCount`: the number of errors found so far. */
 const [errors, errorCount] = [new Name("vErrors"), new Name("errors")];
 
 const keyword = "x-error-limit";
 
 /**
- * Adds the keyword that `withErrorLimit` writes into schemas. At this keyword, compiled code stops if there are too many faults. It then
- * throws the list of faults; inside a choice, it throws `tooManyTried`. The compiler itself has no limit, and each fault is an object in
+ * Adds the keyword that `withErrorLimit` writes into schemas. At this keyword, compiled code stops if there are too many errors. It then
+ * throws the list of errors; inside a choice, it throws `tooManyTried`. The compiler itself has no limit, and each error is an object in
  * memory.
  */
 function addErrorLimit(ajv: Ajv2020): void {
@@ -54,7 +54,7 @@ const ruleKeywords = ["not", "if", "then", "else"];
 const listKeywords = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const mapKeywords = ["properties", "$defs", "dependentSchemas"];
 
-/** Returns a copy of a schema that checks the fault limit at every list item and at every value of an object with undeclared properties. */
+/** Returns a copy of a schema that checks the error limit at every list item and at every value of an object with undeclared properties. */
 function withErrorLimit(schema: JsonSchema): JsonSchema {
   const copy: Record<string, unknown> = { ...schema };
   for (const name of itemKeywords) if (isObject(copy[name])) copy[name] = limited(copy[name]);
@@ -80,7 +80,7 @@ function ofMap(schemas: JsonSchema, change: (schema: JsonSchema) => JsonSchema):
 }
 
 /**
- * Returns the faults of a value; empty if the value satisfies the schema. Returns at most 100 faults, the first ones found. Memory and
+ * Returns the errors of a value; empty if the value satisfies the schema. Returns at most 100 errors, the first ones found. Memory and
  * result size are limited. For a schema of a private definition, time is limited too.
  */
 export type SchemaValidator = (value: unknown) => readonly SchemaFault[];

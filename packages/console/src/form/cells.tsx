@@ -4,7 +4,7 @@ import { type PlacedFaults, pointerTo } from "./faults.ts";
 import type { JsonShape, ObjectShape, Shape } from "./read-schema.ts";
 import { cellOf, cellText, type Values, valuesOf } from "./value.ts";
 
-/** Properties of every kind of field: its label and hints, its value, and its faults. */
+/** Properties of every kind of field: its label and hints, its value, and its errors. */
 export type FieldProps<Kind extends Shape = Shape> = {
   readonly label: string;
   readonly shape: Kind;

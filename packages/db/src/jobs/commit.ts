@@ -111,8 +111,8 @@ function pageOf({ rows, setRuns, ...change }: RunChange): JobPage | undefined {
 }
 
 /**
- * Returns functions that store those parts of a job's change that belong to other tables. The job, its log, its steps and its task are
- * stored elsewhere.
+ * Returns functions that store those parts of a job's change that belong to other tables. `commitJobs` stores the job, its log, its
+ * steps and its task.
  */
 function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Promise<unknown>)[] {
   const { clearedSets, undoEntries: entries, undoChanges: changes, calls, tasks, also } = change;

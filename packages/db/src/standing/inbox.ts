@@ -105,8 +105,8 @@ export async function claimInbox(db: Executor, request: InboxClaimRequest): Prom
   const arrivals = found.filter(({ eventId }) => eventId !== null).map((row) => claimed.read(row));
   const [{ projects, last } = { projects: 0, last: null }] = found;
   const isWhole = projects < limit || last === null;
-  // This claim began after the project `after` and found no events. Events of earlier projects must not wait for the next claim, so this
-  // searches again from the first project.
+  // This claim began after the project `after` and found no events. Events of earlier projects must not wait for the next claim, so the
+  // function searches again from the first project.
   if (isWhole && arrivals.length === 0 && after !== undefined) return claimInbox(db, { ...request, after: undefined });
   return { events: inOrder(arrivals), next: isWhole ? undefined : idOfUuid("prj", last) };
 }

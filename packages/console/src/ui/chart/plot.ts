@@ -6,7 +6,7 @@ import { type ChartData, dashOf, stepAt } from "./chart-data.ts";
 
 /** Functions of a chart that is drawn on a canvas. */
 export type Plot = {
-  /** Shows new values. The lines must be the same as before. */
+  /** Shows new values. `data` must have the lines with which the chart was created. */
   update: (data: ChartData) => void;
   /** Marks a step. Undefined removes the mark. */
   mark: (step: number | undefined) => void;

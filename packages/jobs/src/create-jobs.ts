@@ -153,6 +153,8 @@ export type JobsOptions = {
    * committed together with that end.
    */
   readonly onRehearsed?: OnDryRunEnd | undefined;
+  /** Called when a task becomes due on a node that claims no tasks. */
+  readonly onDueElsewhere?: (() => void) | undefined;
   /** For tests: called at a fault point of the engine. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
 };

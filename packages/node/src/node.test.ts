@@ -70,6 +70,33 @@ test("a node works only with the engines that its parts name: a job waits until 
   await until(async () => (await status()) === "succeeded");
 });
 
+test("a node that runs no jobs with rows tells of one, so that another node begins it at once", async () => {
+  await using parts = await setUp();
+  const { db, projectId, node } = parts;
+  await using rows = node({ engines: ["jobs"] });
+  // The clock stands still: without a word, the other node would never look again.
+  await until(() => parts.clock.waiting() > 0);
+  const told: number[] = [];
+  const onDueElsewhere = () => {
+    told.push(told.length);
+    rows.wake();
+  };
+  await using requests = node({ engines: ["shortJobs"], onDueElsewhere });
+  const client = requests.client(JobsService, { projectId });
+  const submit = async (steps: readonly object[]) => {
+    const programJson = JSON.stringify({ version: 1, title: "Read", steps, result: {} });
+    const { job } = await client.submitJob({ programJson });
+    const id = job?.id as Parameters<typeof loadJob>[1];
+    await until(async () => (await loadJob(db, id))?.status === "succeeded");
+  };
+  await submit([{ id: "get", call: "desk.get_item", entity: "ops", args: { id: "i1" } }]);
+  expect(told).toEqual([]);
+  const page = { arg: "page", from: "next", max: 5 };
+  const fetch = { from: "items[]", key: "id", keep: ["id"], page };
+  await submit([{ id: "items", call: "desk.list_items", entity: "ops", rows: fetch }]);
+  expect(told.length).toBeGreaterThan(0);
+});
+
 test("retention sweeps events, calls, rows of jobs and jobs, each by its own time, and goes on where one fails", async () => {
   await using parts = await setUp();
   const { db, clock, projectId, node } = parts;

@@ -78,6 +78,8 @@ export type Node = {
    * promise resolves.
    */
   start(released?: Promise<void>): void;
+  /** Looks for due jobs and standing programs now. Call it when another node tells that work is due (`NodeParts.onDueElsewhere`). */
+  wake(): void;
   /**
    * Finishes work in progress within `graceMs`, in this order: posts (so that their first deliveries can start), deliveries, jobs, calls.
    * Waits for requests that were already sent to an app, to record their outcome. Finally returns the leases, so that other nodes can take
@@ -90,7 +92,7 @@ export type Node = {
 
 /** Creates a node from its parts. It accepts calls and posts at once, but its engines run only after `start`. */
 export function createNode(parts: NodeParts): Node {
-  const { db, clock, sealer, catalog, limits, observer } = parts;
+  const { db, clock, sealer, catalog, limits, observer, onDueElsewhere } = parts;
   const nodeId = parts.nodeId ?? createId("node", clock.now());
   const views = createCatalogViews({
     catalog,
@@ -139,6 +141,7 @@ export function createNode(parts: NodeParts): Node {
     // Passes the end of a rehearsal (the simulation run of a new version of a standing program) to the engine of standing programs. The job
     // engine does not know standing programs.
     onRehearsed: (tx, ended) => standing.settleRehearsal(tx, ended),
+    onDueElsewhere,
     onFaultPoint: parts.onFaultPoint,
   });
   const replays = createReplayEngine({
@@ -160,17 +163,19 @@ export function createNode(parts: NodeParts): Node {
     },
     onFaultPoint: parts.onStandingFaultPoint,
   });
+  const isStandingHere = parts.engines?.includes("standing") ?? true;
+  const wakeStanding = isStandingHere ? standing.engine.wake : (onDueElsewhere ?? standing.engine.wake);
   const secretOf = parts.variable;
   const bodyBytesMax = limits.postBytesMax ?? postBytesMaxDefault;
   const ingest = createIngest({
     ...{ db, catalog, clock, sealer, nodeId, dispatcher, secretOf, bodyBytesMax },
     turns: meter.turns,
-    onHeard: standing.engine.wake,
+    onHeard: wakeStanding,
     onStored: observer.eventStored,
   });
   const store = {
     ...{ clock, nodeId, dispatcher, routing: createRouting() },
-    ...{ onHeard: standing.engine.wake, onStored: observer.eventStored },
+    ...{ onHeard: wakeStanding, onStored: observer.eventStored },
   };
   const triggers = {
     ...{ db, catalog, views, clock, sealer, guard, dispatcher, store },
@@ -183,7 +188,7 @@ export function createNode(parts: NodeParts): Node {
       eventRetentionMs: limits.retention.eventsMs,
       onPolled: observer.eventsPolled,
     }),
-    wakeReplays: standing.engine.wake,
+    wakeReplays: wakeStanding,
     restored: parts.restored,
     secretOf,
   };
@@ -204,6 +209,10 @@ export function createNode(parts: NodeParts): Node {
       finder.prepare(views.shared);
       if (released === undefined) engines.start();
       else void released.then(engines.start);
+    },
+    wake() {
+      jobs.engine.wake();
+      standing.engine.wake();
     },
     async drain(graceMs) {
       const untilMs = clock.now() + graceMs;

@@ -101,6 +101,11 @@ export type NodeParts = {
   readonly restored?: (() => Restore | undefined) | undefined;
   /** The engines that `start` starts. Default: all. */
   readonly engines?: readonly EngineName[];
+  /**
+   * Called when work becomes due for an engine that this node does not start: jobs, or standing programs. `Node.wake` of a node that starts
+   * them finds the work at once. Default: that node finds the work at its next regular claim.
+   */
+  readonly onDueElsewhere?: (() => void) | undefined;
   /** Id of the node. Default: a new id. */
   readonly nodeId?: NodeId;
   /** Returns a random number in [0, 1). Used to spread retries. Default: the system's randomness. */

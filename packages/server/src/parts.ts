@@ -134,13 +134,16 @@ function figuresOf({ connections, bodies, admission }: Gates, nodeOf: () => Node
 }
 
 function createOwnNode(opened: OpenedStore, observer: NodeParts["observer"]): Node {
-  const { config, store, vault, publicUrl, restored, erasures, catalog, deployment, mcpOffers } = opened;
-  return createNode({
+  const { config, store, vault, publicUrl, restored, erasures, catalog, deployment, mcpOffers, share } = opened;
+  const node = createNode({
     ...nodePartsOf(config, erasures),
     ...{ db: store.db, clock: store.clock, sealer: vault.sealer, nodeId: vault.nodeId },
     ...{ catalog, deployment, publicUrl, version, mcpOffers, observer },
     restored: restored.last,
+    onDueElsewhere: share?.tellWorkDue,
     // A worker node does not serve the console, but it sends the console's address to people.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
   });
+  share?.onWorkDue(() => node.wake());
+  return node;
 }

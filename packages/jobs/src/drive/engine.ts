@@ -86,6 +86,11 @@ export type JobEngineOptions = {
   readonly hashReceipt?: (receipt: ReceiptDocument) => string;
   /** Writes what must be committed together with the end of an approval dry run. */
   readonly onRehearsed?: OnDryRunEnd | undefined;
+  /**
+   * Called when a task becomes due on a node that claims no tasks, so that a node that claims them can be told at once. Without it, that
+   * node finds the task at its next regular claim.
+   */
+  readonly onDueElsewhere?: (() => void) | undefined;
   /** For tests: called at a fault point. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
 };
@@ -183,7 +188,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
     whyNotTakenOn: (db, jobId) => whyNotTakenOn(worker.context, db, jobId),
     limits: { ...defaultEngineLimits, ...limits },
   };
-  const worker = new Worker(parts, options.handlers);
+  const worker = new Worker(parts, options.handlers, options.onDueElsewhere);
   return {
     start: (options) => worker.start(options),
     wake: () => worker.wake(),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
-import { homedir } from "node:os";
+import { availableParallelism, homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Audience } from "@svc/catalog";
@@ -153,7 +153,7 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
     role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
     processes: reader.integer("SVC_PROCESSES", { fallback: 1, min: 1, max: 64 }),
     processRole: "all",
-    hasProcessRoles: reader.choice("SVC_PROCESS_ROLES", ["on", "off"], "off") === "on",
+    hasProcessRoles: reader.choice("SVC_PROCESS_ROLES", ["on", "off"], hasCoresForRoles() ? "on" : "off") === "on",
     isConsoleOn: reader.choice("SVC_CONSOLE", ["on", "off"], "on") === "on",
     isDocsOn: reader.choice("SVC_DOCS", ["on", "off"], "on") === "on",
     isActivityCounted: reader.choice("SVC_ACTIVITY", ["on", "off"], "on") === "on",
@@ -256,6 +256,11 @@ function checkTogether(config: Config, reader: ConfigReader): void {
 export function configOfProcess(config: Config, number: number): Config {
   if (!config.hasProcessRoles || config.processes === 1 || config.role !== "all") return config;
   return { ...config, processRole: number % 2 === 0 ? "rows" : "requests" };
+}
+
+/** True if there are processors enough for processes with roles: with fewer, the processes would wait for each other. */
+function hasCoresForRoles(): boolean {
+  return availableParallelism() >= 4;
 }
 
 function checkProcesses({ processes, isSandbox }: Config, reader: ConfigReader): void {

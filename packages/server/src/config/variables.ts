@@ -61,7 +61,7 @@ const table = {
     "processes that share the port and the database, each a separate node; more than 1 needs Linux and no sandbox",
   ],
   SVC_PROCESS_ROLES: [
-    "off",
+    "on with 4 or more processors, otherwise off",
     "on or off: whether every second process takes no requests, and runs instead the jobs that fetch or map rows",
   ],
   SVC_CONSOLE: ["on", "on or off: the pages below /console/, on nodes that take calls"],

@@ -31,6 +31,8 @@ export function openProcessLink(): ProcessLink | undefined {
   let reload = () => {
     isReloadDue = true;
   };
+  let lookForWork = (): void => {};
+  let isTelling = false;
   let readMetrics = async (): Promise<MetricValues> => [];
   const share: Omit<ProcessShare, "isFirst" | "store" | "audience"> = {
     firstKey: undefined,
@@ -40,6 +42,18 @@ export function openProcessLink(): ProcessLink | undefined {
     },
     answerMetrics(read) {
       readMetrics = read;
+    },
+    tellWorkDue() {
+      // One message for all that is stored in one turn of the event loop.
+      if (isTelling) return;
+      isTelling = true;
+      setImmediate(() => {
+        isTelling = false;
+        void tell({ type: "workDue" });
+      });
+    },
+    onWorkDue(look) {
+      lookForWork = look;
     },
     sumMetrics: () =>
       new Promise((resolve) => {
@@ -60,6 +74,8 @@ export function openProcessLink(): ProcessLink | undefined {
         sums.get(message.request)?.(message.text);
         sums.delete(message.request);
         return;
+      case "workDue":
+        return lookForWork();
       case "reload":
         return reload();
       case "stop":

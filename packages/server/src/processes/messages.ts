@@ -15,6 +15,8 @@ export type SupervisorMessage =
   | { readonly type: "listen"; readonly ports: SharedPorts }
   | { readonly type: "readMetrics"; readonly request: number }
   | { readonly type: "metricsSummed"; readonly request: number; readonly text: string }
+  /** Another process stored work that is due. */
+  | { readonly type: "workDue" }
   | { readonly type: "reload" }
   | { readonly type: "stop" };
 
@@ -28,4 +30,6 @@ export type ProcessMessage =
   /** The process cannot start, for a reason that an operator can correct. */
   | { readonly type: "refused"; readonly message: string }
   | { readonly type: "metricsRead"; readonly request: number; readonly values: MetricValues }
-  | { readonly type: "sumMetrics"; readonly request: number };
+  | { readonly type: "sumMetrics"; readonly request: number }
+  /** The process stored work that is due and that it does not do itself. */
+  | { readonly type: "workDue" };

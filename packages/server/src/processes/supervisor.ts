@@ -132,6 +132,9 @@ class Processes {
         this.#metrics.note(from.number, message.values);
         this.#answers.get(message.request)?.(from.number);
         return;
+      case "workDue":
+        for (const other of this.#running.values()) if (other !== from) other.tell({ type: "workDue" });
+        return;
       case "sumMetrics":
         return from.tell({ type: "metricsSummed", request: message.request, text: await this.#sumMetrics() });
     }

@@ -84,9 +84,12 @@ export class Worker {
   #whenEmpty: (() => void)[] = [];
   #isStarted = false;
   #claims = true;
+  readonly #onDueElsewhere: () => void;
   readonly #places: Slots;
 
-  constructor(parts: Omit<EngineContext, "onDue">, handlers: TaskHandlers) {
+  /** `onDueElsewhere`: called instead of a claim if this worker claims no tasks. */
+  constructor(parts: Omit<EngineContext, "onDue">, handlers: TaskHandlers, onDueElsewhere: () => void = () => {}) {
+    this.#onDueElsewhere = onDueElsewhere;
     this.context = { ...parts, onDue: this.#noteDue };
     this.#handlers = handlers;
     this.held = new HeldTasks(parts);
@@ -99,16 +102,19 @@ export class Worker {
     this.#running = Promise.all([claims ? this.#claimLoop() : undefined, this.held.renewUntil(this.#stopped.signal)]);
   }
 
-  /** Ends the pause of the claim loop. The loop then claims due tasks at once. */
-  readonly wake = (): void => this.#pause.abort("woken");
+  /** Ends the pause of the claim loop. The loop then claims due tasks at once. A worker that claims none tells of them. */
+  readonly wake = (): void => {
+    if (this.#claims) this.#pause.abort("woken");
+    else this.#onDueElsewhere();
+  };
 
   /**
    * Notes that a task is due at `atMs`, and wakes the claim loop, which then computes its pause again. A due time after the next regular
    * claim need not be noted.
    */
   readonly #noteDue = (atMs = 0): void => {
-    if (!this.#claims) return;
     const { clock, limits } = this.context;
+    if (!this.#claims && atMs > clock.now()) return;
     if (atMs > 0 && atMs - clock.now() < limits.pollMs) this.#dues.add(Math.ceil(atMs / dueStepMs) * dueStepMs);
     this.wake();
   };
